@@ -1,0 +1,86 @@
+/* Blocks from batches and back: the encoders (no allocation, for the traced process too) and the decoders (for tools).
+ *
+ * Encoders run in a stranger's process with all signals blocked: they allocate nothing, call nothing of libc but the mem*
+ * functions, use at most 4 KiB of stack outside the compressor, and touch only memory in proportion to the batch. */
+#ifndef DFT_CODEC_H
+#define DFT_CODEC_H
+
+#include <stddef.h>
+
+#include "event.h"
+#include "row.h"
+
+/* Working memory of an encoder. The caller provides `dft_encoder_bytes()` bytes of zeroed memory, aligned to 64, (an anonymous
+ * mapping: pages that a small batch does not need are never touched) and may use it for any number of blocks, one at a time. */
+struct dft_encoder;
+size_t dft_encoder_bytes(void);
+void dft_encoder_init(struct dft_encoder *encoder, void *memory);
+
+enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };
+
+/* How the next blocks are compressed. small_stack: no more than 8 KiB of stack may be used (zlib instead of igzip). */
+void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack);
+
+/* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there, valid until the
+ * next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events, 65,536 rows; too many names),
+ * or -E2BIG (raw size over DFT_RAW_MAX: split the batch). */
+long dft_encode_events(struct dft_encoder *, const struct dft_batch *batch, const void **block);
+long dft_encode_buckets(struct dft_encoder *, const struct dft_buckets *buckets, const void **block);
+long dft_encode_process(struct dft_encoder *, const struct dft_process *process, const void **block);
+long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*samples)[2], uint32_t count, const void **block);
+long dft_encode_end(struct dft_encoder *, const struct dft_end *end, const void **block);
+long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count, const void **block);
+
+/* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call with the same decoder. Memory
+ * is bounded by the limits of format.h whatever the bytes are. Each returns 0, -ENOMEM, or -EBADMSG with *why a static text
+ * ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was verified. */
+struct dft_decoder;
+struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
+void dft_decoder_destroy(struct dft_decoder *);
+int dft_decode_events(struct dft_decoder *, const struct dft_block_header *header, const void *payload, struct dft_batch *batch,
+                      const char **why);
+int dft_decode_buckets(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                       struct dft_buckets *buckets, const char **why);
+int dft_decode_process(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                       struct dft_process *process, const char **why);
+int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header, const void *payload, const uint64_t (**samples)[2],
+                     uint32_t *count, const char **why);
+int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, const void *payload, struct dft_end *end,
+                   const char **why);
+/* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
+int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                     const struct dft_name **names, uint32_t *count, const char **why);
+
+/* Bytes moved by one event, by the rule of its op. */
+static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op);
+/* The id of a name. */
+uint64_t dft_name_id(const void *bytes, size_t length);
+/* CRC32C of bytes, continuing from crc (0 at first). */
+uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
+
+/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success *offset stands behind the
+ * block found at *found (its header is copied to *header, already checked: magic, version, checksums, limits), and what was passed over is
+ * added to *skipped. */
+struct dft_skipped {
+    uint64_t holes;       /* bytes of zeros */
+    uint64_t bytes;       /* other bytes that belong to no whole block */
+    uint32_t damaged;     /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
+    uint64_t first_damaged; /* offset of the first of them */
+    const char *why;      /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
+};
+/* Returns 1: found, 0: end of the range. */
+int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
+                   struct dft_skipped *skipped);
+
+#include "ops.h"
+
+static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op)
+{
+    enum dft_bytes_rule rule = dft_op_bytes(op);
+
+    if (event->result <= 0 || rule == DFT_BYTES_NOTHING)
+        return 0;
+    return rule == DFT_BYTES_ITEMS ? (uint64_t)event->result * event->unit : (uint64_t)event->result;
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it alone.
+ *
+ * 1. FILE. A sequence of blocks in any order and number. `cat a.dft b.dft` is the valid trace of both. A block
+ *    starts at a multiple of 8 bytes from the start of the block sequence it was written in; after cat, or damage, a
+ *    reader looks for the magic at every byte. Holes (zeros) between blocks are legal. All integers are little-endian.
+ *
+ * 2. BLOCK. A header of 88 bytes (struct dft_block_header), then `stored` bytes of payload, then zeros up to the next
+ *    multiple of 8. The header checksum is CRC32C (Castagnoli, as in RFC 3720) over the 88 bytes with its own field
+ *    zero; the payload checksum is CRC32C over the `stored` bytes. A block whose checksums do not fit is skipped
+ *    and counted, and the search for the magic goes on 8 bytes behind its own magic. Unknown types are skipped (counted
+ *    apart). raw <= 16 MiB, stored <= 16 MiB + 64 KiB and count <= 65,536, else the header is invalid.
+ *
+ * 3. PAYLOAD. Two parts. The first (`stored - tail` bytes) is, when flag DEFLATED is set, a raw deflate stream (RFC
+ *    1951) of `raw` bytes, else the `raw` bytes themselves. The second (`tail` bytes) is a bit string, least significant
+ *    bit first, used by split columns (5). The raw bytes are a list of columns:
+ *
+ *        column id (LEB128)  encoding (LEB128)  length (LEB128)  `length` bytes
+ *
+ *    A column id appears at most once. Unknown ids are skipped; an absent column means its default; an unknown encoding of
+ *    a known column makes the block unreadable. LEB128 is unsigned, at most 10 bytes; "zigzag" is (v << 1) ^ (v >> 63)
+ *    of a signed v, as LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes.
+ *
+ * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
+ *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of
+ *    the bytes, 0 replaced by 1; id 0 means "none". Ids are equal in all threads, processes and hosts. A text of over
+ *    65,535 bytes is kept cut to that length; its id is that of the whole.
+ *    The column NAMES (encoding bytes) is a list of entries; other columns refer to them by position (0, 1, ...):
+ *        LEB128 k: the lowest two bits are the kind, the rest is s
+ *        kind 0  s is 0; eight bytes of id follow; the text is in some other block
+ *        kind 1  s bytes are shared with the previous text of this column (kinds 1 and 2), LEB128 n, n bytes follow; the
+ *                id is the hash of the text so made
+ *        kind 2  as 1, but cut: eight bytes of id stand before n
+ *    The column CALLS (encoding bytes) is a list of calls: LEB128 op (ops.def), LEB128 n; if n > 0, n bytes of text
+ *    "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call that a reader does not know is thus still
+ *    understood by its op.
+ *
+ * 5. SPLIT ENCODING of unsigned v (log-linear, two sub-bits): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2,
+ *    symbol 4e + (v >> e), and the lowest e bits of v go to the tail. One byte a symbol. The bits of all values of GAP
+ *    and DURATION stand in the tail in the order: event 0's gap (if GAP is split), event 0's duration (if DURATION is
+ *    split), event 1's gap, ... A value that needs more than 32 bits is written low 32 bits first.
+ *
+ * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type). In all of them
+ *    the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams of the
+ *    process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
+ *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
+ *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i.
+ *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none).
+ *
+ * 7. EVENTS. The order is that of the stream (by end, nested ones first). Columns: enum dft_events_column; values are
+ *    appended only where the event's flags say "explicit". Per event, in this order:
+ *      SHAPES  (bytes) LEB128 number of shapes, then per shape LEB128 call position (CALLS), LEB128 flags (DFT_F_*).
+ *      SHAPE   index of the event's shape.
+ *      GAP     |start - end of the previous event| (for the first: start - header.start); flag BACK: it is negative.
+ *      DURATION  ns.
+ *      Prediction state: last size, flags, mode, errno (of failures), unit, calls: per call position, all 0 at first, unit
+ *      and calls 1. Per name position: last fd (-1: none) and end of the last access (0). Per block: last fd of any event (-1),
+ *      last region (none), last depth (0), the four most recent files (most recent first; none at first).
+ *      FILE    field FILE of the flags: 0-3 the n-th most recent; 4 the next position of NAMES not yet met as a file (0, 1,
+ *              ...); 5 explicit position; 6 none. The file used is moved to the front.
+ *      SIZE    zigzag of size - last size, when flag SIZE.   UNIT, CALLS_RUN: value, when their flag.
+ *      RESULT  field RESULT: 0: result * unit = size, 1: 0, 2: -1, 3: zigzag explicit.
+ *      ERRNO   field ERRNO: 0 none, 1 the call's last, 2 explicit.
+ *      OFFSET  field OFFSET: 0 none (-1), 1 the file's end of last access, 2 zigzag of offset - that. An event with an offset
+ *              sets the end to offset + max(bytes moved, 0); bytes moved by the rule of its op.
+ *      FD      flag FD: zigzag explicit. Else the file's last fd, or if that is -1 (or no file) the block's.
+ *      FLAGS, MODE   value, when their flag; else the call's last.
+ *      REGION  flag REGION: position in NAMES + 1, or 0 for none. Else the last. DEPTH flag: value. Else the last.
+ *      FILE2   flag FILE2: position in NAMES. Else none.
+ *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
+ *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT: in the flags alone.
+ *      ID      flag ID: value (LEB128): the id that joins asynchronous begin and end, and flows.
+ *    Arguments: columns ARG_EVENT (delta of event index to the previous argument's), ARG_KEY (position in NAMES),
+ *    ARG_TYPE (0 int64 zigzag, 1 double: eight bytes, 2 string: LEB128 n, n bytes), ARG_VALUE (bytes).
+ *
+ * 8. BUCKETS. Rows of aggregates over exactly the events that the range covers. Columns: enum dft_buckets_column, one value a
+ *    row unless said otherwise; `count` in the header is the number of rows. INTERVAL_NS (one value) is W.
+ *      KIND    0 call row (interval of W), 1 histogram row (interval of 64 W), 2 file row (interval of 64 W).
+ *      INTERVAL  zigzag of the difference to the previous row's (floor(start / its width)).
+ *      REGION  position in NAMES + 1, or 0.   SUBJECT: kinds 0 and 1: position in CALLS; kind 2: position in NAMES.
+ *      CLASS   kind 2 only: 0 meta, 1 read, 2 write.
+ *      Kinds 0 and 2: COUNT, ERRORS, DUR_MIN (only if COUNT > 0), DUR_MAX - DUR_MIN (only if COUNT > 1),
+ *      DUR_SUM - COUNT * DUR_MIN as zigzag (only if COUNT > 2; with 2 the sum is min + max), EDGE - DUR_SUM as zigzag,
+ *      STEP zigzag, DATA = number of successful data calls (those that carry sizes), SIZE_MIN (if DATA > 0), SIZE_MAX - SIZE_MIN
+ *      (DATA > 1), BYTES - DATA * SIZE_MIN zigzag (DATA > 2; with 2 min + max), OFFSET_MIN + 1 (0: none; if DATA > 0),
+ *      OFFSET_MAX - OFFSET_MIN (if there is one), FIRST: zigzag of first start - previous row's (if COUNT > 0), LAST:
+ *      last end - first start (if COUNT > 0), SEQUENTIAL, CONSECUTIVE (if DATA > 0).
+ *      With COUNT = 1 several calls may stand in one event: COUNT counts calls, durations are of events; SAMPLES = number of
+ *      events, written as COUNT - SAMPLES; "COUNT" in the conditions on DUR above is SAMPLES.
+ *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of the
+ *      distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h.
+ *
+ * 9. PROCESS, CLOCK, END: columns with one value each (numbers LEB128, texts bytes), see enums. CLOCK: column SAMPLES (bytes):
+ *    pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs LEB128 reason, LEB128 count. NAMES block:
+ *    just the column NAMES. */
+#ifndef DFT_FORMAT_H
+#define DFT_FORMAT_H
+
+#include <stdint.h>
+
+#define DFT_BLOCK_MAGIC UINT64_C(0x0a1a0d6b6c426644) /* bytes "DfBlk\r\x1a\n" */
+#define DFT_FORMAT_VERSION 1
+#define DFT_RAW_MAX (16u << 20)
+#define DFT_STORED_MAX (DFT_RAW_MAX + (64u << 10))
+#define DFT_COUNT_MAX 65536u
+#define DFT_TEXT_MAX 65535u
+#define DFT_BLOCK_EVENTS_MAX 4096u /* what our writer puts into one EVENTS block */
+
+enum dft_block_type {
+    DFT_BLOCK_PROCESS = 1,
+    DFT_BLOCK_CLOCK = 2,
+    DFT_BLOCK_NAMES = 3,
+    DFT_BLOCK_EVENTS = 4,
+    DFT_BLOCK_BUCKETS = 5,
+    DFT_BLOCK_COUNTERS = 6,
+    DFT_BLOCK_STACKS = 7,
+    DFT_BLOCK_END = 8,
+    DFT_BLOCK_INDEX = 9,
+};
+
+#define DFT_BLOCK_DEFLATED 1u /* flag: the first part of the payload is deflated */
+
+struct dft_block_header {
+    uint64_t magic;
+    uint16_t type;
+    uint8_t version;
+    uint8_t flags;
+    uint32_t header_crc;
+    uint32_t payload_crc;
+    uint32_t count;  /* events, rows, names ... in it */
+    uint32_t stored; /* payload bytes that follow, without padding */
+    uint32_t raw;    /* bytes of the column list once inflated */
+    uint32_t tail;   /* of the stored bytes, how many are the bit string */
+    uint32_t stream;
+    uint64_t key; /* process key */
+    uint64_t first;
+    uint64_t last;
+    uint64_t start; /* Unix ns */
+    uint64_t end;
+    uint32_t tid;
+    uint32_t reserved; /* 0 */
+};
+_Static_assert(sizeof(struct dft_block_header) == 88, "the header is 88 bytes on disk");
+
+enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2 };
+
+/* Shared by EVENTS, BUCKETS and NAMES. */
+enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2 };
+
+enum dft_events_column {
+    DFT_EV_SHAPES = 3,
+    DFT_EV_SHAPE = 4,
+    DFT_EV_GAP = 5,
+    DFT_EV_DURATION = 6,
+    DFT_EV_FILE = 7,
+    DFT_EV_SIZE = 8,
+    DFT_EV_UNIT = 9,
+    DFT_EV_CALLS_RUN = 10,
+    DFT_EV_RESULT = 11,
+    DFT_EV_ERRNO = 12,
+    DFT_EV_OFFSET = 13,
+    DFT_EV_FD = 14,
+    DFT_EV_FLAGS = 15,
+    DFT_EV_MODE = 16,
+    DFT_EV_REGION = 17,
+    DFT_EV_DEPTH = 18,
+    DFT_EV_FILE2 = 19,
+    DFT_EV_STACK = 20,
+    DFT_EV_ID = 21,
+    DFT_EV_ARG_EVENT = 22,
+    DFT_EV_ARG_KEY = 23,
+    DFT_EV_ARG_TYPE = 24,
+    DFT_EV_ARG_VALUE = 25,
+};
+
+/* Flags of a shape. */
+#define DFT_F_SIZE (1u << 0)
+#define DFT_F_RESULT_SHIFT 1   /* 2 bits */
+#define DFT_F_OFFSET_SHIFT 3   /* 2 bits */
+#define DFT_F_FD (1u << 5)
+#define DFT_F_FLAGS (1u << 6)
+#define DFT_F_MODE (1u << 7)
+#define DFT_F_ERRNO_SHIFT 8    /* 2 bits */
+#define DFT_F_FILE_SHIFT 10    /* 3 bits */
+#define DFT_F_REGION (1u << 13)
+#define DFT_F_DEPTH (1u << 14)
+#define DFT_F_BACK (1u << 15)
+#define DFT_F_SEQUENTIAL (1u << 16)
+#define DFT_F_CONSECUTIVE (1u << 17)
+#define DFT_F_PHASE_SHIFT 18   /* 4 bits, enum dft_phase */
+#define DFT_F_FILE2 (1u << 22)
+#define DFT_F_UNIT (1u << 23)
+#define DFT_F_CALLS (1u << 24)
+#define DFT_F_STACK (1u << 25)
+#define DFT_F_ID (1u << 26)
+#define DFT_F_VFORK (1u << 27) /* made by a vfork child, in its parent's memory */
+#define DFT_F_CUT (1u << 28)   /* an argument or name was cut */
+#define DFT_F_OPEN (1u << 29)  /* in flight when the process ended: no result, end unknown */
+
+enum dft_phase {
+    DFT_PHASE_COMPLETE = 0,
+    DFT_PHASE_BEGIN = 1,
+    DFT_PHASE_END = 2,
+    DFT_PHASE_INSTANT = 3,
+    DFT_PHASE_ASYNC_BEGIN = 4,
+    DFT_PHASE_ASYNC_END = 5,
+    DFT_PHASE_FLOW_START = 6,
+    DFT_PHASE_FLOW_END = 7,
+    DFT_PHASE_COUNTER = 8,
+    DFT_PHASE_METADATA = 9,
+};
+
+enum dft_buckets_column {
+    DFT_BK_INTERVAL_NS = 3,
+    DFT_BK_KIND = 4,
+    DFT_BK_INTERVAL = 5,
+    DFT_BK_REGION = 6,
+    DFT_BK_SUBJECT = 7,
+    DFT_BK_CLASS = 8,
+    DFT_BK_COUNT = 9,
+    DFT_BK_SAMPLES = 10,
+    DFT_BK_ERRORS = 11,
+    DFT_BK_DUR_MIN = 12,
+    DFT_BK_DUR_MAX = 13,
+    DFT_BK_DUR_SUM = 14,
+    DFT_BK_EDGE = 15,
+    DFT_BK_STEP = 16,
+    DFT_BK_DATA = 17,
+    DFT_BK_SIZE_MIN = 18,
+    DFT_BK_SIZE_MAX = 19,
+    DFT_BK_BYTES = 20,
+    DFT_BK_OFFSET_MIN = 21,
+    DFT_BK_OFFSET_MAX = 22,
+    DFT_BK_FIRST = 23,
+    DFT_BK_LAST = 24,
+    DFT_BK_SEQUENTIAL = 25,
+    DFT_BK_CONSECUTIVE = 26,
+    DFT_BK_BINS = 27,
+};
+
+enum dft_process_column {
+    DFT_PR_PID = 3,
+    DFT_PR_PPID = 4,
+    DFT_PR_PARENT_KEY = 5,
+    DFT_PR_RANK = 6,       /* + 1; 0: unknown. Likewise LOCAL_RANK. */
+    DFT_PR_LOCAL_RANK = 7,
+    DFT_PR_WORLD_SIZE = 8, /* 0: unknown */
+    DFT_PR_START_NS = 9,   /* Unix ns of load, or of the fork */
+    DFT_PR_CLOCK_OFFSET = 10, /* zigzag: Unix ns - CLOCK_MONOTONIC ns */
+    DFT_PR_HOST = 11,
+    DFT_PR_JOB_ID = 12,
+    DFT_PR_EXE = 13,
+    DFT_PR_COMMAND = 14, /* arguments, each ended by a NUL */
+    DFT_PR_CWD = 15,
+    DFT_PR_VERSION = 16, /* of the library */
+    DFT_PR_OPTIONS = 17, /* NAME=value lines of options that differ from the default */
+    DFT_PR_LIVE_PATH = 18,
+    DFT_PR_NOTES = 19,   /* lines: what could not be done as usual */
+};
+
+enum dft_end_column {
+    DFT_END_EVENTS = 3,
+    DFT_END_DROPPED = 4,
+    DFT_END_OVERHEAD_NS = 5,
+    DFT_END_HOW = 6,    /* enum dft_ending */
+    DFT_END_STATUS = 7, /* zigzag: exit status or signal, where known */
+    DFT_END_TIME_NS = 8, /* Unix ns */
+};
+
+enum dft_clock_column { DFT_CLOCK_SAMPLES = 3 };
+
+enum dft_ending {
+    DFT_ENDING_UNKNOWN = 0,
+    DFT_ENDING_EXIT = 1,   /* exit or return from main: our destructor ran */
+    DFT_ENDING__EXIT = 2,  /* _exit, _Exit */
+    DFT_ENDING_EXEC = 3,   /* replaced by another program */
+    DFT_ENDING_SIGNAL = 4, /* fatal signal that we handled */
+    DFT_ENDING_KILLED = 5, /* set by dftmerge: found by the live file alone */
+    DFT_ENDING_RUNNING = 6, /* set by dftmerge: the live file's process is still there */
+};
+
+/* Why events were not kept. The text stands in format/end.c. */
+enum dft_drop {
+    DFT_DROP_RING_FULL = 1,    /* handlers filled the headroom */
+    DFT_DROP_WRITE_FAILED = 2, /* ENOSPC, EIO ... on the trace */
+    DFT_DROP_NO_MEMORY = 3,    /* no ring could be mapped */
+    DFT_DROP_NO_FILE = 4,      /* the trace could not be created */
+    DFT_DROP_TOO_LONG = 5,     /* a record longer than the ring takes */
+    DFT_DROP_TORN = 6,         /* left half-written by the end of the process */
+    DFT_DROP_LAST = 6,
+};
+
+#endif

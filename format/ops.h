@@ -1,0 +1,38 @@
+/* The operations of ops.def as C values. */
+#ifndef DFT_OPS_H
+#define DFT_OPS_H
+
+#include <stdint.h>
+
+enum dft_op {
+#define DFT_OP(number, name, class, bytes) DFT_OP_##name = number,
+#include <dftrace/ops.def>
+#undef DFT_OP
+    DFT_OP_COUNT = 64
+};
+
+enum dft_class { DFT_CLASS_META = 0, DFT_CLASS_READ = 1, DFT_CLASS_WRITE = 2, DFT_CLASS_NONE = 3, DFT_CLASS_MARK = 4 };
+enum dft_bytes_rule { DFT_BYTES_NOTHING = 0, DFT_BYTES_RESULT = 1, DFT_BYTES_ITEMS = 2 };
+
+/* Unknown operations count as OTHER. */
+static inline enum dft_class dft_op_class(uint8_t op)
+{
+    static const uint8_t classes[DFT_OP_COUNT] = {
+#define DFT_OP(number, name, class, bytes) [number] = DFT_CLASS_##class,
+#include <dftrace/ops.def>
+#undef DFT_OP
+    };
+    return op < DFT_OP_COUNT ? (enum dft_class)classes[op] : DFT_CLASS_META;
+}
+
+static inline enum dft_bytes_rule dft_op_bytes(uint8_t op)
+{
+    static const uint8_t rules[DFT_OP_COUNT] = {
+#define DFT_OP(number, name, class, bytes) [number] = DFT_BYTES_##bytes,
+#include <dftrace/ops.def>
+#undef DFT_OP
+    };
+    return op < DFT_OP_COUNT ? (enum dft_bytes_rule)rules[op] : DFT_BYTES_NOTHING;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes bytes. */
+#ifndef DFT_ROW_H
+#define DFT_ROW_H
+
+#include <stdint.h>
+
+#include "event.h"
+
+#define DFT_COARSE 64u /* histogram and file rows have intervals of this many W */
+
+enum dft_row_kind { DFT_ROW_CALL = 0, DFT_ROW_HISTOGRAM = 1, DFT_ROW_FILE = 2 };
+
+/* One histogram bin: number and count. Histograms are lists with ascending numbers. */
+struct dft_bin {
+    uint32_t bin;
+    uint64_t count;
+};
+
+/* What one row knows. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 / INT64_MAX,
+ * maxima 0 / -1), so that merging in any order gives the same integers. */
+struct dft_metrics {
+    uint64_t count;   /* calls that start in the interval */
+    uint64_t samples; /* events that start in it (a run of calls is one) */
+    uint64_t errors;
+    uint64_t dur_sum, dur_min, dur_max;
+    uint64_t edge; /* ns of events in the intervals in which they start and end ... */
+    int64_t step;  /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
+                      steps up to k */
+    uint64_t data;  /* successful data calls */
+    uint64_t bytes; /* moved by them */
+    uint64_t size_min, size_max; /* bytes moved by one of them */
+    int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
+    uint64_t first_start, last_end; /* Unix ns; ~0 and 0 when count is 0 */
+    uint64_t sequential, consecutive;
+};
+
+struct dft_row {
+    uint8_t kind;
+    uint8_t class;    /* file rows: META, READ, WRITE */
+    uint8_t op;       /* of the call; not for file rows */
+    uint64_t interval; /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
+    uint64_t region;  /* name id, 0 none */
+    uint64_t subject; /* call id or file id */
+    struct dft_metrics metrics; /* call and file rows */
+    const struct dft_bin *durations, *sizes; /* histogram rows */
+    uint32_t ndurations, nsizes;
+};
+
+struct dft_buckets {
+    uint64_t key;
+    uint32_t stream, tid;
+    uint64_t first, last;
+    uint64_t start, end; /* into the header */
+    uint64_t interval_ns; /* W */
+    struct dft_row *rows;
+    uint32_t count;
+    struct dft_call *calls; /* those that rows refer to */
+    uint32_t ncalls;
+    struct dft_name *names; /* definitions at hand */
+    uint32_t nnames;
+};
+
+
+struct dft_process {
+    uint64_t key, parent_key;
+    uint32_t pid, ppid;
+    int32_t rank, local_rank; /* -1: unknown */
+    uint32_t world_size;      /* 0: unknown */
+    uint64_t start_ns;
+    int64_t clock_offset;
+    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes;
+};
+
+struct dft_end {
+    uint64_t key;
+    uint64_t events; /* written to blocks since load */
+    uint64_t dropped[DFT_DROP_LAST + 1];
+    uint64_t overhead_ns;
+    uint64_t time_ns;
+    int32_t status;
+    uint8_t how; /* enum dft_ending */
+};
+
+#endif
