@@ -17,20 +17,20 @@ struct dft_bin {
 };
 
 /* What one row knows. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 / INT64_MAX,
- * maxima 0 / -1), so that merging in any order gives the same integers. */
+ * maxima 0 / -1), so that merging in any order gives the same integers. What exactly an event adds: aggregator/aggregate.h. */
 struct dft_metrics {
     uint64_t count;   /* calls that start in the interval */
-    uint64_t samples; /* events that start in it (a run of calls is one) */
-    uint64_t errors;
-    uint64_t dur_sum, dur_min, dur_max;
+    uint64_t samples; /* events that start in it; less than count where runs of calls are kept as one event */
+    uint64_t errors;  /* calls that failed */
+    uint64_t dur_sum, dur_min, dur_max; /* of events */
     uint64_t edge; /* ns of events in the intervals in which they start and end ... */
     int64_t step;  /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
-                      steps up to k */
-    uint64_t data;  /* successful data calls */
-    uint64_t bytes; /* moved by them */
-    uint64_t size_min, size_max; /* bytes moved by one of them */
+                      steps up to k. A row may hold edge and step alone, with count 0. */
+    uint64_t data;  /* successful data events, those that carry sizes; all below are of them */
+    uint64_t bytes; /* moved */
+    uint64_t size_min, size_max; /* bytes moved by one of them (a run of calls: by the whole run) */
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
-    uint64_t first_start, last_end; /* Unix ns; ~0 and 0 when count is 0 */
+    uint64_t first_start, last_end; /* of all events that start in the interval, Unix ns; ~0 and 0 when count is 0 */
     uint64_t sequential, consecutive;
 };
 

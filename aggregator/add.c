@@ -1,0 +1,202 @@
+/* Events into rows: what one event adds, and where (aggregate.h defines it). On the drain path of the traced process.
+ *
+ * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval in
+ * which it starts: `recent` finds that row without hashing or dividing. All else takes the slow way. */
+#include "table.h"
+
+#include <errno.h>
+
+/* What an event adds. Kept in registers on the fast way: nothing that is not inlined gets its address. */
+struct add_sample {
+    uint64_t start_ns, end_ns;
+    struct dft_metrics metrics; /* edge: as if the event ended in its first interval */
+};
+
+#define DFT_INLINE static inline __attribute__((always_inline))
+
+DFT_INLINE int add_is_aggregated(const struct dft_event *event, uint8_t op, enum dft_class class)
+{
+    if (class == DFT_CLASS_MARK || event->bits & DFT_BIT_OPEN)
+        return 0;
+    return event->phase == DFT_PHASE_COMPLETE || (op == DFT_OP_EXEC && event->phase == DFT_PHASE_BEGIN);
+}
+
+DFT_INLINE void add_data(struct dft_metrics *metrics, const struct dft_event *event, uint8_t op)
+{
+    uint64_t bytes = dft_event_bytes(event, op);
+
+    metrics->data = 1;
+    metrics->bytes = metrics->size_min = metrics->size_max = bytes;
+    if (event->offset >= 0 && event->offset < INT64_MAX) {
+        uint64_t room = (uint64_t)(INT64_MAX - event->offset);
+
+        metrics->offset_min = event->offset;
+        metrics->offset_max = event->offset + (int64_t)(bytes < room ? bytes : room);
+    }
+    metrics->sequential = (event->bits & DFT_BIT_SEQUENTIAL) != 0;
+    metrics->consecutive = (event->bits & DFT_BIT_CONSECUTIVE) != 0;
+}
+
+DFT_INLINE void add_sample_init(struct add_sample *sample, const struct dft_event *event, uint8_t op,
+                                enum dft_class class)
+{
+    struct dft_metrics *metrics = &sample->metrics;
+    uint64_t dur = event->phase == DFT_PHASE_COMPLETE ? event->dur_ns : 0;
+
+    if (dur > UINT64_MAX - event->start_ns)
+        dur = UINT64_MAX - event->start_ns;
+    sample->start_ns = event->start_ns;
+    sample->end_ns = event->start_ns + dur;
+    dft_metrics_clear_inline(metrics);
+    metrics->count = event->calls ? event->calls : 1;
+    metrics->samples = 1;
+    metrics->errors = event->err ? metrics->count : 0;
+    metrics->dur_sum = metrics->dur_min = metrics->dur_max = metrics->edge = dur;
+    metrics->first_start = sample->start_ns;
+    metrics->last_end = sample->end_ns;
+    if (!event->err && (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE))
+        add_data(metrics, event, op);
+}
+
+DFT_INLINE int add_is_recent(const struct dft_recent *recent, uint64_t subject, uint64_t region,
+                             const struct add_sample *sample)
+{
+    return recent->subject == subject && recent->region == region && sample->start_ns >= recent->from_ns &&
+           sample->start_ns < recent->to_ns && sample->end_ns <= recent->to_ns;
+}
+
+static void add_remember(struct dft_recent *recent, const struct dft_key *key, uint64_t start_ns, uint64_t width)
+{
+    recent->subject = key->subject;
+    recent->region = key->region;
+    recent->from_ns = start_ns / width * width;
+    recent->to_ns = recent->from_ns <= UINT64_MAX - width ? recent->from_ns + width : UINT64_MAX;
+}
+
+/* Finds the row in which [start, end) starts, sets *edge to what lies there, and puts the rest into the rows behind it. */
+static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_t start_ns, uint64_t end_ns,
+                           uint64_t width, uint64_t *edge)
+{
+    uint64_t first = start_ns / width, last = end_ns > start_ns ? (end_ns - 1) / width : first;
+    struct dft_metrics *end;
+    uint32_t row;
+
+    key->interval = first;
+    row = dft_table_find(table, key);
+    if (first == last) {
+        *edge = end_ns - start_ns;
+        return row;
+    }
+    *edge = (first + 1) * width - start_ns;
+    key->interval = last;
+    end = &table->rows[dft_table_find(table, key)].metrics;
+    end->edge += end_ns - last * width;
+    if (last > first + 1) {
+        end->step--;
+        key->interval = first + 1;
+        table->rows[dft_table_find(table, key)].metrics.step++;
+    }
+    return row;
+}
+
+/* Makes `recent` the event's call row and histogram. Returns the edge time there. */
+static __attribute__((noinline)) uint64_t add_locate_call(struct dft_table *table, struct dft_recent *recent,
+                                                          const struct dft_call *call, uint64_t region,
+                                                          uint64_t start_ns, uint64_t end_ns)
+{
+    struct dft_key key = {.kind = DFT_ROW_CALL, .op = call->op, .region = region, .subject = call->id};
+    struct dft_link *link;
+    uint64_t edge;
+
+    recent->row = add_locate(table, &key, start_ns, end_ns, table->interval_ns, &edge);
+    add_remember(recent, &key, start_ns, table->interval_ns);
+    link = &table->links[recent->row];
+    if (table->keep & DFT_KEEP_HISTOGRAMS && !link->spine) {
+        uint32_t histogram;
+
+        key.kind = DFT_ROW_HISTOGRAM;
+        key.interval = start_ns / table->interval_ns / DFT_COARSE;
+        histogram = dft_table_find(table, &key);
+        link->spine = table->links[histogram].spine;
+    }
+    recent->spine = link->spine;
+    return edge;
+}
+
+/* The same for the event's file row. */
+static __attribute__((noinline)) uint64_t add_locate_file(struct dft_table *table, struct dft_recent *recent,
+                                                          const struct dft_event *event, enum dft_class class,
+                                                          uint64_t end_ns)
+{
+    struct dft_key key = {
+        .kind = DFT_ROW_FILE, .class = (uint8_t) class, .region = event->region, .subject = event->file};
+    uint64_t width = table->interval_ns * DFT_COARSE, edge;
+
+    recent->row = add_locate(table, &key, event->start_ns, end_ns, width, &edge);
+    add_remember(recent, &key, event->start_ns, width);
+    return edge;
+}
+
+DFT_INLINE void add_to_file(struct dft_table *table, const struct dft_event *event, enum dft_class class,
+                            struct add_sample *sample)
+{
+    struct dft_recent *recent = &table->recent_files[class][event->file % DFT_RECENT_FILES];
+
+    if (add_is_recent(recent, event->file, event->region, sample))
+        sample->metrics.edge = sample->metrics.dur_sum;
+    else
+        sample->metrics.edge = add_locate_file(table, recent, event, class, sample->end_ns);
+    dft_metrics_merge_inline(&table->rows[recent->row].metrics, &sample->metrics);
+}
+
+DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
+                         enum dft_class class)
+{
+    struct dft_recent *recent = &table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+    int to_file = table->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE;
+    struct add_sample sample;
+    int is_recent, rc;
+
+    add_sample_init(&sample, event, call->op, class);
+    is_recent = add_is_recent(recent, call->id, event->region, &sample);
+    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of durations and one of sizes. */
+    rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve(table, 7, 1, 2);
+    if (rc)
+        return rc;
+    if (!is_recent)
+        sample.metrics.edge = add_locate_call(table, recent, call, event->region, sample.start_ns, sample.end_ns);
+    dft_metrics_merge_inline(&table->rows[recent->row].metrics, &sample.metrics);
+    if (recent->spine) {
+        dft_table_count_bin(table, recent->spine, DFT_DURATIONS, dft_bin_of(sample.metrics.dur_sum), 1);
+        if (sample.metrics.data)
+            dft_table_count_bin(table, recent->spine, DFT_SIZES, dft_bin_of(sample.metrics.bytes), 1);
+    }
+    if (to_file)
+        add_to_file(table, event, class, &sample);
+    return 0;
+}
+
+int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
+{
+    uint32_t i = *position;
+    int rc = 0;
+
+    if (i < batch->count)
+        table->sorted = 0;
+    for (; i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+        const struct dft_call *call = batch->calls + event->call;
+        enum dft_class class;
+
+        if (event->call >= batch->ncalls)
+            continue;
+        class = dft_op_class(call->op);
+        if (!add_is_aggregated(event, call->op, class))
+            continue;
+        rc = add_event(table, event, call, class);
+        if (rc)
+            break;
+    }
+    *position = i;
+    return rc;
+}

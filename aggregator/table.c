@@ -1,0 +1,256 @@
+/* Tables of aggregate rows: their memory, the hash index, and clearing. */
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DFT_GROWING_ROWS_MAX (1u << 30) /* row numbers and twice as many slots fit 32 bits */
+
+/* Enough for one row with every octave in use, and for calls whose times spread over a few. */
+static uint32_t table_chunks_for(uint32_t rows)
+{
+    return 2 * DFT_CHUNKS_OF_SPINE + 4 * rows;
+}
+
+static uint32_t table_slots_for(uint32_t rows)
+{
+    uint32_t slots = DFT_SLOTS_MIN;
+
+    while (slots < 2 * rows)
+        slots *= 2;
+    return slots;
+}
+
+static uint32_t table_clamp_rows(uint32_t rows)
+{
+    if (rows < DFT_TABLE_ROWS_MIN)
+        return DFT_TABLE_ROWS_MIN;
+    return rows > DFT_TABLE_ROWS_MAX ? DFT_TABLE_ROWS_MAX : rows;
+}
+
+static size_t table_take(size_t *used, size_t bytes)
+{
+    size_t at = *used;
+
+    *used += (bytes + 63) & ~(size_t)63;
+    return at;
+}
+
+/* Lays out a fixed table; with memory, points its arrays there. Returns the bytes needed. */
+static size_t table_lay_out(char *memory, uint32_t rows)
+{
+    struct dft_table *table = (struct dft_table *)(void *)memory;
+    uint32_t chunks = table_chunks_for(rows), slots = table_slots_for(rows);
+    size_t bins = (size_t)chunks * DFT_CHUNK_BINS, used = 0;
+
+    table_take(&used, sizeof(*table));
+    size_t slots_at = table_take(&used, slots * sizeof(*table->slots));
+    size_t links_at = table_take(&used, rows * sizeof(*table->links));
+    size_t rows_at = table_take(&used, rows * sizeof(*table->rows));
+    size_t spines_at = table_take(&used, rows * sizeof(*table->spines));
+    size_t chunks_at = table_take(&used, chunks * sizeof(*table->chunks));
+    size_t bins_at = table_take(&used, bins * sizeof(*table->bins));
+    if (memory) {
+        table->capacity = table->spines_capacity = rows;
+        table->slots_capacity = slots;
+        table->chunks_capacity = chunks;
+        table->bins_capacity = bins;
+        table->slots = (void *)(memory + slots_at);
+        table->links = (void *)(memory + links_at);
+        table->rows = (void *)(memory + rows_at);
+        table->spines = (void *)(memory + spines_at);
+        table->chunks = (void *)(memory + chunks_at);
+        table->bins = (void *)(memory + bins_at);
+    }
+    return used;
+}
+
+size_t dft_table_bytes(uint32_t rows)
+{
+    return table_lay_out(NULL, table_clamp_rows(rows));
+}
+
+struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_ns, unsigned keep)
+{
+    struct dft_table *table = memory;
+
+    if (!interval_ns || interval_ns > DFT_INTERVAL_NS_MAX)
+        return NULL;
+    table_lay_out(memory, table_clamp_rows(rows));
+    table->interval_ns = interval_ns;
+    table->keep = keep;
+    table->active = DFT_SLOTS_MIN;
+    table->sorted = 1;
+    return table;
+}
+
+struct dft_table *dft_table_create(uint64_t interval_ns, unsigned keep)
+{
+    struct dft_table *table;
+
+    if (!interval_ns || interval_ns > DFT_INTERVAL_NS_MAX)
+        return NULL;
+    table = calloc(1, sizeof(*table));
+    if (!table)
+        return NULL;
+    table->slots = calloc(DFT_SLOTS_MIN, sizeof(*table->slots));
+    if (!table->slots) {
+        free(table);
+        return NULL;
+    }
+    table->interval_ns = interval_ns;
+    table->keep = keep;
+    table->growing = table->sorted = 1;
+    table->active = table->slots_capacity = DFT_SLOTS_MIN;
+    return table;
+}
+
+void dft_table_destroy(struct dft_table *table)
+{
+    if (!table)
+        return;
+    free(table->rows);
+    free(table->links);
+    free(table->slots);
+    free(table->spines);
+    free(table->chunks);
+    free(table->bins);
+    free(table);
+}
+
+/* Grows one array to hold `need` elements, by half at least. On failure it stays as it is. */
+static int table_grow(void *array, uint32_t *capacity, uint64_t need, size_t element)
+{
+    uint64_t wanted = *capacity + (uint64_t)*capacity / 2 + 16;
+    void *bigger;
+
+    if (need <= *capacity)
+        return 0;
+    if (wanted < need)
+        wanted = need;
+    if (wanted > DFT_GROWING_ROWS_MAX)
+        return -ENOMEM;
+    bigger = realloc(*(void **)array, wanted * element);
+    if (!bigger)
+        return -ENOMEM;
+    *(void **)array = bigger;
+    *capacity = (uint32_t)wanted;
+    return 0;
+}
+
+int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks)
+{
+    uint64_t need_rows = (uint64_t)table->count + rows;
+    uint32_t links = table->capacity;
+    int rc;
+
+    if (!table->growing)
+        return -ENOSPC;
+    /* The rows come last: their capacity vouches for the links and slots. */
+    rc = table_grow(&table->links, &links, need_rows, sizeof(*table->links));
+    if (!rc)
+        rc = table_grow(&table->slots, &table->slots_capacity, table_slots_for(links), sizeof(*table->slots));
+    if (!rc)
+        rc = table_grow(&table->rows, &table->capacity, need_rows, sizeof(*table->rows));
+    if (!rc)
+        rc = table_grow(&table->spines, &table->spines_capacity, (uint64_t)table->nspines + spines,
+                        sizeof(*table->spines));
+    if (!rc)
+        rc = table_grow(&table->chunks, &table->chunks_capacity, (uint64_t)table->nchunks + chunks,
+                        sizeof(*table->chunks));
+    return rc;
+}
+
+/* Murmur3's 64-bit finaliser (A. Appleby, public domain) over the fields, one multiplication each. */
+static uint32_t table_hash(const struct dft_key *key)
+{
+    uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2);
+
+    h = (h ^ (h >> 32)) * UINT64_C(0x9e3779b97f4a7c15) + key->region;
+    h = (h ^ (h >> 29)) * UINT64_C(0xff51afd7ed558ccd) + key->interval;
+    h = (h ^ (h >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (uint32_t)(h >> 32);
+}
+
+void dft_table_index(struct dft_table *table)
+{
+    uint32_t mask = table->active - 1;
+
+    memset(table->slots, 0, table->active * sizeof(*table->slots));
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t at = table->links[i].hash & mask;
+
+        while (table->slots[at])
+            at = (at + 1) & mask;
+        table->slots[at] = i + 1;
+    }
+}
+
+static int table_is_of_key(const struct dft_row *a, const struct dft_key *b)
+{
+    return a->subject == b->subject && a->interval == b->interval && a->region == b->region && a->kind == b->kind &&
+           a->class == b->class;
+}
+
+static uint32_t table_insert(struct dft_table *table, const struct dft_key *key, uint32_t hash, uint32_t at)
+{
+    uint32_t number = table->count++;
+    struct dft_row *row = &table->rows[number];
+
+    *row = (struct dft_row){.kind = key->kind,
+                            .class = key->class,
+                            .op = key->op,
+                            .interval = key->interval,
+                            .region = key->region,
+                            .subject = key->subject};
+    dft_metrics_clear_inline(&row->metrics);
+    table->links[number] = (struct dft_link){.hash = hash};
+    table->sorted = 0;
+    if (key->kind == DFT_ROW_HISTOGRAM) {
+        memset(&table->spines[table->nspines], 0, sizeof(*table->spines));
+        table->links[number].spine = ++table->nspines;
+    }
+    if (2 * table->count > table->active) {
+        table->active *= 2;
+        dft_table_index(table);
+    } else {
+        table->slots[at] = number + 1;
+    }
+    return number;
+}
+
+uint32_t dft_table_find(struct dft_table *table, const struct dft_key *key)
+{
+    uint32_t hash = table_hash(key), mask = table->active - 1, at, slot;
+
+    for (at = hash & mask; (slot = table->slots[at]) != 0; at = (at + 1) & mask) {
+        if (table->links[slot - 1].hash == hash && table_is_of_key(&table->rows[slot - 1], key)) {
+            if (key->op > table->rows[slot - 1].op)
+                table->rows[slot - 1].op = key->op;
+            return slot - 1;
+        }
+    }
+    return table_insert(table, key, hash, at);
+}
+
+uint32_t dft_table_take_chunk(struct dft_table *table)
+{
+    memset(&table->chunks[table->nchunks], 0, sizeof(*table->chunks));
+    return ++table->nchunks;
+}
+
+uint32_t dft_table_count(const struct dft_table *table)
+{
+    return table->count;
+}
+
+void dft_table_clear(struct dft_table *table)
+{
+    memset(table->slots, 0, table->active * sizeof(*table->slots));
+    memset(table->recent, 0, sizeof(table->recent));
+    memset(table->recent_files, 0, sizeof(table->recent_files));
+    table->active = DFT_SLOTS_MIN;
+    table->count = table->nspines = table->nchunks = 0;
+    table->sorted = 1;
+}

@@ -1,0 +1,152 @@
+/* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One thread at a time.
+ *
+ * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its hash,
+ * its histogram). The index is open addressing with linear probing over row numbers. Only its first `active` slots
+ * are in use: it doubles as rows come (at most half full), so a table with few rows touches, and clears, little memory.
+ * A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on demand.
+ * Everything refers by number, not by address, because the arrays of a growing table move.
+ *
+ * Who changes a table first reserves (the only step that can fail), then inserts freely. */
+#ifndef DFT_TABLE_H
+#define DFT_TABLE_H
+
+#include "aggregate.h"
+
+#define DFT_CHUNK_BINS      32u
+#define DFT_CHUNKS_OF_SPINE (DFT_BINS / DFT_CHUNK_BINS)
+#define DFT_SLOTS_MIN       64u
+#define DFT_RECENT          64u
+#define DFT_RECENT_FILES    16u
+
+enum { DFT_DURATIONS = 0, DFT_SIZES = 1 };
+
+struct dft_chunk {
+    uint64_t counts[DFT_CHUNK_BINS];
+};
+
+struct dft_spine {
+    uint32_t chunks[2][DFT_CHUNKS_OF_SPINE]; /* number + 1, 0 none */
+};
+
+struct dft_link {
+    uint32_t hash;
+    uint32_t spine; /* of a histogram row its own, of a call row that of its histogram row; number + 1, 0 none */
+};
+
+/* Where the last event of a call, or on a file, went: valid for what lies in [from_ns, to_ns), one interval. */
+struct dft_recent {
+    uint64_t subject, region;
+    uint64_t from_ns, to_ns;
+    uint32_t row, spine; /* number; number + 1 */
+};
+
+struct dft_table {
+    uint64_t interval_ns;
+    unsigned keep;
+    uint8_t growing; /* arrays are on the heap */
+    uint8_t sorted;
+    uint32_t count, capacity;
+    uint32_t active, slots_capacity;
+    uint32_t nspines, spines_capacity;
+    uint32_t nchunks, chunks_capacity;
+    size_t bins_capacity;
+    struct dft_row *rows;
+    struct dft_link *links;
+    uint32_t *slots; /* row number + 1, 0 free; scratch of the sort */
+    struct dft_spine *spines;
+    struct dft_chunk *chunks;
+    struct dft_bin *bins; /* lists that dft_table_rows makes */
+    struct dft_recent recent[DFT_RECENT];
+    struct dft_recent recent_files[3][DFT_RECENT_FILES]; /* by class */
+};
+
+/* Makes room for so many more rows, histograms and chunks. 0, -ENOSPC or -ENOMEM. */
+int dft_table_reserve_slow(struct dft_table *, uint32_t rows, uint32_t spines, uint32_t chunks);
+
+static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks)
+{
+    if (table->capacity - table->count >= rows && table->spines_capacity - table->nspines >= spines &&
+        table->chunks_capacity - table->nchunks >= chunks)
+        return 0;
+    return dft_table_reserve_slow(table, rows, spines, chunks);
+}
+
+/* What makes a row that row (op does not, it follows from the call). */
+struct dft_key {
+    uint8_t kind, class, op;
+    uint64_t interval, region, subject;
+};
+
+/* The number of the row with this key, made empty when it was not there. Room must have been reserved. Its op becomes the
+ * largest that was seen, so that the order does not matter. */
+uint32_t dft_table_find(struct dft_table *, const struct dft_key *key);
+
+/* Builds the index anew over `active` slots. */
+void dft_table_index(struct dft_table *);
+
+/* A zeroed chunk, its number + 1. Room must have been reserved. */
+uint32_t dft_table_take_chunk(struct dft_table *);
+
+/* Counts a value `count` times. Room for a chunk must have been reserved. */
+static inline void dft_table_count_bin(struct dft_table *table, uint32_t spine, int which, uint32_t bin, uint64_t count)
+{
+    uint32_t *chunk = &table->spines[spine - 1].chunks[which][bin / DFT_CHUNK_BINS];
+
+    if (__builtin_expect(!*chunk, 0))
+        *chunk = dft_table_take_chunk(table);
+    table->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
+}
+
+/* dft_metrics_merge, for where a call would cost more than the work. Branches, not conditional moves: extremes seldom
+ * change, and a store that is not made is the cheapest. */
+static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struct dft_metrics *into,
+                                                                           const struct dft_metrics *from)
+{
+#define DFT_SUM(field) (into->field += from->field)
+#define DFT_MIN(field)                                                                                                 \
+    do {                                                                                                               \
+        if (from->field < into->field)                                                                                 \
+            into->field = from->field;                                                                                 \
+    } while (0)
+#define DFT_MAX(field)                                                                                                 \
+    do {                                                                                                               \
+        if (from->field > into->field)                                                                                 \
+            into->field = from->field;                                                                                 \
+    } while (0)
+    DFT_SUM(count);
+    DFT_SUM(samples);
+    DFT_SUM(errors);
+    DFT_SUM(dur_sum);
+    DFT_MIN(dur_min);
+    DFT_MAX(dur_max);
+    DFT_SUM(edge);
+    into->step = (int64_t)((uint64_t)into->step + (uint64_t)from->step);
+    DFT_MIN(first_start);
+    DFT_MAX(last_end);
+    if (!from->data)
+        return;
+    DFT_SUM(data);
+    DFT_SUM(bytes);
+    DFT_MIN(size_min);
+    DFT_MAX(size_max);
+    DFT_MIN(offset_min);
+    DFT_MAX(offset_max);
+    DFT_SUM(sequential);
+    DFT_SUM(consecutive);
+#undef DFT_SUM
+#undef DFT_MIN
+#undef DFT_MAX
+}
+
+static inline void dft_metrics_clear_inline(struct dft_metrics *metrics)
+{
+    *metrics = (struct dft_metrics){
+        .dur_min = UINT64_MAX,
+        .size_min = UINT64_MAX,
+        .offset_min = INT64_MAX,
+        .offset_max = -1,
+        .first_start = UINT64_MAX,
+    };
+}
+
+#endif

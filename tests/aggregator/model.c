@@ -1,0 +1,346 @@
+/* The slow and obvious aggregator of the tests. */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t random_next(struct random_state *random)
+{
+    random->state ^= random->state >> 12;
+    random->state ^= random->state << 25;
+    random->state ^= random->state >> 27;
+    return random->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+uint64_t random_below(struct random_state *random, uint64_t limit)
+{
+    return limit ? random_next(random) % limit : 0;
+}
+
+#define MODEL_CALL(name, what)                                                                                         \
+    {                                                                                                                  \
+        .text = {name, sizeof(name) - 1}, .op = DFT_OP_##what                                                          \
+    }
+struct dft_call model_calls[MODEL_CALLS] = {
+    MODEL_CALL("POSIX\0read", READ),   MODEL_CALL("POSIX\0write", WRITE),   MODEL_CALL("POSIX\0open", OPEN),
+    MODEL_CALL("POSIX\0close", CLOSE), MODEL_CALL("STDIO\0fread", FREAD),   MODEL_CALL("STDIO\0fwrite", FWRITE),
+    MODEL_CALL("POSIX\0lseek", SEEK),  MODEL_CALL("APP\0step", REGION),     MODEL_CALL("POSIX\0execve", EXEC),
+    MODEL_CALL("POSIX\0fork", FORK),   MODEL_CALL("APP\0reached", INSTANT), MODEL_CALL("STDIO\0getc", FGETS),
+};
+
+void model_init(void)
+{
+    for (uint32_t i = 0; i < MODEL_CALLS; i++)
+        model_calls[i].id = dft_name_id(model_calls[i].text.bytes, model_calls[i].text.length);
+}
+
+const uint64_t model_regions[MODEL_REGIONS] = {0, 0, 7001, 7002};
+const uint64_t model_files[MODEL_FILES] = {0, 901, 902, 903, UINT64_C(0x9000000000000004), 905};
+
+static int64_t model_random_offset(struct random_state *random)
+{
+    switch (random_below(random, 12)) {
+    case 0:
+        return -1;
+    case 1:
+        return 0;
+    case 2:
+        return INT64_MAX - (int64_t)random_below(random, 3);
+    default:
+        return (int64_t)random_below(random, 1u << 30);
+    }
+}
+
+void model_random_event(struct random_state *random, const struct model_times *times, struct dft_event *event)
+{
+    static const int64_t results[] = {-1, 0, 1, 64, 4096, 4096, 65536, INT64_MAX};
+    uint64_t kind = random_below(random, 40);
+
+    *event = (struct dft_event){
+        .start_ns = times->base_ns + random_below(random, times->spread_ns),
+        .dur_ns = random_below(random, random_below(random, 10) ? times->dur_ns : times->long_ns),
+        .file = model_files[random_below(random, MODEL_FILES)],
+        .region = model_regions[random_below(random, MODEL_REGIONS)],
+        .size = 4096,
+        .result = random_below(random, 2) ? results[random_below(random, 7 + (kind == 5))]
+                                          : (int64_t)random_below(random, 1u << random_below(random, 24)),
+        .offset = model_random_offset(random),
+        .call = (uint32_t)random_below(random, MODEL_CALLS),
+        .calls = kind == 0 ? (uint32_t)random_below(random, 5000) : 1,
+        .unit = kind == 1 ? 8 : 1,
+        .fd = 3,
+        .err = random_below(random, 6) == 0 ? 2 : 0,
+        .phase = kind == 2   ? DFT_PHASE_BEGIN
+                 : kind == 3 ? DFT_PHASE_ASYNC_BEGIN
+                             : DFT_PHASE_COMPLETE,
+        .bits = kind == 4 ? DFT_BIT_OPEN : (uint8_t)random_below(random, 4),
+    };
+    if (model_calls[event->call].op == DFT_OP_EXEC && random_below(random, 2))
+        event->phase = DFT_PHASE_BEGIN;
+}
+
+static struct model_row *model_find(struct model *model, const struct dft_row *key)
+{
+    struct model_row *found;
+
+    for (uint32_t i = 0; i < model->count; i++)
+        if (dft_row_compare(&model->rows[i]->row, key) == 0)
+            return model->rows[i];
+    found = calloc(1, sizeof(*found));
+    model->rows = realloc(model->rows, (model->count + 1) * sizeof(*model->rows));
+    if (!found || !model->rows)
+        abort();
+    found->row = *key;
+    found->row.metrics = (struct dft_metrics){.dur_min = UINT64_MAX,
+                                              .size_min = UINT64_MAX,
+                                              .offset_min = INT64_MAX,
+                                              .offset_max = -1,
+                                              .first_start = UINT64_MAX};
+    model->rows[model->count++] = found;
+    return found;
+}
+
+static int model_is_data(const struct dft_event *event, uint8_t op)
+{
+    return event->err == 0 &&
+           (op == DFT_OP_READ || op == DFT_OP_WRITE || op == DFT_OP_FREAD || op == DFT_OP_FWRITE || op == DFT_OP_FGETS);
+}
+
+static uint64_t model_bytes(const struct dft_event *event, uint8_t op)
+{
+    if (event->result <= 0)
+        return 0;
+    return op == DFT_OP_FREAD || op == DFT_OP_FWRITE ? (uint64_t)event->result * event->unit : (uint64_t)event->result;
+}
+
+static uint64_t model_end(const struct dft_event *event)
+{
+    uint64_t end = event->start_ns + (event->phase == DFT_PHASE_BEGIN ? 0 : event->dur_ns);
+
+    return end < event->start_ns ? UINT64_MAX : end;
+}
+
+/* Everything but edge and step. */
+static void model_add_metrics(struct dft_metrics *m, const struct dft_event *event, uint8_t op)
+{
+    uint64_t dur = model_end(event) - event->start_ns, calls = event->calls == 0 ? 1 : event->calls;
+
+    m->count += calls;
+    m->samples += 1;
+    if (event->err != 0)
+        m->errors += calls;
+    m->dur_sum += dur;
+    m->dur_min = dur < m->dur_min ? dur : m->dur_min;
+    m->dur_max = dur > m->dur_max ? dur : m->dur_max;
+    m->first_start = event->start_ns < m->first_start ? event->start_ns : m->first_start;
+    m->last_end = model_end(event) > m->last_end ? model_end(event) : m->last_end;
+    if (model_is_data(event, op)) {
+        uint64_t bytes = model_bytes(event, op);
+
+        m->data += 1;
+        m->bytes += bytes;
+        m->size_min = bytes < m->size_min ? bytes : m->size_min;
+        m->size_max = bytes > m->size_max ? bytes : m->size_max;
+        if (event->offset >= 0 && event->offset < INT64_MAX) {
+            __int128 end = (__int128)event->offset + bytes;
+
+            end = end > INT64_MAX ? INT64_MAX : end;
+            m->offset_min = event->offset < m->offset_min ? event->offset : m->offset_min;
+            m->offset_max = (int64_t)end > m->offset_max ? (int64_t)end : m->offset_max;
+        }
+        m->sequential += event->bits & DFT_BIT_SEQUENTIAL ? 1 : 0;
+        m->consecutive += event->bits & DFT_BIT_CONSECUTIVE ? 1 : 0;
+    }
+}
+
+/* Walks over all intervals that the event touches, one by one. */
+static void model_add_busy(struct model *model, struct dft_row key, const struct dft_event *event, uint64_t width)
+{
+    unsigned __int128 start = event->start_ns, end = model_end(event), first = start / width, last = first;
+
+    while (end > (last + 1) * width)
+        last++;
+    for (unsigned __int128 k = first; k <= last; k++) {
+        unsigned __int128 from = k * width > start ? k * width : start;
+        unsigned __int128 to = (k + 1) * width < end ? (k + 1) * width : end;
+
+        key.interval = (uint64_t)k;
+        if (k == first || k == last)
+            model_find(model, &key)->row.metrics.edge += (uint64_t)(to - from);
+        if (k == first + 1 && k < last)
+            model_find(model, &key)->row.metrics.step += 1;
+        if (k == last && last > first + 1)
+            model_find(model, &key)->row.metrics.step -= 1;
+    }
+}
+
+static void model_add_one(struct model *model, const struct dft_event *event)
+{
+    const struct dft_call *call = &model_calls[event->call];
+    struct dft_row key = {.kind = DFT_ROW_CALL, .op = call->op, .region = event->region, .subject = call->id};
+    enum dft_class class = dft_op_class(call->op);
+
+    key.interval = event->start_ns / model->interval_ns;
+    model_add_metrics(&model_find(model, &key)->row.metrics, event, call->op);
+    model_add_busy(model, key, event, model->interval_ns);
+    if (model->keep & DFT_KEEP_HISTOGRAMS) {
+        struct model_row *found;
+
+        key.kind = DFT_ROW_HISTOGRAM;
+        key.interval = event->start_ns / (64 * model->interval_ns);
+        found = model_find(model, &key);
+        found->durations[model_bin(model_end(event) - event->start_ns)]++;
+        if (model_is_data(event, call->op))
+            found->sizes[model_bin(model_bytes(event, call->op))]++;
+    }
+    if (model->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE) {
+        key = (struct dft_row){
+            .kind = DFT_ROW_FILE, .class = (uint8_t) class, .region = event->region, .subject = event->file};
+        key.interval = event->start_ns / (64 * model->interval_ns);
+        model_add_metrics(&model_find(model, &key)->row.metrics, event, call->op);
+        model_add_busy(model, key, event, 64 * model->interval_ns);
+    }
+}
+
+void model_add(struct model *model, const struct dft_event *events, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t op = model_calls[events[i].call].op;
+
+        if (events[i].bits & DFT_BIT_OPEN || op == DFT_OP_INSTANT)
+            continue;
+        if (events[i].phase == DFT_PHASE_COMPLETE || (events[i].phase == DFT_PHASE_BEGIN && op == DFT_OP_EXEC))
+            model_add_one(model, &events[i]);
+    }
+}
+
+void model_free(struct model *model)
+{
+    for (uint32_t i = 0; i < model->count; i++)
+        free(model->rows[i]);
+    free(model->rows);
+    model->rows = NULL;
+    model->count = 0;
+}
+
+static int model_compare(const void *a, const void *b)
+{
+    return dft_row_compare(&(*(struct model_row *const *)a)->row, &(*(struct model_row *const *)b)->row);
+}
+
+static const struct dft_bin *model_bins(const uint64_t *counts, uint32_t *count)
+{
+    struct dft_bin *bins = calloc(DFT_BINS, sizeof(*bins));
+
+    if (!bins)
+        abort();
+    *count = 0;
+    for (uint32_t bin = 0; bin < DFT_BINS; bin++)
+        if (counts[bin])
+            bins[(*count)++] = (struct dft_bin){.bin = bin, .count = counts[bin]};
+    return bins;
+}
+
+struct dft_row *model_rows(struct model *model)
+{
+    struct dft_row *rows = calloc(model->count + 1, sizeof(*rows));
+
+    if (!rows)
+        abort();
+    if (model->count)
+        qsort(model->rows, model->count, sizeof(*model->rows), model_compare);
+    for (uint32_t i = 0; i < model->count; i++) {
+        rows[i] = model->rows[i]->row;
+        if (rows[i].kind == DFT_ROW_HISTOGRAM) {
+            rows[i].durations = model_bins(model->rows[i]->durations, &rows[i].ndurations);
+            rows[i].sizes = model_bins(model->rows[i]->sizes, &rows[i].nsizes);
+        }
+    }
+    return rows;
+}
+
+void model_free_rows(struct model *model, struct dft_row *rows)
+{
+    for (uint32_t i = 0; i < model->count; i++) {
+        free((void *)rows[i].durations);
+        free((void *)rows[i].sizes);
+    }
+    free(rows);
+}
+
+uint32_t model_bin(uint64_t value)
+{
+    uint32_t halvings = 0;
+
+    while (value >= 64) {
+        value /= 2;
+        halvings++;
+    }
+    return 32 * halvings + (uint32_t)value;
+}
+
+static int model_compare_values(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+uint64_t model_percentile(uint64_t *values, uint32_t count, uint32_t p, uint64_t min, uint64_t max)
+{
+    uint64_t rank = ((uint64_t)p * count + 99) / 100, value, low, high;
+
+    qsort(values, count, sizeof(*values), model_compare_values);
+    value = values[(rank ? rank : 1) - 1];
+    for (low = value; low && model_bin(low - 1) == model_bin(value);)
+        low--;
+    for (high = value; model_bin(high + 1) == model_bin(value);)
+        high++;
+    value = (low + high) / 2;
+    return value < min ? min : value > max ? max : value;
+}
+
+static int model_bins_differ(const struct dft_bin *a, uint32_t na, const struct dft_bin *b, uint32_t nb)
+{
+    if (na != nb)
+        return 1;
+    for (uint32_t i = 0; i < na; i++)
+        if (a[i].bin != b[i].bin || a[i].count != b[i].count)
+            return 1;
+    return 0;
+}
+
+const char *model_difference(const struct dft_row *a, uint32_t na, const struct dft_row *b, uint32_t nb,
+                             int without_busy)
+{
+    static char text[200];
+
+    for (uint32_t i = 0; i < na || i < nb; i++) {
+        struct dft_metrics x, y;
+
+        if (i >= na || i >= nb || dft_row_compare(&a[i], &b[i]) != 0) {
+            snprintf(text, sizeof(text), "row %u of %u and %u has another key", i, na, nb);
+            return text;
+        }
+        x = a[i].metrics;
+        y = b[i].metrics;
+        if (without_busy) {
+            x.edge = y.edge = 0;
+            x.step = y.step = 0;
+        }
+        /* The struct has no padding: 64-bit fields alone. */
+        for (size_t f = 0; f < sizeof(x) / sizeof(uint64_t); f++)
+            if (((const uint64_t *)(const void *)&x)[f] != ((const uint64_t *)(const void *)&y)[f]) {
+                snprintf(text, sizeof(text), "row %u (kind %d): field %zu is %lld and %lld", i, a[i].kind, f,
+                         ((const long long *)(const void *)&x)[f], ((const long long *)(const void *)&y)[f]);
+                return text;
+            }
+        if (a[i].op != b[i].op || model_bins_differ(a[i].durations, a[i].ndurations, b[i].durations, b[i].ndurations) ||
+            model_bins_differ(a[i].sizes, a[i].nsizes, b[i].sizes, b[i].nsizes)) {
+            snprintf(text, sizeof(text), "row %u (kind %d): op or bins differ", i, a[i].kind);
+            return text;
+        }
+    }
+    return NULL;
+}
