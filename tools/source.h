@@ -1,0 +1,211 @@
+/* A source of blocks: every command of dftmerge reads traces through it.
+ *
+ * dft_source_open finds the inputs, reads every block's header and verifies every checksum (N threads, by file), drops what was seen twice, and
+ * knows all processes. From then on nothing of the source changes but its names and notes, so the commands may read blocks in any order and
+ * from any number of threads. Payloads are read again when they are needed: memory is 80 bytes a block, plus processes, plus
+ * the names that were asked for.
+ *
+ * COVERAGE. Blocks of one (key, stream, type) are sorted by first, then by last descending; a block within the range of one that is kept
+ * is dropped (DFT_BLOCK_COVERED). A partial overlap cannot come from our writers: of an EVENTS block the events numbered at or below what is covered are
+ * left out when it is read (the i-th has the number first + i: never twice, at worst missing), a BUCKETS block cannot be split and
+ * is dropped whole; both are noted. Blocks without a range (PROCESS, CLOCK, NAMES, END ..., and events in flight) are dropped when an identical one
+ * was seen.
+ *
+ * ROWS AND EVENTS. The ranges of EVENTS and BUCKETS blocks of a stream that touch each other form a component. Its events are answered for by its
+ * BUCKETS blocks (DFT_IN_ROWS) where these cover it, else by its EVENTS blocks; and the other way round for DFT_IN_EVENTS. So the
+ * sum over all blocks with DFT_IN_ROWS counts every event once, and so does that over DFT_IN_EVENTS; only the first is cheap and only the second
+ * can be asked everything.
+ *
+ * LIVE FILES, what a killed or running process left, are turned into blocks in memory when the source is opened; they look like any other
+ * file. Records already covered by a block are ignored. The live file of a trace is looked for beside it and where PROCESS
+ * says, also when only the trace was named. What was in flight is an EVENTS block with first > last whose events have DFT_BIT_OPEN.
+ *
+ * NAMES (id -> text) are fetched by dft_source_names, for all or for those wanted; see names.h.
+ *
+ * Threads: open, close, notes sorted, ordered: one thread. Everything `const struct dft_source *`: any. Callbacks of visits run in `threads`
+ * threads at once, told apart by `worker`. */
+#ifndef DFT_SOURCE_H
+#define DFT_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec.h"
+#include "names.h"
+
+struct dft_source;
+struct dft_filter;
+
+enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2 };
+
+/* One input. */
+struct dft_source_file {
+    const char *path;
+    uint64_t bytes;      /* of the file itself */
+    uint32_t blocks;     /* whole blocks found in it */
+    uint8_t kind;        /* enum dft_source_kind */
+    uint8_t found;       /* live: not named by the user but found beside its trace, or where PROCESS says */
+    uint16_t live_state; /* live: enum dft_live_state as found */
+    int error;           /* errno when it could not be opened or read, else 0 */
+    const char *why;     /* live file that makes no sense: the reason, else NULL */
+    uint64_t key;        /* live: the process */
+    uint64_t torn;       /* live: records that were half-written */
+    struct dft_skipped skipped;
+    char *memory; /* live: its blocks; file offsets of blocks are offsets in here. NULL for traces */
+    size_t memory_bytes;
+};
+
+enum dft_block_state {
+    DFT_BLOCK_USED = 0,
+    DFT_BLOCK_IDENTICAL = 1, /* the same block was seen (same key, type, stream, range and payload checksum) */
+    DFT_BLOCK_COVERED = 2,   /* its range was seen in another block */
+    DFT_BLOCK_OVERLAPS =
+        3, /* its range was partly seen. EVENTS: used without the events up to `covered`; BUCKETS: not used */
+    DFT_BLOCK_UNKNOWN = 4, /* a type that this version does not know: passed over, counted */
+};
+
+#define DFT_IN_ROWS   1u /* answers for its range when rows are asked */
+#define DFT_IN_EVENTS 2u /* answers for its range when events are asked */
+#define DFT_IN_BOTH   4u /* BUCKETS: its events are kept too; EVENTS: rows exist too */
+
+/* One whole, verified block. */
+struct dft_block {
+    uint64_t offset; /* in the file */
+    uint64_t first, last;
+    uint64_t start, end; /* Unix ns; 0, 0: none */
+    uint64_t covered;    /* OVERLAPS: the highest sequence number that another block holds */
+    uint32_t file;       /* number of the file */
+    uint32_t process;    /* number of the process */
+    uint32_t stream, tid;
+    uint32_t count;
+    uint32_t stored; /* payload bytes */
+    uint32_t raw;
+    uint32_t payload_crc;
+    uint16_t type;
+    uint8_t state; /* enum dft_block_state */
+    uint8_t use;   /* DFT_IN_*; only for EVENTS and BUCKETS; 0 when not used */
+};
+
+/* One process image. Numbers are by ascending key, whatever order the files came in. */
+struct dft_source_process {
+    uint64_t key;
+    struct dft_process process; /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
+    struct dft_end end;         /* all zero when !ended; of a live file: what its header says */
+    uint8_t known;              /* a PROCESS block was there (or a live file: then only pid) */
+    uint8_t ended;              /* an END block was there */
+    uint8_t how;                /* enum dft_ending: of END, else KILLED or RUNNING by the live file, else UNKNOWN */
+    uint32_t number;
+    uint32_t file;             /* number of the trace that PROCESS was in (or the live file) */
+    uint32_t live_file;        /* number of its live file + 1; 0: none */
+    uint64_t start_ns, end_ns; /* smallest start and largest end of its events; 0, 0: none */
+    uint64_t events;           /* in its used EVENTS blocks (without those in flight) */
+    uint32_t skipped_blocks;
+};
+
+struct dft_source_options {
+    char *const *paths; /* files, directories (searched recursively for *.dft and *.dft.live, in name order), globs */
+    int npaths;
+    unsigned threads; /* 0: one a CPU, at most 16 */
+    int quiet;        /* no progress on stderr */
+};
+
+/* Opens all inputs. What cannot be read is noted and left out: 0 is returned all the same; look at dft_source_status. *source is NULL only on
+ * -ENOMEM. */
+int dft_source_open(struct dft_source **source, const struct dft_source_options *options);
+void dft_source_close(struct dft_source *source);
+
+unsigned dft_source_threads(const struct dft_source *source);
+const struct dft_source_file *dft_source_files(const struct dft_source *source, uint32_t *count);
+/* In order of file, then offset. Files are in order of path. */
+const struct dft_block *dft_source_blocks(const struct dft_source *source, size_t *count);
+const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
+/* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
+void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
+/* Number of used blocks of a type. */
+size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
+
+/* --- notes and status --------------------------------------------------------------------------------------------- */
+
+/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: something was unreadable. */
+void dft_source_note(struct dft_source *source, int bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The notes so far, sorted, valid until the next note. E.g.
+ * "FILE: block at 81920: payload checksum differs; 3 of 57 blocks unreadable, the rest used". */
+char *const *dft_source_notes(struct dft_source *source, size_t *count);
+/* 0: all good; 1: something could not be read, or there was nothing to read. */
+int dft_source_status(const struct dft_source *source);
+/* Prints "dftmerge: NOTE" lines on stderr (not when quiet), each note once over all calls. */
+void dft_source_report(struct dft_source *source);
+/* Progress on stderr after the first second, when that is a terminal and not quiet: "done of all WHAT". Any thread; cheap. Ends with done == all. */
+void dft_source_progress(struct dft_source *source, const char *what, uint64_t done, uint64_t all);
+
+/* --- reading blocks ----------------------------------------------------------------------------------------------- */
+
+/* One thread's means to read blocks: an open file, a buffer, a decoder. */
+struct dft_reader;
+struct dft_reader *dft_reader_create(struct dft_source *source); /* NULL: no memory */
+void dft_reader_destroy(struct dft_reader *reader);
+struct dft_decoder *dft_reader_decoder(struct dft_reader *reader);
+
+/* Reads a block: its header, and the payload behind it (header->stored bytes, verified again). The header is followed by the payload in memory, so
+ * `(char *)*payload - sizeof *header` is the block as it stands in the file, without padding. Valid until the next read. Returns 0, -ENOMEM, or
+ * another -errno after a note (the file changed meanwhile). */
+int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, struct dft_block_header *header,
+                     const void **payload);
+
+/* Reads and decodes. A block that cannot be decoded is noted. Of an OVERLAPS block only the events behind `covered` are given, with
+ * batch->first moved. The texts of the calls are put into the source's names. Valid until the next read. */
+int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch);
+int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets);
+
+/* --- visiting blocks, N threads, no order -------------------------------------------------------------------------- */
+
+/* Callbacks return 0 to go on; anything else ends the visit, which returns it (one of them, if several). */
+struct dft_visit {
+    void *context;
+    /* Is this block to be read? NULL: every one with state USED or OVERLAPS. Called from one thread. */
+    int (*select)(void *context, const struct dft_source_process *process, const struct dft_block *block);
+    /* Per type; where it is NULL blocks of that type go to `raw`, or are passed over. The batch may be changed in place. */
+    int (*events)(void *context, unsigned worker, const struct dft_source_process *process,
+                  const struct dft_block *block, struct dft_batch *batch);
+    int (*buckets)(void *context, unsigned worker, const struct dft_source_process *process,
+                   const struct dft_block *block, struct dft_buckets *buckets);
+    int (*raw)(void *context, unsigned worker, const struct dft_source_process *process, const struct dft_block *block,
+               const struct dft_block_header *header, const void *payload);
+    const char *progress; /* "events read", for the progress line; NULL: none */
+};
+/* Blocks that cannot be read are noted and passed over. Returns 0, -ENOMEM, or what a callback returned. */
+int dft_source_visit(struct dft_source *source, const struct dft_visit *visit);
+
+/* --- events in global order ---------------------------------------------------------------------------------------- */
+
+/* One event, with what belongs to it. Valid during the callback. */
+struct dft_event_at {
+    const struct dft_event *event; /* event->call means nothing here: see call */
+    const struct dft_source_process *process;
+    uint64_t call; /* name id of the call: dft_names_call gives its category and name */
+    uint8_t op;
+    uint32_t tid, stream;
+    uint64_t sequence;          /* 0 for events in flight */
+    const struct dft_arg *args; /* keys are name ids */
+    uint32_t nargs;
+};
+
+/* Gives every event that passes the filter (NULL: all), each once: ordered by start, then process key, tid, stream, sequence. Memory is bounded by time
+ * windows (about a million events; more only when more than that start in the same nanosecond). Decodes in `threads` threads; the callback runs in the
+ * caller's thread. Fetch names before (dft_source_names), they are not fetched here. */
+int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
+                       int (*give)(void *context, const struct dft_event_at *at), void *context);
+
+/* The same in file order, in one thread, at once: for --unsorted. */
+int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
+                         int (*give)(void *context, const struct dft_event_at *at), void *context);
+
+/* --- names ---------------------------------------------------------------------------------------------------------- */
+
+/* The table of the source: texts found so far. */
+struct dft_names *dft_source_names_table(const struct dft_source *source);
+/* Fetches the texts of all names (wanted == NULL), or of `count` ids; those already there cost nothing. Stops reading when all
+ * wanted ones were found. Returns 0 or -ENOMEM; names whose text is nowhere stay unknown. */
+int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count);
+
+#endif
