@@ -10,20 +10,28 @@
 #include "event.h"
 #include "row.h"
 
-/* Working memory of an encoder. The caller provides `dft_encoder_bytes()` bytes of zeroed memory, aligned to 64, (an anonymous
- * mapping: pages that a small batch does not need are never touched) and may use it for any number of blocks, one at a time. */
+/* Working memory of an encoder: `dft_encoder_bytes()` bytes of zeroed memory from the caller, aligned to 64 (an anonymous mapping:
+ * address space of some 20 MB, of which a small batch touches a few pages). The encoder lies at its beginning and may make any
+ * number of blocks, one at a time. A copy of the memory (a forked child's) at the same address is an encoder as well. */
 struct dft_encoder;
 size_t dft_encoder_bytes(void);
-void dft_encoder_init(struct dft_encoder *encoder, void *memory);
+struct dft_encoder *dft_encoder_init(void *memory);
+
+#define DFT_ENCODER_RAW_MAX (4u << 20) /* raw size of the blocks that the encoder makes */
 
 enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };
 
-/* How the next blocks are compressed. small_stack: no more than 8 KiB of stack may be used (zlib instead of igzip). */
+/* How the next blocks are compressed (DFT_DEFLATE with a large stack at first). small_stack: no more than 8 KiB of stack may
+ * be used (zlib instead of igzip). */
 void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack);
 
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there, valid until the
- * next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events, 65,536 rows; too many names),
- * or -E2BIG (raw size over DFT_RAW_MAX: split the batch). */
+ * next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or DFT_COUNT_MAX rows, calls or
+ * samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range; arguments not in order), or -E2BIG (raw size over
+ * DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch). What one drain of a ring of 4,096 slots takes always fits.
+ *
+ * Names and calls: those that events and rows refer to are written in order of their first use, then the other names that have a
+ * text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
 long dft_encode_events(struct dft_encoder *, const struct dft_batch *batch, const void **block);
 long dft_encode_buckets(struct dft_encoder *, const struct dft_buckets *buckets, const void **block);
 long dft_encode_process(struct dft_encoder *, const struct dft_process *process, const void **block);
@@ -60,15 +68,17 @@ uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
 
 /* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success *offset stands behind the
  * block found at *found (its header is copied to *header, already checked: magic, version, checksums, limits), and what was passed over is
- * added to *skipped. */
+ * added to *skipped (zeroed by the caller at first). */
 struct dft_skipped {
     uint64_t holes;       /* bytes of zeros */
     uint64_t bytes;       /* other bytes that belong to no whole block */
     uint32_t damaged;     /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
     uint64_t first_damaged; /* offset of the first of them */
     const char *why;      /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
+    uint64_t vain;        /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
-/* Returns 1: found, 0: end of the range. */
+/* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts them. A
+ * block that the end of the range cuts is damaged: a window must hold whole blocks. */
 int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
                    struct dft_skipped *skipped);
 

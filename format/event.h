@@ -20,7 +20,8 @@ struct dft_name {
     uint8_t cut; /* the text was cut to DFT_TEXT_MAX; the id is that of the whole */
 };
 
-/* A kind of call. text is "category NUL name"; id is its hash. */
+/* A kind of call. text is "category NUL name"; id is its hash. Without a text (length 0) the id is that of a name, whose text, if
+ * known, stands among the names; a decoder fills it in when the block has it. */
 struct dft_call {
     uint64_t id;
     struct dft_text text;

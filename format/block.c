@@ -1,0 +1,113 @@
+/* Finding blocks in bytes: whole ones are given, all else is passed over and counted. */
+#include <string.h>
+
+#include "codec.h"
+#include "leb128.h"
+
+#define HEADER sizeof(struct dft_block_header)
+
+/* Payloads checked in vain may cost so much more than reading the range once; after that a damaged block is believed in its
+ * size and passed over whole. Else bytes made to look like many headers would take quadratic time. */
+#define VAIN_BYTES_MAX (UINT64_C(64) << 20)
+
+static int is_magic(const uint8_t *bytes, size_t length, size_t at)
+{
+    return bytes[at] == (DFT_BLOCK_MAGIC & 255) && length - at >= 8 && dft_load64(bytes + at) == DFT_BLOCK_MAGIC;
+}
+
+/* The place of the next magic at or behind `at`, or `length`. Zeros and other bytes before it are counted. */
+static size_t find_magic(const uint8_t *bytes, size_t length, size_t at, struct dft_skipped *skipped)
+{
+    while (at < length && !is_magic(bytes, length, at)) {
+        size_t start = at;
+
+        if (bytes[at]) {
+            at++;
+            skipped->bytes++;
+            continue;
+        }
+        while (length - at >= 8 && !dft_load64(bytes + at))
+            at += 8;
+        while (at < length && !bytes[at])
+            at++;
+        skipped->holes += at - start;
+    }
+    return at;
+}
+
+static const char *header_fault(const struct dft_block_header *header)
+{
+    struct dft_block_header copy = *header;
+
+    copy.header_crc = 0;
+    if (dft_crc32c(0, &copy, HEADER) != header->header_crc)
+        return "header checksum differs";
+    if (header->version != DFT_FORMAT_VERSION)
+        return "version of the format is unknown";
+    if (header->flags & ~DFT_BLOCK_DEFLATED)
+        return "header has unknown flags";
+    if (header->raw > DFT_RAW_MAX || header->stored > DFT_STORED_MAX || header->count > DFT_COUNT_MAX)
+        return "larger than the format allows";
+    if (header->tail > header->stored ||
+        (!(header->flags & DFT_BLOCK_DEFLATED) && header->stored - header->tail != header->raw))
+        return "sizes in the header do not agree";
+    return NULL;
+}
+
+/* What is wrong with the block at the magic; NULL: it is whole, and *header is its header. */
+static const char *block_fault(const uint8_t *at, size_t left, struct dft_block_header *header,
+                               struct dft_skipped *skipped)
+{
+    const char *why;
+
+    if (left < HEADER)
+        return "cut short";
+    memcpy(header, at, HEADER);
+    why = header_fault(header);
+    if (why)
+        return why;
+    if (left - HEADER < header->stored)
+        return "cut short";
+    if (dft_crc32c(0, at + HEADER, header->stored) == header->payload_crc)
+        return NULL;
+    skipped->vain += header->stored;
+    return "payload checksum differs";
+}
+
+int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
+                   struct dft_skipped *skipped)
+{
+    const uint8_t *start = bytes;
+    size_t at = *offset;
+
+    while (at < length) {
+        const char *why;
+        size_t next;
+
+        at = find_magic(start, length, at, skipped);
+        if (at == length)
+            break;
+        why = block_fault(start + at, length - at, header, skipped);
+        if (!why) {
+            size_t end = at + HEADER + header->stored, padding = -header->stored & 7;
+
+            *found = at;
+            while (padding-- && end < length && !start[end])
+                end++;
+            *offset = end;
+            return 1;
+        }
+        if (!skipped->damaged++) {
+            skipped->first_damaged = at;
+            skipped->why = why;
+        }
+        next = at + 8;
+        if (skipped->vain > VAIN_BYTES_MAX + 2 * (uint64_t)length && length - at >= HEADER && !header_fault(header) &&
+            length - at - HEADER >= header->stored)
+            next = at + HEADER + header->stored;
+        skipped->bytes += next - at;
+        at = next;
+    }
+    *offset = length;
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* Deflate for blocks: igzip (ISA-L) at its level 1, or zlib at level 1, both in memory of the encoder's. */
+#include "deflate.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#ifdef DFT_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+
+struct igzip_workspace {
+    struct isal_zstream stream;
+    uint8_t level[ISAL_DEF_LVL1_LARGE] __attribute__((aligned(64)));
+};
+_Static_assert(sizeof(struct igzip_workspace) <= DFT_DEFLATE_BYTES, "igzip fits into the workspace");
+
+static size_t deflate_igzip(void *workspace, const void *bytes, size_t length, void *out, size_t room)
+{
+    struct igzip_workspace *igzip = workspace;
+    struct isal_zstream *stream = &igzip->stream;
+
+    isal_deflate_stateless_init(stream);
+    stream->level = 1;
+    stream->level_buf = igzip->level;
+    stream->level_buf_size = sizeof igzip->level;
+    stream->next_in = (uint8_t *)(uintptr_t)bytes;
+    stream->avail_in = (uint32_t)length;
+    stream->next_out = out;
+    stream->avail_out = (uint32_t)room;
+    stream->end_of_stream = 1;
+    if (isal_deflate_stateless(stream) != COMP_OK || stream->total_out >= room)
+        return 0;
+    return stream->total_out;
+}
+#endif
+
+/* zlib's allocations, one behind the other; they all end with the stream. */
+struct zlib_workspace {
+    z_stream stream;
+    size_t used;
+    uint8_t memory[DFT_DEFLATE_BYTES - sizeof(z_stream) - 64] __attribute__((aligned(16)));
+};
+_Static_assert(sizeof(struct zlib_workspace) <= DFT_DEFLATE_BYTES, "zlib's memory is the workspace");
+
+static voidpf zlib_take(voidpf opaque, uInt items, uInt size)
+{
+    struct zlib_workspace *zlib = opaque;
+    size_t bytes = ((size_t)items * size + 15) & ~(size_t)15;
+    void *memory = zlib->memory + zlib->used;
+
+    if (bytes > sizeof zlib->memory - zlib->used)
+        return Z_NULL;
+    zlib->used += bytes;
+    return memory;
+}
+
+static void zlib_give_back(voidpf opaque, voidpf memory)
+{
+    (void)opaque;
+    (void)memory;
+}
+
+static size_t deflate_zlib(void *workspace, const void *bytes, size_t length, void *out, size_t room)
+{
+    struct zlib_workspace *zlib = workspace;
+    z_stream *stream = &zlib->stream;
+    int window_bits = 9, memory_level = 1;
+
+    /* Windows and tables no larger than the input can use: zlib clears them all before it begins. */
+    while (window_bits < 15 && (size_t)1 << window_bits < length) {
+        window_bits++;
+        memory_level += memory_level < 8;
+    }
+    memset(stream, 0, sizeof *stream);
+    zlib->used = 0;
+    stream->zalloc = zlib_take;
+    stream->zfree = zlib_give_back;
+    stream->opaque = zlib;
+    if (deflateInit2(stream, 1, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+        return 0;
+    stream->next_in = (Bytef *)(uintptr_t)bytes;
+    stream->avail_in = (uInt)length;
+    stream->next_out = out;
+    stream->avail_out = (uInt)room;
+    if (deflate(stream, Z_FINISH) != Z_STREAM_END || stream->total_out >= room)
+        return 0;
+    return stream->total_out;
+}
+
+size_t dft_deflate(void *workspace, int small_stack, const void *bytes, size_t length, void *out, size_t room)
+{
+#ifdef DFT_HAVE_ISAL
+    /* igzip clears 20 KiB before the first byte: not for a handful of events. */
+    if (!small_stack && length > 512)
+        return deflate_igzip(workspace, bytes, length, out, room);
+#else
+    (void)small_stack;
+#endif
+    return deflate_zlib(workspace, bytes, length, out, room);
+}

@@ -1,0 +1,32 @@
+/* Texts of how a process ended and why events were not kept. */
+#include "end.h"
+
+const char *dft_drop_text(enum dft_drop drop)
+{
+    static const char *const texts[] = {
+        [DFT_DROP_RING_FULL] = "ring full",
+        [DFT_DROP_WRITE_FAILED] = "write failed",
+        [DFT_DROP_NO_MEMORY] = "no memory",
+        [DFT_DROP_NO_FILE] = "no trace file",
+        [DFT_DROP_TOO_LONG] = "record too long",
+        [DFT_DROP_TORN] = "half-written at the end",
+        [DFT_DROP_TOO_DEEP] = "regions nested too deep",
+        [DFT_DROP_TOO_DEEP] = "region nested too deep",
+    };
+    _Static_assert(sizeof texts / sizeof *texts == DFT_DROP_LAST + 1, "one text a reason");
+    unsigned i = (unsigned)drop;
+
+    return i <= DFT_DROP_LAST && texts[i] ? texts[i] : "unknown";
+}
+
+const char *dft_ending_text(enum dft_ending ending)
+{
+    static const char *const texts[] = {
+        [DFT_ENDING_UNKNOWN] = "unknown", [DFT_ENDING_EXIT] = "exit",     [DFT_ENDING__EXIT] = "_exit",
+        [DFT_ENDING_EXEC] = "exec",       [DFT_ENDING_SIGNAL] = "signal", [DFT_ENDING_KILLED] = "killed",
+        [DFT_ENDING_RUNNING] = "running",
+    };
+    unsigned i = (unsigned)ending;
+
+    return i < sizeof texts / sizeof *texts ? texts[i] : "unknown";
+}

@@ -1,0 +1,11 @@
+/* Texts of how a process ended and why events were not kept. */
+#ifndef DFT_END_H
+#define DFT_END_H
+
+#include "format.h"
+
+/* "ring full", "exit" ...; never NULL, "unknown" for other values. */
+const char *dft_drop_text(enum dft_drop drop);
+const char *dft_ending_text(enum dft_ending ending);
+
+#endif

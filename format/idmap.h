@@ -1,0 +1,54 @@
+/* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new generation, in memory that
+ * is touched only where entries are. The list of ids is the caller's. */
+#ifndef DFT_IDMAP_H
+#define DFT_IDMAP_H
+
+#include <stdint.h>
+
+struct dft_idmap_slot {
+    uint32_t generation; /* of the entry; an older one: free */
+    uint32_t position;
+};
+
+struct dft_idmap {
+    struct dft_idmap_slot *slots; /* zeroed at first, 2 << DFT_IDMAP_BITS of them */
+    uint32_t generation;
+    uint32_t shift; /* of the hash: 64 - log2 of the slots in use */
+};
+
+#define DFT_IDMAP_BITS 16u /* at most 1 << 16 entries */
+
+/* Empties the map and makes it ready for at most `entries` (<= 1 << DFT_IDMAP_BITS) different ids. */
+static inline void dft_idmap_reset(struct dft_idmap *map, uint64_t entries)
+{
+    unsigned bits = 5;
+
+    while (bits <= DFT_IDMAP_BITS && (UINT64_C(1) << bits) < 2 * entries)
+        bits++;
+    map->shift = 64 - bits;
+    if (++map->generation)
+        return;
+    for (uint32_t i = 0; i < 2u << DFT_IDMAP_BITS; i++)
+        map->slots[i].generation = 0;
+    map->generation = 1;
+}
+
+/* The slot of an id: the one that holds it, or (its generation is not the map's) the free one where it would go.
+ * ids: where the ids of positions are, `stride` bytes apart. */
+static inline struct dft_idmap_slot *dft_idmap_find(const struct dft_idmap *map, uint64_t id, const void *ids,
+                                                    uint32_t stride)
+{
+    uint32_t mask = (uint32_t)((UINT64_C(1) << (64 - map->shift)) - 1);
+    uint32_t at = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> map->shift);
+
+    for (;; at++) {
+        struct dft_idmap_slot *slot = &map->slots[at & mask];
+
+        if (slot->generation != map->generation)
+            return slot;
+        if (*(const uint64_t *)((const char *)ids + (uint64_t)slot->position * stride) == id)
+            return slot;
+    }
+}
+
+#endif
