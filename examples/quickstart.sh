@@ -1,0 +1,47 @@
+#!/bin/sh
+# From a fresh Debian machine to a first answer: installs what is missing, builds into build/, traces a small job of many
+# processes (a make of four programs, a tar, a Python script), and prints where its I/O time went.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top"
+
+. tests/packages.sh
+need_packages build
+
+if [ ! -f build/build.ninja ]; then
+    echo "Building into build/ ..."
+    cmake -S . -B build -G Ninja -DDFT_TESTS=OFF >build-quickstart.log 2>&1 || { cat build-quickstart.log; exit 1; }
+fi
+cmake --build build --target dftrace dftmerge dftrun >build-quickstart.log 2>&1 || { cat build-quickstart.log; exit 1; }
+rm -f build-quickstart.log
+
+job=$(mktemp -d)
+trap 'rm -rf "$job"' EXIT
+mkdir "$job/src" "$job/traces"
+
+# A job: four programs built by make -j2, packed by tar, and read back by Python.
+for n in 1 2 3 4; do
+    printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { printf("program %d\\n"); return 0; }\n' "$n" >"$job/src/p$n.c"
+done
+printf 'all: p1 p2 p3 p4\n' >"$job/src/Makefile"
+cat >"$job/read.py" <<'PYTHON'
+import sys, tarfile
+with tarfile.open(sys.argv[1]) as archive:
+    print("read back", sum(len(archive.extractfile(m).read()) for m in archive if m.isfile()), "bytes")
+PYTHON
+cat >"$job/job.sh" <<'JOB'
+make -s -j2 -C "$1/src" && tar -C "$1" -cf "$1/out.tar" src && python3 "$1/read.py" "$1/out.tar"
+JOB
+
+echo "Tracing: make -j2, tar, python3 ..."
+LD_PRELOAD=$top/build/lib/libdftrace.so DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$job/traces/trace sh "$job/job.sh" "$job"
+echo
+echo "\$ build/bin/dftmerge summary <traces>     ($(find "$job/traces" -name '*.dft' | wc -l) trace files, one a process)"
+build/bin/dftmerge summary "$job/traces"
+cat <<'NEXT'
+
+Now your own program:
+    build/bin/dftrun -o traces -- ./app        # traces it and prints the summary
+    build/bin/dftmerge summary --by file traces
+    build/bin/dftmerge dump traces | less      # event by event
+NEXT

@@ -1,0 +1,74 @@
+# Which Debian packages building and testing need, and installing those that are missing. To be sourced.
+#
+#   need_packages build          what it takes to build
+#   need_packages build test     and to run all tests
+#
+# A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.
+
+missing_packages=
+
+need_command() { # command package
+    command -v "$1" >/dev/null 2>&1 || missing_packages="$missing_packages $2"
+}
+
+need_library() { # pkg-config name, package
+    pkg-config --exists "$1" 2>/dev/null || missing_packages="$missing_packages $2"
+}
+
+need_packages_of() {
+    case $1 in
+    build)
+        need_command gcc gcc
+        need_command cc gcc
+        printf '#include <stdio.h>\nint main(void) { return 0; }\n' | cc -x c - -o /dev/null 2>/dev/null ||
+            missing_packages="$missing_packages libc6-dev"
+        need_command make make
+        need_command cmake cmake
+        need_command ninja ninja-build
+        need_command pkg-config pkg-config
+        need_command python3 python3
+        need_library zlib zlib1g-dev
+        need_library liburcu-cds liburcu-dev
+        need_library libisal libisal-dev
+        ;;
+    test)
+        need_library cunit libcunit1-dev
+        need_command g++ g++
+        need_command git git
+        need_command clang clang
+        need_command clang-format clang-format
+        need_command strace strace
+        need_command sqlite3 sqlite3
+        printf 'int LLVMFuzzerTestOneInput(void) { return 0; }\n' |
+            clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ||
+            missing_packages="$missing_packages libclang-rt-dev"
+        ;;
+    esac
+}
+
+need_packages() {
+    missing_packages=
+    for use in "$@"; do
+        need_packages_of "$use"
+    done
+    [ -n "$missing_packages" ] || return 0
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "Missing, and there is no apt-get to install it with (Debian's names):$missing_packages" >&2
+        return 1
+    fi
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        as_root=sudo
+        command -v sudo >/dev/null 2>&1 || {
+            echo "Missing: run as root: apt-get install$missing_packages" >&2
+            return 1
+        }
+    fi
+    echo "Installing with apt-get:$missing_packages"
+    # shellcheck disable=SC2086  # words on purpose
+    { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq \
+        --no-install-recommends $missing_packages; } >/dev/null || {
+        echo "apt-get failed; install these by hand:$missing_packages" >&2
+        return 1
+    }
+}

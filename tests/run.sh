@@ -1,0 +1,174 @@
+#!/bin/sh
+# All tests, from a clean clone on a Debian machine: installs what is missing, builds with gcc, runs the unit, property and end-to-end
+# tests, builds with clang, runs the unit and property tests again under ASan and UBSan, fuzzes for a while, and checks
+# the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is 0 when nothing failed.
+#
+#   tests/run.sh            everything (about ten minutes on two cores)
+#   FUZZ_SECONDS=5 tests/run.sh
+#   JOBS=8 tests/run.sh
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 2
+JOBS=${JOBS:-$(nproc)}
+FUZZ_SECONDS=${FUZZ_SECONDS:-40}
+logs=$top/build/logs
+passed=0
+failed=0
+skipped=0
+
+. tests/packages.sh
+
+note() {
+    printf '%s  %s\n' "$(date +%T)" "$*"
+}
+
+# Adds the last 'N passed, N failed[, N skipped]' line of a log; fails without one.
+count_line() { # log
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$1" | tail -n 1)
+    [ -n "$line" ] || return 1
+    # shellcheck disable=SC2046,SC2086  # words on purpose
+    set -- $(printf '%s' "$line" | tr -dc '0-9 ')
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    skipped=$((skipped + ${3:-0}))
+    [ "$2" = 0 ]
+}
+
+show() { # log
+    sed 's/^/    /' "$1" | tail -n "${2:-40}"
+}
+
+# One step that is right or wrong as a whole.
+step() { # title, command...
+    title=$1
+    log=$logs/$(printf '%s' "$1" | tr -c 'a-zA-Z0-9\n' '_').log
+    shift
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        note "ok      $title"
+    else
+        failed=$((failed + 1))
+        note "FAILED  $title"
+        show "$log"
+        return 1
+    fi
+}
+
+build() { # folder, compiler, options...
+    folder=$1
+    compiler=$2
+    shift 2
+    CC=$compiler cmake -S . -B "$folder" -G Ninja -DDFT_WERROR=ON -DDFT_TESTS=ON "$@" && cmake --build "$folder" -j "$JOBS"
+}
+
+# Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.
+run_ctest() { # folder, title
+    log=$logs/ctest-$(basename "$1").log
+    ctest --test-dir "$1" -V -j "$JOBS" --timeout 300 >"$log" 2>&1
+    status=$?
+    counts=$(awk '
+        /^ *[0-9]+: [0-9]+ passed, [0-9]+ failed/ {
+            n = $1 + 0; pass[n] = $2; fail[n] = $4; skip[n] = ($6 == "" ? 0 : $6)
+        }
+        /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+            match($0, /#[0-9]+/); n = substr($0, RSTART + 1, RLENGTH - 1) + 0
+            if ($0 ~ / Passed /) { p += (n in pass) ? pass[n] : 1; f += fail[n]; s += skip[n] }
+            else if ($0 ~ /\*\*\*Skipped/) s++
+            else { p += pass[n]; s += skip[n]; f += fail[n] > 0 ? fail[n] : 1 }
+        }
+        END { printf "%d %d %d\n", p, f, s }' "$log")
+    # shellcheck disable=SC2086  # words on purpose
+    set -- "$2" $counts
+    passed=$((passed + $2))
+    failed=$((failed + $3))
+    skipped=$((skipped + $4))
+    if [ "$status" != 0 ] && [ "$3" = 0 ]; then
+        failed=$((failed + 1))
+        note "FAILED  $1 (ctest itself: $status)"
+        show "$log"
+    elif [ "$3" != 0 ] || [ "$2" = 0 ]; then
+        note "FAILED  $1: $2 passed, $3 failed, $4 skipped"
+        grep -E '\*\*\*|^The following|FAIL|Error|ERROR|runtime error' "$log" | head -n 40
+        sed -n '/The following tests FAILED/,$p' "$log"
+    else
+        note "ok      $1: $2 passed, 0 failed, $4 skipped"
+    fi
+}
+
+run_e2e() {
+    for test in tests/e2e/test_*.py; do
+        [ -x "$test" ] || continue
+        log=$logs/$(basename "$test" .py).log
+        DFT_BUILD=$top/build timeout 600 python3 "$test" >"$log" 2>&1
+        status=$?
+        if ! count_line "$log" || [ "$status" != 0 ]; then
+            # A line without failures, or none at all, does not hide that the test went wrong.
+            grep -qE '^[0-9]+ passed, [1-9][0-9]* failed' "$log" || failed=$((failed + 1))
+            note "FAILED  $test (exit code $status)"
+            show "$log"
+        else
+            note "ok      $test: $(grep -E '^[0-9]+ passed' "$log" | tail -n 1)"
+        fi
+    done
+}
+
+# Each fuzz target for its share of the time, from the committed corpus; what it finds new is thrown away.
+run_fuzz() {
+    targets=$(find build-asan/bin -maxdepth 1 -type f -name 'fuzz_*' -perm -u+x | sort)
+    n=$(printf '%s\n' "$targets" | grep -c .)
+    [ "$n" != 0 ] || { echo "no fuzz targets were built"; return 1; }
+    share=$((FUZZ_SECONDS / n + 1))
+    for target in $targets; do
+        name=$(basename "$target")
+        found=$(mktemp -d)
+        corpus=$(find tests -type d -path "*corpus*" -name "${name#fuzz_}" | head -n 1)
+        [ -n "$corpus" ] || corpus=$(find tests -type d -name corpus | head -n 1)
+        "$target" -max_total_time=$share -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+            -artifact_prefix="$logs/" "$found" ${corpus:+"$corpus"} || { rm -rf "$found"; return 1; }
+        rm -rf "$found"
+    done
+}
+
+list_sources() {
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files '*.c' '*.h'
+    else
+        find . -path './build*' -prune -o \( -name '*.c' -o -name '*.h' \) -print
+    fi
+}
+
+check_format() {
+    list_sources | xargs clang-format --dry-run -Werror
+}
+
+check_shell() {
+    for script in $(git ls-files '*.sh' .ci/run 2>/dev/null || echo tests/run.sh); do
+        sh -n "$script" || return 1
+    done
+}
+
+main() {
+    need_packages build test || exit 2
+    mkdir -p "$logs"
+    note "logs are in build/logs"
+    if step "build with gcc, warnings are errors" build build gcc; then
+        run_ctest build "tests"
+        run_e2e
+    fi
+    step "build with clang, warnings are errors" build build-clang clang
+    if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \
+        -DDFT_FUZZ=ON; then
+        run_ctest build-asan "tests under ASan and UBSan"
+        step "fuzz the readers for $FUZZ_SECONDS s" run_fuzz
+    fi
+    step "clang-format" check_format
+    step "shell scripts parse" check_shell
+}
+
+main
+if [ "$skipped" != 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+[ "$failed" = 0 ]
