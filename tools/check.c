@@ -1,0 +1,267 @@
+/* `dftmerge check`: is every block of every input whole, and is anything left in live files?
+ *
+ * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote is compared
+ * with what is there. With --recover, what is left in the live files of dead processes moves into their traces. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "end.h"
+#include "live.h"
+#include "recover.h"
+#include "write_json.h"
+
+struct check {
+    struct dft_source *source;
+    struct dft_decoder **decoders; /* one a worker */
+    _Atomic uint64_t undecodable;
+    uint64_t blocks, repeated, overlapping, unknown, damaged, unreadable_bytes, bad_files;
+    uint64_t live_left, live_running, recovered_files;
+};
+
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
+
+static int all_known(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    (void)context;
+    (void)process;
+    return block->state != DFT_BLOCK_UNKNOWN; /* repeated ones are verified too */
+}
+
+static int decode(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
+                  const char **why)
+{
+    struct dft_batch batch;
+    struct dft_buckets buckets;
+    struct dft_process process;
+    struct dft_end end;
+    const uint64_t(*samples)[2];
+    const struct dft_name *names;
+    uint32_t count;
+
+    switch (header->type) {
+    case DFT_BLOCK_EVENTS:
+        return dft_decode_events(decoder, header, payload, &batch, why);
+    case DFT_BLOCK_BUCKETS:
+        return dft_decode_buckets(decoder, header, payload, &buckets, why);
+    case DFT_BLOCK_PROCESS:
+        return dft_decode_process(decoder, header, payload, &process, why);
+    case DFT_BLOCK_CLOCK:
+        return dft_decode_clock(decoder, header, payload, &samples, &count, why);
+    case DFT_BLOCK_END:
+        return dft_decode_end(decoder, header, payload, &end, why);
+    case DFT_BLOCK_NAMES:
+        return dft_decode_names(decoder, header, payload, &names, &count, why);
+    default:
+        return 0;
+    }
+}
+
+static int verify(void *context, unsigned worker, const struct dft_source_process *process,
+                  const struct dft_block *block, const struct dft_block_header *header, const void *payload)
+{
+    struct check *check = context;
+    const char *why = "";
+    uint32_t nfiles;
+    int error;
+
+    (void)process;
+    if (!check->decoders[worker])
+        check->decoders[worker] = dft_decoder_create();
+    if (!check->decoders[worker])
+        return -ENOMEM;
+    error = decode(check->decoders[worker], header, payload, &why);
+    if (error != -EBADMSG)
+        return error;
+    atomic_fetch_add(&check->undecodable, 1);
+    dft_source_note(check->source, 1, "%s: block at %llu: %s",
+                    dft_source_files(check->source, &nfiles)[block->file].path, (unsigned long long)block->offset, why);
+    return 0;
+}
+
+static int verify_blocks(struct check *check)
+{
+    unsigned threads = dft_source_threads(check->source);
+    int error;
+
+    check->decoders = calloc(threads, sizeof(*check->decoders));
+    if (!check->decoders)
+        return -ENOMEM;
+    error = dft_source_visit(
+        check->source,
+        &(struct dft_visit){.context = check, .select = all_known, .raw = verify, .progress = "blocks verified"});
+    for (unsigned i = 0; i < threads; i++)
+        if (check->decoders[i])
+            dft_decoder_destroy(check->decoders[i]);
+    free(check->decoders);
+    return error;
+}
+
+static void count_blocks(struct check *check)
+{
+    size_t count;
+    uint32_t nfiles;
+    const struct dft_block *blocks = dft_source_blocks(check->source, &count);
+    const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
+
+    for (size_t i = 0; i < count; i++) {
+        check->blocks += files[blocks[i].file].kind == DFT_FILE_TRACE;
+        check->repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
+        check->overlapping += blocks[i].state == DFT_BLOCK_OVERLAPS;
+        check->unknown += blocks[i].state == DFT_BLOCK_UNKNOWN;
+    }
+    for (uint32_t i = 0; i < nfiles; i++) {
+        check->damaged += files[i].skipped.damaged;
+        check->unreadable_bytes += files[i].skipped.bytes;
+        check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes;
+    }
+}
+
+/* --- processes ---------------------------------------------------------------------------------------------------- */
+
+/* What END says was written must be there: a missing or cut file is not visible in the blocks that are left. */
+static void compare_ends(struct check *check)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(check->source, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dft_source_process *p = &processes[i];
+
+        if (p->ended && !p->live_file && p->events && p->end.events > p->events)
+            dft_source_note(check->source, 1, "process %u (key %016llx): it wrote %llu events, %llu are here",
+                            p->process.pid, (unsigned long long)p->key, (unsigned long long)p->end.events,
+                            (unsigned long long)p->events);
+        for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+            if (p->end.dropped[reason])
+                dft_source_note(check->source, 0, "process %u (key %016llx): %llu events lost: %s", p->process.pid,
+                                (unsigned long long)p->key, (unsigned long long)p->end.dropped[reason],
+                                dft_drop_text((enum dft_drop)reason));
+    }
+}
+
+/* A live file of a process that is gone, and was not left as finished, is something to recover. */
+static void check_live_files(struct check *check, int recover)
+{
+    uint32_t count, nfiles;
+    const struct dft_source_process *processes = dft_source_processes(check->source, &count);
+    const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dft_source_file *live = processes[i].live_file ? &files[processes[i].live_file - 1] : NULL;
+
+        if (!live)
+            continue;
+        if (processes[i].how == DFT_ENDING_RUNNING) {
+            check->live_running++;
+            dft_source_note(check->source, 0, "%s: process %u is still running", live->path, processes[i].process.pid);
+            continue;
+        }
+        if (live->live_state != DFT_LIVE_CLEAN) {
+            check->live_left++;
+            dft_source_note(
+                check->source, 1, "%s: left by process %u (%s)%s", live->path, processes[i].process.pid,
+                dft_ending_text((enum dft_ending)processes[i].how),
+                recover ? "" : "; its records are read, and `dftmerge check --recover` moves them into the trace");
+        }
+        if (recover)
+            check->recovered_files += dft_recover(check->source, &processes[i]) == 0;
+    }
+}
+
+/* --- output ------------------------------------------------------------------------------------------------------- */
+
+static void print_json(struct check *check)
+{
+    struct dft_json json;
+    size_t nnotes;
+    uint32_t nfiles;
+    char *const *notes = dft_source_notes(check->source, &nnotes);
+
+    dft_source_files(check->source, &nfiles);
+    dft_json_init(&json, stdout, 1);
+    dft_json_object(&json, NULL);
+    dft_json_bool(&json, "good", dft_source_status(check->source) == 0);
+    dft_json_uint(&json, "files", nfiles);
+    dft_json_uint(&json, "files_bad", check->bad_files);
+    dft_json_uint(&json, "blocks", check->blocks);
+    dft_json_uint(&json, "blocks_damaged", check->damaged);
+    dft_json_uint(&json, "blocks_undecodable", check->undecodable);
+    dft_json_uint(&json, "blocks_repeated", check->repeated);
+    dft_json_uint(&json, "blocks_overlapping", check->overlapping);
+    dft_json_uint(&json, "blocks_unknown", check->unknown);
+    dft_json_uint(&json, "bytes_unreadable", check->unreadable_bytes);
+    dft_json_uint(&json, "live_left", check->live_left);
+    dft_json_uint(&json, "live_running", check->live_running);
+    dft_json_uint(&json, "recovered", check->recovered_files);
+    dft_json_array(&json, "notes");
+    for (size_t i = 0; i < nnotes; i++)
+        dft_json_string(&json, NULL, notes[i]);
+    dft_json_end_array(&json);
+    dft_json_end_object(&json);
+    putchar('\n');
+}
+
+static void print_text(struct check *check)
+{
+    uint32_t nfiles;
+
+    dft_source_files(check->source, &nfiles);
+    printf("%u files, %llu whole blocks: ", nfiles, (unsigned long long)check->blocks);
+    if (dft_source_status(check->source) == 0)
+        printf("all good");
+    else
+        printf("%llu blocks damaged, %llu undecodable, %llu bytes unreadable, %llu live files left by dead processes",
+               (unsigned long long)check->damaged, (unsigned long long)check->undecodable,
+               (unsigned long long)check->unreadable_bytes, (unsigned long long)check->live_left);
+    if (check->repeated)
+        printf("; %llu repeated", (unsigned long long)check->repeated);
+    if (check->unknown)
+        printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
+    if (check->recovered_files)
+        printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
+    puts(".");
+}
+
+static int run(int argc, char **argv)
+{
+    int recover = 0;
+    const struct dft_option own[] = {
+        {.name = "recover", .flag = &recover, .help = "move what live files of dead processes hold into their traces"},
+        {0}};
+    struct dft_options options;
+    struct check check = {0};
+    int code;
+
+    if (dft_options_parse(&options, &dft_command_check, own, argc, argv, &code))
+        return code;
+    if (dft_command_begin(&options, &check.source, &code))
+        return code;
+    code = verify_blocks(&check) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    count_blocks(&check);
+    compare_ends(&check);
+    check_live_files(&check, recover);
+    dft_source_report(check.source);
+    if (options.json)
+        print_json(&check);
+    else
+        print_text(&check);
+    return dft_command_end(&options, check.source, code);
+}
+
+const struct dft_command dft_command_check = {
+    .name = "check",
+    .arguments = "[--recover] PATH...",
+    .brief = "every block verified; live files recovered",
+    .details = "Verifies the checksums of every block, decodes it, and compares what processes say they wrote with "
+               "what is there.\n"
+               "What is wrong is named with file and offset. Exit code 1 when anything was wrong, also when it was "
+               "recovered.\n",
+    .example = "dftmerge check --recover traces/",
+    .takes = DFT_TAKES_JSON,
+    .run = run,
+};

@@ -1,0 +1,393 @@
+/* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "end.h"
+#include "ps_tree.h"
+#include "write_json.h"
+
+/* A call or region that was in flight when its process ended. */
+struct flight {
+    uint32_t process, tid;
+    uint64_t call, file, start_ns;
+    int32_t fd;
+};
+
+struct ps {
+    struct dft_source *source;
+    struct dft_ps_tree tree;
+    pthread_mutex_t lock;
+    struct flight *flights;
+    size_t nflights, room;
+};
+
+/* --- what was in flight ------------------------------------------------------------------------------------------- */
+
+static int in_flight(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    (void)context;
+    (void)process;
+    return block->type == DFT_BLOCK_EVENTS && block->first > block->last && block->state == DFT_BLOCK_USED;
+}
+
+static int add_flights(void *context, unsigned worker, const struct dft_source_process *process,
+                       const struct dft_block *block, struct dft_batch *batch)
+{
+    struct ps *ps = context;
+    int error = 0;
+
+    (void)worker;
+    (void)block;
+    pthread_mutex_lock(&ps->lock);
+    for (uint32_t i = 0; i < batch->count && !error; i++) {
+        const struct dft_event *event = &batch->events[i];
+
+        if (ps->nflights == ps->room) {
+            size_t room = ps->room ? 2 * ps->room : 64;
+            struct flight *more = reallocarray(ps->flights, room, sizeof(*more));
+
+            if (!more) {
+                error = -ENOMEM;
+                break;
+            }
+            ps->flights = more;
+            ps->room = room;
+        }
+        ps->flights[ps->nflights++] = (struct flight){.process = process->number,
+                                                      .tid = batch->tid,
+                                                      .call = batch->calls[event->call].id,
+                                                      .file = event->file,
+                                                      .start_ns = event->start_ns,
+                                                      .fd = event->fd};
+    }
+    pthread_mutex_unlock(&ps->lock);
+    return error;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct flight *x = a, *y = b;
+    int order = compare(x->process, y->process);
+
+    if (!order)
+        order = compare(x->tid, y->tid);
+    if (!order)
+        order = compare(x->start_ns, y->start_ns);
+    return order ? order : compare(x->call, y->call);
+}
+
+static int fetch_flights(struct ps *ps)
+{
+    uint64_t *ids;
+    size_t n = 0;
+    int error =
+        dft_source_visit(ps->source, &(struct dft_visit){.context = ps, .select = in_flight, .events = add_flights});
+
+    if (error || !ps->nflights)
+        return error;
+    qsort(ps->flights, ps->nflights, sizeof(*ps->flights), by_process);
+    ids = calloc(ps->nflights, 2 * sizeof(*ids));
+    if (!ids)
+        return -ENOMEM;
+    for (size_t i = 0; i < ps->nflights; i++) {
+        ids[n++] = ps->flights[i].call;
+        if (ps->flights[i].file)
+            ids[n++] = ps->flights[i].file;
+    }
+    error = dft_source_names(ps->source, ids, n);
+    free(ids);
+    return error;
+}
+
+/* The first of a process; those of one process stand together. */
+static size_t flights_of(const struct ps *ps, uint32_t process)
+{
+    size_t low = 0, high = ps->nflights;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (ps->flights[middle].process < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* --- output ------------------------------------------------------------------------------------------------------- */
+
+static void json_arguments(struct dft_json *json, struct dft_text command)
+{
+    const char *at = command.bytes, *end = at + command.length;
+
+    dft_json_array(json, "command");
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+        size_t length = (size_t)((stop ? stop : end) - at);
+
+        dft_json_text(json, NULL, at, length);
+        at += length + 1;
+    }
+    dft_json_end_array(json);
+}
+
+static void json_key(struct dft_json *json, const char *name, uint64_t key)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)key);
+    dft_json_string(json, name, key ? text : NULL);
+}
+
+static void json_text(struct dft_json *json, const char *name, struct dft_text text)
+{
+    if (text.length)
+        dft_json_text(json, name, text.bytes, text.length);
+    else
+        dft_json_null(json, name);
+}
+
+static void json_rank(struct dft_json *json, const char *name, int64_t rank, int64_t unknown)
+{
+    if (rank == unknown)
+        dft_json_null(json, name);
+    else
+        dft_json_int(json, name, rank);
+}
+
+static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t process)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name;
+    char room[18];
+
+    dft_json_array(json, "in_flight");
+    for (size_t i = flights_of(ps, process); i < ps->nflights && ps->flights[i].process == process; i++) {
+        const struct flight *flight = &ps->flights[i];
+
+        dft_names_call(names, flight->call, &category, &name, room);
+        dft_json_object(json, NULL);
+        dft_json_uint(json, "tid", flight->tid);
+        dft_json_uint(json, "ts", flight->start_ns);
+        dft_json_text(json, "cat", category.bytes, category.length);
+        dft_json_text(json, "name", name.bytes, name.length);
+        if (flight->file) {
+            struct dft_text file = dft_names_show(names, flight->file, room);
+
+            dft_json_text(json, "file", file.bytes, file.length);
+        }
+        if (flight->fd >= 0)
+            dft_json_int(json, "fd", flight->fd);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
+
+static void json_end(const struct ps *ps, struct dft_json *json, const struct dft_source_process *p)
+{
+    dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->how));
+    if (p->ended)
+        dft_json_int(json, "status", p->end.status);
+    else
+        dft_json_null(json, "status");
+    dft_json_uint(json, "events", p->events);
+    dft_json_object(json, "dropped");
+    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+        if (p->end.dropped[i])
+            dft_json_uint(json, dft_drop_text((enum dft_drop)i), p->end.dropped[i]);
+    dft_json_end_object(json);
+    dft_json_uint(json, "overhead_ns", p->end.overhead_ns);
+    json_flights(ps, json, p->number);
+}
+
+static uint64_t end_of(const struct dft_source_process *process)
+{
+    return process->end.time_ns ? process->end.time_ns : process->end_ns;
+}
+
+static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at)
+{
+    const struct dft_ps_tree *tree = &ps->tree;
+    const struct dft_source_process *p = &tree->processes[tree->order[at]];
+    const struct dft_process *process = &p->process;
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
+    uint32_t parent = tree->parent[tree->order[at]];
+    uint64_t end_ns = end_of(p);
+
+    dft_json_object(json, NULL);
+    json_key(json, "key", p->key);
+    json_key(json, "parent_key", process->parent_key);
+    json_key(json, "child_of", parent == DFT_PS_ROOT ? 0 : tree->processes[parent].key);
+    dft_json_uint(json, "depth", tree->depth[at]);
+    dft_json_uint(json, "pid", process->pid);
+    dft_json_uint(json, "ppid", process->ppid);
+    json_rank(json, "rank", process->rank, -1);
+    json_rank(json, "local_rank", process->local_rank, -1);
+    json_rank(json, "world_size", process->world_size, 0);
+    json_text(json, "host", process->host);
+    json_text(json, "job_id", process->job_id);
+    json_text(json, "exe", process->exe);
+    json_arguments(json, process->command);
+    json_text(json, "cwd", process->cwd);
+    dft_json_uint(json, "start_ns", dft_ps_start(p));
+    dft_json_seconds(json, "start_s", dft_ps_start(p));
+    dft_json_uint(json, "end_ns", end_ns);
+    dft_json_seconds(json, "end_s", end_ns);
+    json_end(ps, json, p);
+    json_text(json, "version", process->version);
+    json_text(json, "options", process->options);
+    json_text(json, "notes", process->notes);
+    dft_json_string(json, "file", p->file < nfiles ? files[p->file].path : NULL);
+    dft_json_string(json, "live_file", p->live_file ? files[p->live_file - 1].path : NULL);
+    dft_json_end_object(json);
+}
+
+static void print_json(const struct ps *ps)
+{
+    struct dft_json json;
+    size_t nnotes;
+    char *const *notes = dft_source_notes(ps->source, &nnotes);
+
+    dft_json_init(&json, stdout, 1);
+    dft_json_object(&json, NULL);
+    dft_json_array(&json, "processes");
+    for (uint32_t i = 0; i < ps->tree.shown; i++)
+        json_process(ps, &json, i);
+    dft_json_end_array(&json);
+    dft_json_array(&json, "notes");
+    for (size_t i = 0; i < nnotes; i++)
+        dft_json_string(&json, NULL, notes[i]);
+    dft_json_end_array(&json);
+    dft_json_end_object(&json);
+    putchar('\n');
+}
+
+/* Text for a terminal: control characters as \\xNN. */
+static void print_escaped(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)bytes[i] < 32 || bytes[i] == 127)
+            printf("\\x%02x", (unsigned char)bytes[i]);
+        else
+            putchar(bytes[i]);
+}
+
+static void print_command(const struct dft_process *process)
+{
+    struct dft_text command = process->command;
+
+    if (!command.length) {
+        print_escaped(process->exe.bytes, process->exe.length);
+        return;
+    }
+    for (uint32_t i = 0; i + 1 < command.length || (i < command.length && command.bytes[i]); i++)
+        print_escaped(command.bytes[i] ? &command.bytes[i] : " ", 1);
+}
+
+static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin_ns)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name;
+    char room[18];
+
+    for (size_t i = flights_of(ps, process); i < ps->nflights && ps->flights[i].process == process; i++) {
+        const struct flight *flight = &ps->flights[i];
+
+        dft_names_call(names, flight->call, &category, &name, room);
+        printf("%10s in flight since %+.6f s in thread %u: ", "", (double)(int64_t)(flight->start_ns - origin_ns) / 1e9,
+               flight->tid);
+        print_escaped(category.bytes, category.length);
+        putchar(' ');
+        print_escaped(name.bytes, name.length);
+        if (flight->file) {
+            struct dft_text file = dft_names_show(names, flight->file, room);
+
+            printf(" of ");
+            print_escaped(file.bytes, file.length);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_process(const struct ps *ps, uint32_t at, uint64_t origin_ns)
+{
+    const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
+    uint64_t start_ns = dft_ps_start(p), end_ns = end_of(p), dropped = 0;
+    char rank[16] = "-";
+    uint32_t indent = ps->tree.depth[at] < 20 ? ps->tree.depth[at] : 20;
+
+    if (p->process.rank >= 0)
+        snprintf(rank, sizeof(rank), "%d", p->process.rank);
+    printf("%10u %6s %+13.6f %12.6f %10llu %-8s %*s", p->process.pid, rank,
+           (double)(int64_t)(start_ns - origin_ns) / 1e9, end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0,
+           (unsigned long long)p->events, dft_ending_text((enum dft_ending)p->how), (int)(2 * indent), "");
+    print_command(&p->process);
+    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+        dropped += p->end.dropped[i];
+    if (dropped)
+        printf(" [%llu events lost]", (unsigned long long)dropped);
+    putchar('\n');
+    print_flights(ps, p->number, origin_ns);
+}
+
+static void print_text(const struct ps *ps)
+{
+    uint64_t origin_ns = UINT64_MAX;
+
+    for (uint32_t i = 0; i < ps->tree.count; i++) {
+        uint64_t start_ns = dft_ps_start(&ps->tree.processes[i]);
+
+        if (start_ns && start_ns < origin_ns)
+            origin_ns = start_ns;
+    }
+    printf("%10s %6s %13s %12s %10s %-8s %s\n", "PID", "RANK", "START s", "WALL s", "EVENTS", "ENDED", "COMMAND");
+    for (uint32_t i = 0; i < ps->tree.shown; i++)
+        print_process(ps, i, origin_ns == UINT64_MAX ? 0 : origin_ns);
+    printf("%u process images.\n", ps->tree.shown);
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct ps ps = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int code;
+
+    if (dft_options_parse(&options, &dft_command_ps, NULL, argc, argv, &code))
+        return code;
+    if (dft_command_begin(&options, &ps.source, &code))
+        return code;
+    code = DFT_EXIT_BAD;
+    if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 && fetch_flights(&ps) == 0) {
+        if (options.json)
+            print_json(&ps);
+        else
+            print_text(&ps);
+        code = DFT_EXIT_OK;
+    }
+    dft_ps_tree_free(&ps.tree);
+    free(ps.flights);
+    return dft_command_end(&options, ps.source, code);
+}
+
+const struct dft_command dft_command_ps = {
+    .name = "ps",
+    .arguments = "PATH...",
+    .brief = "processes: tree, program, rank, start, end, how it ended, what was in flight",
+    .details = "One line for every process image (a process that execs has several), children under their parents.\n"
+               "Calls and regions that were in flight when a process was killed, or that are now, stand below it.\n",
+    .example = "dftmerge ps --json traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
+    .run = run,
+};
