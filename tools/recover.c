@@ -19,7 +19,7 @@ struct append {
     off_t before, at; /* size as it was; where the next block goes */
 };
 
-static int put(void *context, const void *bytes, size_t length)
+static int append_bytes(void *context, const void *bytes, size_t length)
 {
     struct append *append = context;
 
@@ -82,9 +82,9 @@ static int put_blocks(struct append *append, const struct dft_source *source, ui
 
         if (blocks[i].file != live || (blocks[i].state != DFT_BLOCK_USED && blocks[i].state != DFT_BLOCK_OVERLAPS))
             continue;
-        error = put(append, memory + blocks[i].offset, length);
+        error = append_bytes(append, memory + blocks[i].offset, length);
         if (!error)
-            error = put(append, zeros, -length & 7);
+            error = append_bytes(append, zeros, -length & 7);
     }
     return error;
 }
@@ -142,6 +142,18 @@ static char *new_trace(const char *live)
     return length > tail && strcmp(live + length - tail, ".live") == 0 ? strndup(live, length - tail) : NULL;
 }
 
+/* Whether a process of another host still runs cannot be seen from here. */
+static int is_elsewhere(const struct dft_source_process *process)
+{
+    struct dft_text host = process->process.host;
+    char own[256] = "";
+
+    if (gethostname(own, sizeof(own) - 1) < 0 || !host.length)
+        return 0;
+    return process->how == DFT_ENDING_KILLED &&
+           (strlen(own) != host.length || memcmp(own, host.bytes, host.length) != 0);
+}
+
 int dft_recover(struct dft_source *source, const struct dft_source_process *process)
 {
     uint32_t nfiles, number = process->live_file - 1;
@@ -149,12 +161,21 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     int make = files[process->file].kind != DFT_FILE_TRACE;
     char *path = make ? new_trace(live->path) : strdup(files[process->file].path);
     struct append append;
-    int error = path ? append_open(&append, path, make) : -ENOMEM;
+    int error = path ? 0 : -ENOMEM;
 
+    if (is_elsewhere(process)) {
+        dft_source_note(source, 1,
+                        "%s: its process ran on %.*s: recover it there, where it can be seen whether it has ended",
+                        live->path, (int)process->process.host.length, process->process.host.bytes);
+        free(path);
+        return -EREMOTE;
+    }
+    if (!error)
+        error = append_open(&append, path, make);
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)
-            error = dft_recover_records(source, process, put, &append);
+            error = dft_recover_records(source, process, append_bytes, &append);
         error = append_close(&append, error);
         if (error && make)
             unlink(path);
