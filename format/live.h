@@ -1,0 +1,206 @@
+/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it; and how records become events.
+ *
+ * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the
+ * last one ends. A ring that could not be had leaves a hole of zeros.
+ *
+ * A ring has one writer, its thread (and the thread's signal handlers). Slots go FREE -> BUSY -> VALID -> FREE; a continuation of a record goes FREE ->
+ * BUSY -> PART -> FREE. A sequence number is a reservation count; the slot's index is its lowest bits, the rest is its lap, kept in
+ * the marker beside the state.
+ *
+ *   who                        may do                                            with whom at the same time
+ *   owner, its handlers        reserve (xadd head), FREE -> BUSY -> VALID/PART    each other, one drain
+ *   drain (one: lock)          VALID/PART -> FREE, tail                           owner
+ *   dftmerge                   read                                              all
+ */
+#ifndef DFT_LIVE_H
+#define DFT_LIVE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "event.h"
+
+#define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
+#define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
+#define DFT_LIVE_VERSION     1
+#define DFT_LIVE_PAGE        4096u
+#define DFT_RING_SLOTS_MAX   4096u
+#define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
+#define DFT_RECORD_SLOTS_MAX 200u
+
+enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
+
+/* ticks -> Unix ns: ns + ((ticks - base) * mult >> 32). One for the life of a process, but for noted exceptions. */
+struct dft_clock {
+    uint64_t base_ticks;
+    uint64_t base_ns; /* Unix */
+    uint64_t mult;    /* ns per tick, 32.32 */
+};
+
+struct dft_live {
+    uint64_t magic;
+    uint32_t version;
+    _Atomic uint32_t state;
+    uint64_t key;
+    uint64_t rows_id;     /* dft_call_rows_id of the writer */
+    uint32_t pid, metric; /* metric: enum dft_time_metric */
+    uint64_t pid_start;   /* field 22 of /proc/pid/stat: tells a reused pid apart */
+    uint64_t interval_ns;
+    struct dft_clock clock;
+    _Atomic uint64_t size;   /* bytes in use: where the next ring goes */
+    _Atomic uint64_t events; /* written to blocks */
+    _Atomic uint64_t overhead_ns;
+    _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
+};
+
+enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, DFT_SLOT_PART = 3 };
+
+/* First slot of a record. */
+struct dft_slot {
+    _Atomic uint32_t marker; /* lap << 2 | state; the lap is cut to 30 bits */
+    uint32_t size;           /* bytes asked for; flags where no bytes are moved */
+    uint64_t start;          /* ticks */
+    uint32_t duration;       /* ticks */
+    uint16_t call;           /* enum dft_call_number */
+    uint8_t bits;            /* DFT_BIT_*, DFT_SLOT_* */
+    uint8_t slots;           /* of the whole record */
+    uint64_t file;
+    int64_t result;
+    int64_t offset; /* -1 none; mode for OPEN and MKDIR */
+    uint64_t region;
+    int32_t fd;
+    uint16_t err;
+    uint16_t depth;
+};
+_Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
+
+/* Bits of a slot beyond DFT_BIT_* (below 32). */
+#define DFT_SLOT_UNIT        32u /* result is items | unit << 32 */
+#define DFT_SLOT_PHASE_SHIFT 6   /* two bits: COMPLETE, BEGIN, END, INSTANT; others in an extension */
+
+/* Further slots: `payload` of all of them together is a list of items. */
+#define DFT_PART_BYTES 56u
+struct dft_part {
+    _Atomic uint32_t marker;
+    uint16_t part; /* 1, 2, ... */
+    uint16_t used;
+    uint8_t payload[DFT_PART_BYTES];
+};
+_Static_assert(sizeof(struct dft_part) == 64, "a part is a slot");
+
+/* An item: tag (one byte), then the value. */
+enum dft_item {
+    DFT_ITEM_DURATION = 1,    /* u64 ticks */
+    DFT_ITEM_SIZE = 2,        /* u64 */
+    DFT_ITEM_FLAGS = 3,       /* u32 */
+    DFT_ITEM_FILE2 = 4,       /* u64 name id */
+    DFT_ITEM_UNIT = 5,        /* u32 */
+    DFT_ITEM_CALLS = 6,       /* u32 */
+    DFT_ITEM_PHASE = 7,       /* u8 */
+    DFT_ITEM_ID = 8,          /* u64 */
+    DFT_ITEM_ARG_INT = 9,     /* u64 key, i64 */
+    DFT_ITEM_ARG_DOUBLE = 10, /* u64 key, double */
+    DFT_ITEM_ARG_STRING = 11, /* u64 key, u32 length, bytes */
+    DFT_ITEM_TEXT = 12,       /* of a DFT_CALL_NAME record: u32 length, bytes to its end; the id is the record's file */
+};
+
+struct dft_open_region {
+    uint64_t name;
+    uint64_t start; /* ticks */
+};
+
+struct dft_ring {
+    uint64_t magic;
+    uint32_t stream; /* number of the ring in the process */
+    uint32_t tid;
+    uint32_t capacity;     /* slots, a power of two */
+    uint32_t shift;        /* log2 of it */
+    uint64_t base;         /* the first sequence number of this ring */
+    _Atomic uint64_t head; /* next sequence number */
+    _Atomic uint64_t tail; /* all below were drained, or passed over as pending */
+    _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
+    /* The call in flight: call is set last before it and cleared first after it. */
+    _Atomic uint32_t flight_call;
+    int32_t flight_fd;
+    uint64_t flight_start, flight_file;
+    /* The open regions; depth may exceed DFT_OPEN_REGIONS. */
+    _Atomic uint32_t depth;
+    uint32_t pad;
+    struct dft_open_region regions[DFT_OPEN_REGIONS];
+};
+_Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
+
+static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64_t sequence)
+{
+    return (struct dft_slot *)((char *)(uintptr_t)ring + DFT_LIVE_PAGE) + (sequence & (ring->capacity - 1));
+}
+
+static inline uint32_t dft_ring_marker(const struct dft_ring *ring, uint64_t sequence, enum dft_slot_state state)
+{
+    return (uint32_t)(sequence >> ring->shift) << 2 | (uint32_t)state;
+}
+
+static inline size_t dft_ring_bytes(uint32_t slots)
+{
+    return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);
+}
+
+enum dft_time_metric { DFT_TIME_NS = 0, DFT_TIME_US = 1, DFT_TIME_MS = 2, DFT_TIME_SEC = 3, DFT_TIME_REL = 4 };
+
+/* ticks -> Unix ns. */
+static inline uint64_t dft_clock_ns(const struct dft_clock *clock, uint64_t ticks)
+{
+    __int128 delta = (__int128)(int64_t)(ticks - clock->base_ticks) * (__int128)clock->mult;
+
+    return clock->base_ns + (uint64_t)(int64_t)(delta >> 32);
+}
+
+/* Scratch for taking records out of a ring; arrays are the caller's. */
+struct dft_take {
+    struct dft_event *events;
+    struct dft_call *calls; /* room for as many as events */
+    struct dft_name *names;
+    struct dft_arg *args;
+    char *text;        /* where texts are put together; batch texts point into it */
+    uint64_t *taken;   /* bit set over slots, capacity / 64 words: those whose record is in a batch */
+    uint32_t *call_of; /* hash of call positions, DFT_TAKE_HASH words */
+    uint32_t events_max, names_max, args_max, text_max;
+    const struct dft_clock *clock;
+    enum dft_time_metric metric;
+    uint64_t key;
+    int torn_ok; /* off line: the owner is dead, what is half-written never gets whole: count it, do not wait for it */
+    uint64_t torn; /* records passed over as half-written */
+    /* Off line: is this sequence number in a block already? Such records are passed over. NULL: none is. */
+    int (*covered)(void *context, uint32_t stream, uint64_t sequence);
+    void *context;
+    int annotated; /* call_of holds entries beyond the direct ones: clear it whole */
+};
+#define DFT_TAKE_HASH 8192u
+
+/* Takes the records from *sequence up to `end` that may stand in one block: stops before a sequence number that is pending (so that no block's
+ * range covers an event that it does not hold), when the scratch is full, or at the end; *sequence is set to where to go on. The batch covers [first, last]; with nothing to
+ * take its count and nnames are 0. A record of an older lap (it was pending in an earlier drain) comes as a batch of its own. Nothing is freed: the
+ * caller does that after the block is written, for the slots in `taken` (which accumulates over calls).
+ * Whatever the bytes of the ring are: bounded, no crash. */
+void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
+                   struct dft_batch *batch);
+
+/* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
+int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why);
+
+/* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes something is checked. */
+const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);
+
+/* What a reader wants to know of, and tells about, the batches of a live file. */
+struct dft_live_reader {
+    int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
+    int (*covered)(void *context, uint32_t stream, uint64_t sequence); /* in a block already; may be NULL */
+    void *context;
+    uint64_t torn; /* out: records that were half-written */
+};
+
+/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. The call in flight and the
+ * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
+int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
+
+#endif

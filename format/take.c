@@ -1,0 +1,424 @@
+/* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
+#include "live.h"
+
+#include <string.h>
+
+#include "calls.h"
+#include "codec.h"
+
+/* A reader of a record's items: runs over the payloads of its parts. */
+struct items {
+    const struct dft_ring *ring;
+    uint64_t sequence; /* of the part */
+    uint32_t at, used; /* within the part */
+    uint32_t left;     /* parts behind this one */
+};
+
+static int items_next_part(struct items *items)
+{
+    const struct dft_part *part;
+
+    if (!items->left)
+        return 0;
+    items->left--;
+    items->sequence++;
+    part = (const struct dft_part *)dft_ring_slot(items->ring, items->sequence);
+    items->at = 0;
+    items->used = part->used <= DFT_PART_BYTES ? part->used : DFT_PART_BYTES;
+    return 1;
+}
+
+/* Copies `length` bytes of the items to `out`; returns how many there were. */
+static uint32_t items_get(struct items *items, void *out, uint32_t length)
+{
+    uint32_t done = 0;
+
+    while (done < length) {
+        const struct dft_part *part;
+        uint32_t n;
+
+        if (items->at == items->used) {
+            if (!items_next_part(items))
+                break;
+            continue;
+        }
+        part = (const struct dft_part *)dft_ring_slot(items->ring, items->sequence);
+        n = items->used - items->at < length - done ? items->used - items->at : length - done;
+        memcpy((char *)out + done, part->payload + items->at, n);
+        items->at += n;
+        done += n;
+    }
+    return done;
+}
+
+/* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no room. */
+static int items_get_text(struct items *items, struct dft_take *take, uint32_t *used, uint32_t length,
+                          struct dft_text *text)
+{
+    if (length > take->text_max - *used)
+        return -1;
+    text->bytes = take->text + *used;
+    text->length = length;
+    if (items_get(items, take->text + *used, length) != length)
+        return -1;
+    *used += length;
+    return 0;
+}
+
+/* What is being filled. */
+struct filling {
+    struct dft_take *take;
+    struct dft_batch *batch;
+    uint32_t text_used;
+    uint64_t previous_end; /* for DFT_TIME_REL */
+};
+
+static uint32_t call_add(struct dft_batch *batch, const char *text, uint8_t length, uint64_t id, uint8_t op)
+{
+    struct dft_call *call = &batch->calls[batch->ncalls];
+
+    call->op = op;
+    call->text.bytes = text;
+    call->text.length = length;
+    call->id = text ? dft_name_id(text, length) : id;
+    return batch->ncalls++;
+}
+
+/* Position of the record's call in the batch, added when it is new. */
+static uint32_t call_position(struct filling *filling, const struct dft_slot *slot)
+{
+    struct dft_take *take = filling->take;
+    struct dft_batch *batch = filling->batch;
+    uint32_t *at;
+
+    if (slot->call < DFT_CALL_COUNT) {
+        at = &take->call_of[slot->call];
+        if (!*at)
+            *at = 1 + call_add(batch, dft_call_rows[slot->call].text, dft_call_rows[slot->call].length, 0,
+                               dft_call_rows[slot->call].op);
+        return *at - 1;
+    }
+    take->annotated = 1;
+    for (uint32_t i = (uint32_t)((slot->file ^ slot->call) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
+        const struct dft_call *call;
+
+        at = &take->call_of[i % DFT_TAKE_HASH];
+        if (i % DFT_TAKE_HASH < DFT_CALL_COUNT)
+            continue;
+        if (!*at) {
+            *at = 1 + call_add(batch, NULL, 0, slot->file, (uint8_t)(slot->call - DFT_CALL_ANNOTATION));
+            return *at - 1;
+        }
+        call = &batch->calls[*at - 1];
+        if (!call->text.bytes && call->id == slot->file && call->op == (uint8_t)(slot->call - DFT_CALL_ANNOTATION))
+            return *at - 1;
+    }
+}
+
+static int get_arg(struct filling *filling, struct items *items, uint8_t tag)
+{
+    struct dft_batch *batch = filling->batch;
+    struct dft_arg *arg = &filling->take->args[batch->nargs];
+    uint32_t length;
+
+    if (batch->nargs == filling->take->args_max || items_get(items, &arg->key, 8) != 8)
+        return -1;
+    arg->event = batch->count;
+    if (tag == DFT_ITEM_ARG_STRING) {
+        arg->type = DFT_ARG_STRING;
+        if (items_get(items, &length, 4) != 4 ||
+            items_get_text(items, filling->take, &filling->text_used, length, &arg->s))
+            return -1;
+    } else {
+        arg->type = tag == DFT_ITEM_ARG_INT ? DFT_ARG_INT : DFT_ARG_DOUBLE;
+        if (items_get(items, &arg->i, 8) != 8)
+            return -1;
+    }
+    batch->nargs++;
+    return 0;
+}
+
+/* The items of an event's parts. Returns 0, or -1: they make no sense. */
+static int get_items(struct filling *filling, struct items *items, struct dft_event *event, uint64_t *duration)
+{
+    uint8_t tag;
+
+    while (items_get(items, &tag, 1)) {
+        uint32_t n = 0;
+        void *to = NULL;
+
+        switch (tag) {
+        case DFT_ITEM_DURATION:
+            to = duration, n = 8;
+            break;
+        case DFT_ITEM_SIZE:
+            to = &event->size, n = 8;
+            break;
+        case DFT_ITEM_FLAGS:
+            to = &event->flags, n = 4;
+            break;
+        case DFT_ITEM_FILE2:
+            to = &event->file2, n = 8;
+            break;
+        case DFT_ITEM_UNIT:
+            to = &event->unit, n = 4;
+            break;
+        case DFT_ITEM_CALLS:
+            to = &event->calls, n = 4;
+            break;
+        case DFT_ITEM_PHASE:
+            to = &event->phase, n = 1;
+            break;
+        case DFT_ITEM_ID:
+            to = &event->id, n = 8;
+            break;
+        default:
+            if (tag < DFT_ITEM_ARG_INT || tag > DFT_ITEM_ARG_STRING || get_arg(filling, items, tag))
+                return -1;
+            continue;
+        }
+        if (items_get(items, to, n) != n)
+            return -1;
+    }
+    return 0;
+}
+
+/* Seven significant bits. */
+static uint64_t keep_seven(uint64_t value)
+{
+    int extra = value < 128 ? 0 : 57 - __builtin_clzll(value);
+
+    return value >> extra << extra;
+}
+
+/* Brings the times of an event to the resolution that is kept; the error of REL goes into the next gap. */
+static void keep_resolution(struct filling *filling, struct dft_event *event)
+{
+    static const uint64_t units[] = {1, 1000, 1000000, 1000000000};
+    uint64_t unit, end = filling->previous_end;
+
+    if (filling->take->metric == DFT_TIME_NS)
+        return;
+    if (filling->take->metric == DFT_TIME_REL) {
+        event->dur_ns = keep_seven(event->dur_ns);
+        if (end)
+            event->start_ns = event->start_ns >= end ? end + keep_seven(event->start_ns - end)
+                                                     : end - keep_seven(end - event->start_ns);
+    } else {
+        unit = units[filling->take->metric <= DFT_TIME_SEC ? filling->take->metric : DFT_TIME_NS];
+        event->start_ns -= event->start_ns % unit;
+        event->dur_ns -= event->dur_ns % unit;
+    }
+    filling->previous_end = event->start_ns + event->dur_ns;
+}
+
+static void get_fixed(const struct dft_slot *slot, struct dft_event *event)
+{
+    uint8_t op =
+        slot->call < DFT_CALL_COUNT ? dft_call_rows[slot->call].op : (uint8_t)(slot->call - DFT_CALL_ANNOTATION);
+    int flags = dft_op_bytes(op) == DFT_BYTES_NOTHING;
+    int mode = op == DFT_OP_OPEN || op == DFT_OP_MKDIR;
+
+    *event = (struct dft_event){.file = slot->call < DFT_CALL_COUNT ? slot->file : 0,
+                                .region = slot->region,
+                                .size = flags ? 0 : slot->size,
+                                .flags = flags ? slot->size : 0,
+                                .mode = mode ? (uint32_t)slot->offset : 0,
+                                .offset = mode ? -1 : slot->offset,
+                                .result = slot->result,
+                                .calls = 1,
+                                .unit = 1,
+                                .fd = slot->fd,
+                                .err = slot->err,
+                                .depth = slot->depth,
+                                .phase = slot->bits >> DFT_SLOT_PHASE_SHIFT,
+                                .bits = slot->bits & 31};
+    if (slot->call >= DFT_CALL_COUNT && (op == DFT_OP_COUNTER || op == DFT_OP_METADATA))
+        event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
+    if (slot->bits & DFT_SLOT_UNIT) {
+        event->unit = (uint32_t)((uint64_t)slot->result >> 32);
+        event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);
+    }
+}
+
+static int take_event(struct filling *filling, const struct dft_slot *slot, struct items *items)
+{
+    struct dft_batch *batch = filling->batch;
+    struct dft_event *event = &filling->take->events[batch->count];
+    uint32_t nargs = batch->nargs, text_used = filling->text_used;
+    uint64_t duration = slot->duration;
+
+    if (slot->call == DFT_CALL_NONE ||
+        (slot->call >= DFT_CALL_COUNT &&
+         (slot->call < DFT_CALL_ANNOTATION || slot->call >= DFT_CALL_ANNOTATION + DFT_OP_COUNT)))
+        return -1;
+    get_fixed(slot, event);
+    if (slot->slots > 1 && get_items(filling, items, event, &duration)) {
+        batch->nargs = nargs;
+        filling->text_used = text_used;
+        return -1;
+    }
+    event->start_ns = dft_clock_ns(filling->take->clock, slot->start);
+    event->dur_ns = dft_clock_ns(filling->take->clock, slot->start + duration) - event->start_ns;
+    keep_resolution(filling, event);
+    event->call = call_position(filling, slot);
+    batch->count++;
+    return 0;
+}
+
+static int take_name(struct filling *filling, const struct dft_slot *slot, struct items *items)
+{
+    struct dft_batch *batch = filling->batch;
+    struct dft_name *name = &filling->take->names[batch->nnames];
+    uint32_t length;
+    uint8_t tag;
+
+    if (!items_get(items, &tag, 1) || tag != DFT_ITEM_TEXT || items_get(items, &length, 4) != 4)
+        return -1;
+    name->id = slot->file;
+    name->cut = slot->bits & DFT_BIT_CUT ? 1 : 0;
+    if (length > DFT_TEXT_MAX || items_get_text(items, filling->take, &filling->text_used, length, &name->text))
+        return -1;
+    batch->nnames++;
+    return 0;
+}
+
+/* One whole record at a sequence number. Returns 0, or -1: it makes no sense. */
+static int take_record(struct filling *filling, const struct dft_ring *ring, uint64_t sequence,
+                       const struct dft_slot *slot)
+{
+    struct items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
+
+    for (uint32_t i = 0; i < slot->slots; i++) {
+        uint32_t index = (uint32_t)(sequence + i) & (ring->capacity - 1);
+
+        filling->take->taken[index / 64] |= UINT64_C(1) << index % 64;
+    }
+    return slot->call == DFT_CALL_NAME ? take_name(filling, slot, &items) : take_event(filling, slot, &items);
+}
+
+static int is_whole(const struct dft_ring *ring, uint64_t sequence, const struct dft_slot *slot)
+{
+    if (slot->slots < 1 || slot->slots > DFT_RECORD_SLOTS_MAX || slot->slots > ring->capacity)
+        return 0;
+    for (uint32_t i = 1; i < slot->slots; i++)
+        if (atomic_load_explicit(&dft_ring_slot(ring, sequence + i)->marker, memory_order_acquire) !=
+            dft_ring_marker(ring, sequence + i, DFT_SLOT_PART))
+            return 0;
+    return 1;
+}
+
+static int has_room(const struct filling *filling, const struct dft_slot *slot)
+{
+    const struct dft_take *take = filling->take;
+    const struct dft_batch *batch = filling->batch;
+
+    return batch->count < take->events_max && batch->nnames < take->names_max &&
+           batch->nargs + slot->slots * (DFT_PART_BYTES / 17 + 1) <= take->args_max &&
+           take->text_max - filling->text_used >= slot->slots * DFT_PART_BYTES;
+}
+
+static int was_taken(const struct dft_take *take, const struct dft_ring *ring, uint64_t sequence)
+{
+    uint32_t index = (uint32_t)sequence & (ring->capacity - 1);
+
+    return take->taken[index / 64] >> index % 64 & 1;
+}
+
+static void begin_batch(struct filling *filling, const struct dft_ring *ring, uint64_t first)
+{
+    struct dft_take *take = filling->take;
+
+    memset(take->call_of, 0, (take->annotated ? DFT_TAKE_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *take->call_of);
+    take->annotated = 0;
+    *filling->batch = (struct dft_batch){.key = take->key,
+                                         .stream = ring->stream,
+                                         .tid = ring->tid,
+                                         .first = first,
+                                         .last = first - 1,
+                                         .events = take->events,
+                                         .calls = take->calls,
+                                         .names = take->names,
+                                         .args = take->args};
+}
+
+/* The number that a marker's lap means: the highest not above `sequence` with that lap. */
+static uint64_t sequence_of(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
+{
+    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> 2)) & 0x3fffffffu;
+
+    return sequence - ((uint64_t)back << ring->shift);
+}
+
+enum step { STEP_ON, STEP_END };
+
+static int covers_something(const struct dft_batch *batch)
+{
+    return batch->last + 1 != batch->first;
+}
+
+/* A number at which nothing can be taken: on the one hand pending, on the other never used. */
+static enum step pass_over(struct filling *filling, uint64_t *sequence, int pending)
+{
+    (*sequence)++;
+    if (pending && !filling->take->torn_ok) {
+        if (covers_something(filling->batch))
+            return STEP_END;
+        filling->batch->first = *sequence;
+        filling->batch->last = *sequence - 1;
+    } else if (!filling->take->torn_ok) {
+        filling->batch->last = *sequence - 1;
+    }
+    return STEP_ON;
+}
+
+static enum step take_at(struct filling *filling, const struct dft_ring *ring, uint64_t *sequence, uint64_t number,
+                         const struct dft_slot *slot)
+{
+    struct dft_take *take = filling->take;
+    struct dft_batch *batch = filling->batch;
+    int old = number != *sequence;
+
+    if (was_taken(take, ring, number))
+        return pass_over(filling, sequence, 0);
+    if (!is_whole(ring, number, slot)) {
+        take->torn += take->torn_ok ? 1 : 0;
+        return pass_over(filling, sequence, 1);
+    }
+    if (take->covered && take->covered(take->context, ring->stream, number)) {
+        (*sequence)++;
+        return covers_something(batch) ? STEP_END : STEP_ON;
+    }
+    if ((old || take->torn_ok) && !covers_something(batch))
+        batch->first = number;
+    else if (old)
+        return STEP_END;
+    if (!has_room(filling, slot))
+        return STEP_END;
+    if (take_record(filling, ring, number, slot))
+        take->torn++;
+    batch->last = number + slot->slots - 1;
+    *sequence += old ? 1 : slot->slots;
+    return old ? STEP_END : STEP_ON;
+}
+
+void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
+                   struct dft_batch *batch)
+{
+    struct filling filling = {.take = take, .batch = batch};
+    enum step step = STEP_ON;
+
+    begin_batch(&filling, ring, *sequence);
+    while (step == STEP_ON && *sequence < end) {
+        const struct dft_slot *slot = dft_ring_slot(ring, *sequence);
+        uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
+        int this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
+
+        if ((marker & 3) == DFT_SLOT_VALID) {
+            step = take_at(&filling, ring, sequence, sequence_of(ring, *sequence, marker), slot);
+        } else {
+            take->torn += take->torn_ok && (marker & 3) == DFT_SLOT_BUSY;
+            step = pass_over(&filling, sequence, (marker & 3) == DFT_SLOT_FREE || this_lap);
+        }
+    }
+}

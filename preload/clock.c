@@ -1,0 +1,134 @@
+/* Owns the relation of ticks to time: one ratio and one offset for the life of the process. */
+#include "clock.h"
+
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define FIX_AFTER_NS 1000000u
+
+int dft_clock_invariant;
+int64_t dft_clock_offset;
+uint64_t dft_clock_start_ns;
+struct dft_clock dft_clock_now;
+
+static struct reading {
+    uint64_t ticks, ns; /* ns: monotonic */
+} first, last;
+static int fixed;
+
+uint64_t dft_clock_monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t realtime_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The tightest of several: the one with the fewest ticks around the clock. */
+static struct reading read_both(void)
+{
+    struct reading best = {0};
+    uint64_t narrowest = UINT64_MAX;
+
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = dft_ticks(), ns = dft_clock_monotonic_ns(), after = dft_ticks();
+
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            best = (struct reading){before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+static void detect(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+
+    dft_clock_invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+#elif defined(__aarch64__)
+    dft_clock_invariant = 1;
+#endif
+}
+
+/* A first guess of ns per tick, for records of a process that is killed before the ratio is known. */
+static uint64_t guessed_mult(void)
+{
+#if defined(__aarch64__)
+    uint64_t hz;
+
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz ? (uint64_t)(((__uint128_t)1000000000u << 32) / hz) : UINT64_C(1) << 32;
+#else
+    return UINT64_C(1) << 32;
+#endif
+}
+
+static void set_clock(struct reading base, uint64_t mult)
+{
+    dft_clock_now =
+        (struct dft_clock){.base_ticks = base.ticks, .base_ns = base.ns + (uint64_t)dft_clock_offset, .mult = mult};
+}
+
+void dft_clock_init(void)
+{
+    uint64_t before, after;
+
+    detect();
+    first = last = read_both();
+    before = dft_clock_monotonic_ns();
+    dft_clock_offset = (int64_t)realtime_ns();
+    after = dft_clock_monotonic_ns();
+    dft_clock_offset -= (int64_t)(before + (after - before) / 2);
+    dft_clock_start_ns = first.ns + (uint64_t)dft_clock_offset;
+    fixed = !dft_clock_invariant;
+    set_clock(first, guessed_mult());
+}
+
+static uint64_t ratio(struct reading from, struct reading to)
+{
+    return (uint64_t)(((__uint128_t)(to.ns - from.ns) << 32) / (to.ticks - from.ticks));
+}
+
+/* Does the tick clock agree with the other over what has passed since the last look? */
+static int disagrees(struct reading now)
+{
+    uint64_t passed = now.ns - last.ns;
+    int64_t ticked = (int64_t)(((__int128)(int64_t)(now.ticks - last.ticks) * (__int128)dft_clock_now.mult) >> 32);
+    int64_t difference = ticked - (int64_t)passed;
+
+    return (difference < 0 ? -difference : difference) > (int64_t)(passed / 100 + FIX_AFTER_NS);
+}
+
+int dft_clock_update(void)
+{
+    struct reading now;
+    int again = 0;
+
+    if (!dft_clock_invariant)
+        return 0;
+    now = read_both();
+    if (now.ticks <= first.ticks || now.ns <= first.ns)
+        return 0;
+    if (!fixed) {
+        set_clock(first, ratio(first, now));
+        fixed = now.ns - first.ns >= FIX_AFTER_NS;
+    } else if (disagrees(now)) {
+        set_clock(now, dft_clock_now.mult);
+        again = 1;
+    }
+    last = now;
+    return again;
+}

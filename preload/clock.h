@@ -1,0 +1,42 @@
+/* Ticks: the cheapest clock that all processors agree on, and its relation to Unix time. */
+#ifndef DFT_CLOCK_H
+#define DFT_CLOCK_H
+
+#include <stdint.h>
+
+#include "live.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+uint64_t dft_clock_monotonic_ns(void);
+
+extern int dft_clock_invariant; /* the processor's counter can be used; else ticks are CLOCK_MONOTONIC ns */
+
+static inline uint64_t dft_ticks(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(dft_clock_invariant, 1))
+        return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+    return dft_clock_monotonic_ns();
+}
+
+/* In the constructor: takes the process's one offset between CLOCK_MONOTONIC and Unix time and the first reading. */
+void dft_clock_init(void);
+
+/* The clock to convert with. Until the ratio is fixed (at the first call that is at least 1 ms after the first reading) it is a
+ * provisional one from the readings at hand. Called with signals blocked. Returns 1 when a new segment had to begin because
+ * ticks and clock disagree by more than 1 % (the machine was suspended). */
+int dft_clock_update(void);
+extern struct dft_clock dft_clock_now;
+extern int64_t dft_clock_offset;    /* Unix ns - monotonic ns */
+extern uint64_t dft_clock_start_ns; /* Unix ns of init, or of the fork */
+
+#endif

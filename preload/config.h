@@ -1,0 +1,45 @@
+/* The options: every DFTRACER_* variable of config.def, read once in the constructor from its environment argument. */
+#ifndef DFT_CONFIG_H
+#define DFT_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "live.h"
+
+enum dft_init_mode { DFT_INIT_AUTO, DFT_INIT_PRELOAD, DFT_INIT_FUNCTION };
+enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG };
+
+typedef int dft_option_BOOL;
+typedef const char *dft_option_TEXT;
+typedef uint64_t dft_option_UINT;
+typedef enum dft_time_metric dft_option_TIME_METRIC;
+typedef enum dft_log_level dft_option_LOG_LEVEL;
+typedef enum dft_init_mode dft_option_INIT;
+
+struct dft_config {
+#define DFT_OPTION(field, name, type, initial, help) dft_option_##type field;
+#include <dftrace/config.def>
+#undef DFT_OPTION
+};
+
+extern struct dft_config dft_config;
+
+/* Reads the environment. Texts are copied. Values that cannot be understood are reported (log level permitting) and defaulted. */
+void dft_config_init(char *const *environment);
+
+/* NAME=value lines of the options that differ from their defaults; returns the length, cut to the room. */
+size_t dft_config_describe(char *text, size_t room);
+
+/* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown): our own variables, else the launcher's. */
+struct dft_job {
+    int32_t rank, local_rank;
+    uint32_t world_size;
+    const char *job_id;
+};
+extern struct dft_job dft_job;
+
+/* One line on descriptor 2, when the level permits. Allocates nothing. Arguments after `text` are further texts, ended by NULL. */
+void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
+
+#endif

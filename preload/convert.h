@@ -1,0 +1,68 @@
+/* From what a function returned to what is recorded: the result as a number, and whether the call failed. */
+#ifndef DFT_CONVERT_H
+#define DFT_CONVERT_H
+
+#include <string.h>
+
+#include "probe.h"
+
+static inline int dft_on_bit(enum dft_op op)
+{
+    return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH ? DFT_ON_STDIO
+           : op >= DFT_OP_FORK && op <= DFT_OP_EXIT  ? DFT_ON_PROCESS
+                                                     : DFT_ON_POSIX;
+}
+
+/* The stream's error mark: an end of file is no failure. */
+static inline int dft_stream_failed(const struct dft_call_args *args)
+{
+    return args->stream && ferror_unlocked(args->stream);
+}
+
+/* Lines and characters: the number of bytes, 0 at the end. */
+static inline int64_t dft_result_of_text(enum dft_op op, const struct dft_call_args *args, int64_t raw, int pointer,
+                                         int *failed)
+{
+    int none = pointer ? raw == 0 : raw < 0;
+
+    if (none) {
+        *failed = op == DFT_OP_FPUTS || dft_stream_failed(args);
+        return 0;
+    }
+    if (args->character)
+        return 1;
+    return args->text ? (int64_t)strlen(args->text) + args->newline : raw;
+}
+
+static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, const struct dft_call_args *args,
+                                                                int64_t raw, int pointer, int *failed)
+{
+    *failed = pointer ? raw == 0 : raw == -1;
+    if (op == DFT_OP_FGETS || op == DFT_OP_FPUTS)
+        return dft_result_of_text(op, args, raw, pointer, failed);
+    if (op == DFT_OP_FREAD || op == DFT_OP_FWRITE) {
+        *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(args);
+        return raw;
+    }
+    if (op == DFT_OP_READDIR) {
+        *failed = raw == 0 && errno != 0;
+        return raw != 0;
+    }
+    if (!pointer)
+        return raw;
+    if (!raw)
+        return -1;
+    return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
+}
+
+static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *probe, enum dft_call_number call,
+                                                             enum dft_op op, const struct dft_call_args *args,
+                                                             int64_t raw, int pointer)
+{
+    int failed;
+    int64_t result = dft_result(op, args, raw, pointer, &failed);
+
+    dft_probe_end(probe, call, op, args, result, failed);
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* The drain: records of a ring become events, rows and blocks in the file. No helper thread does it; the owner of the ring does. */
+#ifndef DFT_DRAIN_H
+#define DFT_DRAIN_H
+
+#include "thread.h"
+
+/* The owner drains its ring: it is full enough, or the process is late, or the thread ends. Does nothing in a vfork child. */
+void dft_drain_own(struct dft_thread *self);
+
+/* Drains any thread's rings, all slots of them; waits for the lock of a drain that is under way. Returns the number of slots that are
+ * still busy. Signals blocked. */
+uint32_t dft_drain_all_of(struct dft_thread *thread);
+
+/* Adds one whole block to the file, with signals blocked: encoded by `encode` with a context's encoder. */
+struct dft_encoder;
+void dft_drain_block(long (*encode)(struct dft_encoder *encoder, const void *what, const void **block),
+                     const void *what);
+
+/* In a forked child: contexts that were in use by other threads of the parent are given up. */
+void dft_drain_forked(void);
+
+#endif

@@ -1,0 +1,179 @@
+/* Owns what is known about descriptors. Lock-free: words change by exchange and compare-and-swap; the free list of descriptions is a
+ * stack with a tag against ABA; generations tell a word from an earlier one of the same number. */
+#include "fdtable.h"
+
+#include <errno.h>
+
+#include "sys.h"
+
+#define POOL_MAX (1u << 22) /* descriptions; an index has 24 bits */
+
+_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
+struct dft_open *dft_open_pool;
+
+static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
+static _Atomic uint32_t pool_used = 1; /* 0 is no index */
+static _Atomic uint64_t free_list;     /* tag << 32 | index */
+static _Atomic uint32_t generations;
+static _Atomic int limit;
+
+int dft_fdtable_init(void)
+{
+    dft_open_pool = dft_sys_map((size_t)POOL_MAX * sizeof(struct dft_open));
+    dft_fd_chunks[0] = first_chunk;
+    return dft_open_pool ? 0 : -ENOMEM;
+}
+
+/* The word's place, made when it is not there; NULL: no memory, or no such descriptor. */
+static _Atomic uint64_t *place(int fd)
+{
+    _Atomic uint64_t **chunk, *made;
+    void *none = NULL;
+    int before = atomic_load_explicit(&limit, memory_order_relaxed);
+
+    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return NULL;
+    while (fd >= before &&
+           !atomic_compare_exchange_weak_explicit(&limit, &before, fd + 1, memory_order_relaxed, memory_order_relaxed))
+        ;
+    chunk = &dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK];
+    if (!__atomic_load_n(chunk, __ATOMIC_ACQUIRE)) {
+        made = dft_sys_map(DFT_FD_CHUNK * sizeof **chunk);
+        if (!made)
+            return NULL;
+        if (!__atomic_compare_exchange_n(chunk, (_Atomic uint64_t **)&none, made, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            DFT_SYS(munmap, made, DFT_FD_CHUNK * sizeof **chunk, 0, 0, 0, 0);
+    }
+    return &__atomic_load_n(chunk, __ATOMIC_ACQUIRE)[(unsigned)fd % DFT_FD_CHUNK];
+}
+
+static uint32_t pool_get(void)
+{
+    uint64_t top = atomic_load_explicit(&free_list, memory_order_acquire);
+
+    while ((uint32_t)top) {
+        uint64_t next = ((top >> 32) + 1) << 32 | dft_open_pool[(uint32_t)top].next_free;
+
+        if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
+            return (uint32_t)top;
+    }
+    if (atomic_load_explicit(&pool_used, memory_order_relaxed) >= POOL_MAX)
+        return 0;
+    return atomic_fetch_add_explicit(&pool_used, 1, memory_order_relaxed);
+}
+
+static void pool_put(uint32_t index)
+{
+    uint64_t top = atomic_load_explicit(&free_list, memory_order_relaxed), mine;
+
+    do {
+        dft_open_pool[index].next_free = (uint32_t)top;
+        mine = ((top >> 32) + 1) << 32 | index;
+    } while (
+        !atomic_compare_exchange_weak_explicit(&free_list, &top, mine, memory_order_release, memory_order_relaxed));
+}
+
+void dft_fd_drop(uint64_t word)
+{
+    if ((word & DFT_FD_TRACED) &&
+        atomic_fetch_sub_explicit(&dft_fd_open(word)->references, 1, memory_order_acq_rel) == 1)
+        pool_put((uint32_t)word >> 8);
+}
+
+static uint64_t new_word(uint32_t index, uint32_t bits)
+{
+    return (uint64_t)(atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) << 32 | index << 8 | bits;
+}
+
+static void set_word(int fd, uint64_t word)
+{
+    _Atomic uint64_t *at = place(fd);
+
+    if (at)
+        dft_fd_drop(atomic_exchange_explicit(at, word, memory_order_acq_rel));
+    else
+        dft_fd_drop(word);
+}
+
+void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
+{
+    uint32_t index = pool_get();
+    struct dft_open *open = &dft_open_pool[index];
+
+    if (!index) {
+        set_word(fd, new_word(0, DFT_FD_UNTRACED));
+        return;
+    }
+    open->file = file;
+    atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
+    atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
+    atomic_store_explicit(&open->started, 0, memory_order_relaxed);
+    atomic_store_explicit(&open->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&open->references, 1, memory_order_relaxed);
+    atomic_store_explicit(&open->flags, flags | (offset < 0 ? DFT_OPEN_LOST : 0), memory_order_relaxed);
+    set_word(fd, new_word(index, DFT_FD_TRACED));
+}
+
+void dft_fd_bind_untraced(int fd)
+{
+    set_word(fd, new_word(0, DFT_FD_UNTRACED));
+}
+
+void dft_fd_bind_same(int fd, uint64_t word)
+{
+    if (word & DFT_FD_TRACED)
+        atomic_fetch_add_explicit(&dft_fd_open(word)->references, 1, memory_order_relaxed);
+    set_word(fd, word ? new_word((uint32_t)word >> 8 & 0xffffff, (uint32_t)word & 0xff) : 0);
+}
+
+uint64_t dft_fd_unbind(int fd)
+{
+    if (!dft_fd_word(fd) || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return 0;
+    return atomic_exchange_explicit(place(fd), 0, memory_order_acq_rel);
+}
+
+void dft_fd_restore(int fd, uint64_t word)
+{
+    uint64_t none = 0;
+
+    if (word &&
+        !atomic_compare_exchange_strong_explicit(place(fd), &none, word, memory_order_acq_rel, memory_order_relaxed))
+        dft_fd_drop(word);
+}
+
+void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits)
+{
+    uint64_t seen = word;
+
+    atomic_compare_exchange_strong_explicit(place(fd), &seen, (word & ~UINT64_C(0xff)) | bits, memory_order_acq_rel,
+                                            memory_order_relaxed);
+}
+
+int dft_fd_limit(void)
+{
+    return atomic_load_explicit(&limit, memory_order_relaxed);
+}
+
+void dft_fdtable_forking(void)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED)
+            atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+    }
+}
+
+void dft_fdtable_forked(void)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED) {
+            atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
+        }
+    }
+}

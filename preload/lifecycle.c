@@ -1,0 +1,260 @@
+/* Owns all ordering: load, first event, fork, exec, end. */
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dftrace/dftrace.h>
+
+#include "annotate.h"
+#include "clock.h"
+#include "codec.h"
+#include "config.h"
+#include "drain.h"
+#include "fdtable.h"
+#include "livefile.h"
+#include "paths.h"
+#include "probe.h"
+#include "process.h"
+#include "resolve.h"
+#include "tracefile.h"
+
+#define WAIT_FOR_BUSY_NS 10000000u
+
+int dft_on;
+int dft_late;
+uint64_t dft_key, dft_parent_key;
+uint32_t dft_pid;
+struct dft_spin dft_process_lock;
+
+static uint32_t no_generation;
+volatile uint32_t *dft_generation = &no_generation;
+
+enum started { STARTED_NOT, STARTED, STARTED_FAILED };
+static enum started started;
+static int barrier; /* membarrier can be used */
+
+/* --- load --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t draw_key(void)
+{
+    uint64_t key = 0;
+
+    if (DFT_SYS(getrandom, &key, sizeof key, 1 /* GRND_NONBLOCK */, 0, 0, 0) != sizeof key)
+        key = dft_name_id(&(uint64_t[]){dft_ticks(), dft_clock_start_ns, dft_pid}, 3 * sizeof(uint64_t));
+    return key ? key : 1;
+}
+
+/* The page whose word a fork wipes. */
+static int make_generation(void)
+{
+    uint32_t *page = dft_sys_map(DFT_LIVE_PAGE);
+
+    if (!page)
+        return -ENOMEM;
+    if (DFT_SYS(madvise, page, DFT_LIVE_PAGE, MADV_WIPEONFORK, 0, 0, 0) < 0)
+        dft_message(DFT_LOG_WARN, "this kernel cannot wipe memory on fork: children of raw clone are not told apart",
+                    NULL);
+    *page = 1;
+    dft_generation = page;
+    return 0;
+}
+
+static int wanted(void)
+{
+    int on = DFT_ON_REGIONS;
+
+    if (dft_config.disable_io)
+        return on;
+    if (!dft_config.disable_posix)
+        on |= DFT_ON_POSIX | DFT_ON_PROCESS;
+    if (!dft_config.disable_stdio)
+        on |= DFT_ON_STDIO;
+    return on;
+}
+
+static void set_up(void)
+{
+    dft_clock_init();
+    dft_pid = (uint32_t)dft_sys_getpid();
+    dft_key = draw_key();
+    dft_tracefile_init();
+    dft_paths_init();
+    if (dft_fdtable_init() || make_generation() || dft_thread_init()) {
+        dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
+        return;
+    }
+    barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+    dft_annotate_enable();
+    dft_on = wanted();
+}
+
+__attribute__((constructor)) static void load(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    dft_resolve();
+    dft_config_init(environment);
+    if (dft_config.enable)
+        set_up();
+}
+
+/* --- first event -------------------------------------------------------------------------------------------------- */
+
+int dft_process_start(void)
+{
+    int result;
+
+    if (__builtin_expect(started == STARTED, 1))
+        return 0;
+    if (started == STARTED_FAILED)
+        return -EIO;
+    result = dft_tracefile_create();
+    if (!result)
+        result = dft_livefile_create();
+    if (result) {
+        started = STARTED_FAILED;
+        dft_on = 0;
+        return result;
+    }
+    dft_process_write_start();
+    started = STARTED;
+    return 0;
+}
+
+/* --- fork --------------------------------------------------------------------------------------------------------- */
+
+void dft_process_forking(void)
+{
+    if (!dft_in_vfork_child())
+        dft_fdtable_forking();
+}
+
+void dft_process_forked(void)
+{
+    struct dft_signals before;
+
+    if (!dft_on)
+        return;
+    before = dft_signals_block();
+    *dft_generation = 1;
+    dft_parent_key = dft_key;
+    dft_pid = (uint32_t)dft_sys_getpid();
+    dft_clock_start_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+    dft_key = draw_key();
+    dft_vfork_mark = 0;
+    dft_late = 0;
+    started = STARTED_NOT;
+    dft_process_lock.held = 0;
+    dft_thread_forget_all();
+    dft_livefile_forget();
+    dft_tracefile_forget();
+    dft_drain_forked();
+    dft_fdtable_forked();
+    dft_signals_restore(before);
+}
+
+/* --- exec --------------------------------------------------------------------------------------------------------- */
+
+static int is_executable(int dirfd, const char *path)
+{
+    return DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0) == 0;
+}
+
+int dft_process_can_run(int dirfd, const char *path)
+{
+    const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? getenv("PATH") : NULL;
+    char file[512];
+
+    if (dirfd != DFT_SEARCH_PATH || strchr(path, '/'))
+        return is_executable(dirfd == DFT_SEARCH_PATH ? AT_FDCWD : dirfd, path);
+    while (directory && *directory) {
+        size_t n = strcspn(directory, ":"), length = strlen(path);
+
+        if (n + length + 2 > sizeof file)
+            return 1;
+        memcpy(file, directory, n);
+        file[n] = '/';
+        memcpy(file + n + 1, path, length + 1);
+        if (is_executable(AT_FDCWD, n ? file : path))
+            return 1;
+        directory += n + (directory[n] == ':');
+    }
+    return directory == NULL;
+}
+
+/* All rings to the file. Returns the number of slots that other threads are still filling. */
+static uint32_t drain_everything(uint64_t wait_until_ns)
+{
+    uint32_t busy = 0;
+
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
+        uint32_t left = dft_drain_all_of(thread);
+
+        while (left && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
+            dft_sys_yield();
+            left = dft_drain_all_of(thread);
+        }
+        busy += thread == dft_self ? 0 : left;
+    }
+    return busy;
+}
+
+static int is_ours_to_end(void)
+{
+    return dft_on && *dft_generation && started == STARTED && !dft_in_vfork_child();
+}
+
+void dft_process_exec(void)
+{
+    struct dft_signals before;
+
+    if (!is_ours_to_end())
+        return;
+    before = dft_signals_block();
+    atomic_store(&dft_live->state, DFT_LIVE_EXEC);
+    if (!drain_everything(0)) {
+        dft_process_write_end(DFT_ENDING_EXEC, 0);
+        dft_livefile_remove();
+    }
+    dft_signals_restore(before);
+}
+
+void dft_process_exec_failed(void)
+{
+    if (is_ours_to_end())
+        atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+}
+
+/* --- end ---------------------------------------------------------------------------------------------------------- */
+
+void dft_process_end(enum dft_ending how, int status)
+{
+    struct dft_signals before;
+    uint32_t busy;
+
+    if (!is_ours_to_end())
+        return;
+    before = dft_signals_block();
+    if (!__atomic_exchange_n(&dft_late, 1, __ATOMIC_SEQ_CST)) {
+        int sure = barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+
+        busy = drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS);
+        dft_process_write_end(how, status);
+        if (sure && !busy)
+            dft_livefile_remove();
+        else
+            atomic_store(&dft_live->state, DFT_LIVE_CLEAN);
+    }
+    dft_signals_restore(before);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    dft_process_end(DFT_ENDING_EXIT, 0);
+}

@@ -1,0 +1,42 @@
+/* The order of things: what happens at load, at the first event, in a forked child, at exec and at the end. */
+#ifndef DFT_LIFECYCLE_H
+#define DFT_LIFECYCLE_H
+
+#include <stdint.h>
+
+#include "format.h"
+#include "sys.h"
+
+/* Tracing is on. 0 until the constructor has run, and for good when DFTRACER_ENABLE is off. */
+extern int dft_on;
+/* Zero in a forked child that has not noticed yet: a private page that the kernel wipes on fork. */
+extern volatile uint32_t *dft_generation;
+/* Set by the finaliser: whoever appends from now on drains at once. */
+extern int dft_late;
+
+extern uint64_t dft_key, dft_parent_key; /* process keys; 0: no parent known */
+extern uint32_t dft_pid;
+
+/* Creates the process's files at its first event. Signals blocked. Returns 0, or -errno (nothing can be kept). */
+int dft_process_start(void);
+
+/* In the child of a fork, before anything else there: fresh memory, a new key. Signals blocked, or in the fork wrapper. */
+void dft_process_forked(void);
+
+/* Before fork in the parent: what is shared from now on. */
+void dft_process_forking(void);
+
+/* Everything to the file; END; the live file goes. Called for exit and _exit, once; later events are written through. */
+void dft_process_end(enum dft_ending how, int status);
+
+/* Before exec. After a failed one dft_process_exec_failed() goes on as before. */
+void dft_process_exec(void);
+void dft_process_exec_failed(void);
+
+/* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file without a slash looks in PATH. */
+int dft_process_can_run(int dirfd, const char *path);
+
+/* Guards the making of files, rings and states. Signals blocked. */
+extern struct dft_spin dft_process_lock;
+
+#endif

@@ -1,0 +1,209 @@
+/* Owns the live file: chooses where it lies, creates it, grows it ring by ring, removes it.
+ *
+ * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network
+ * ones wait. So: ext4, xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace; else /dev/shm; else plain memory. */
+#include "livefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "calls.h"
+#include "clock.h"
+#include "config.h"
+#include "lifecycle.h"
+#include "sys.h"
+#include "tracefile.h"
+
+#define FIRST_BYTES (32u << 10)
+
+struct dft_live *dft_live;
+char dft_livefile_path[4400];
+const char *dft_livefile_note = "";
+
+static uint64_t allocated; /* bytes of the file */
+static uint32_t streams;
+
+static int is_fit(const char *directory)
+{
+    struct statfs fs;
+
+    if (DFT_SYS(statfs, directory, &fs, 0, 0, 0, 0) < 0)
+        return 0;
+    return fs.f_type == 0xef53 /* ext2, 3, 4 */ || fs.f_type == 0x58465342 /* xfs */ || fs.f_type == 0x01021994;
+}
+
+static void make_path(const char *directory, size_t length)
+{
+    const char *name = dft_tracefile_base + dft_tracefile_directory;
+    size_t used = 0;
+
+    memcpy(dft_livefile_path, directory, length);
+    used = length;
+    if (used && dft_livefile_path[used - 1] != '/')
+        dft_livefile_path[used++] = '/';
+    while (*name && used < sizeof dft_livefile_path - 16)
+        dft_livefile_path[used++] = *name++;
+    memcpy(dft_livefile_path + used, ".dft.live", 10);
+}
+
+/* Creates the file in a directory that is fit for it. Returns its descriptor, or -1 with no file left. */
+static int create_in(const char *directory, size_t length)
+{
+    char text[4096];
+    long fd;
+
+    if (length >= sizeof text)
+        return -1;
+    memcpy(text, directory, length);
+    text[length] = 0;
+    if (!is_fit(length ? text : "."))
+        return -1;
+    make_path(text, length);
+    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd < 0)
+        return -1;
+    if (DFT_SYS(fallocate, fd, 0, 0, FIRST_BYTES, 0, 0) < 0) {
+        dft_sys_close((int)fd);
+        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+        return -1;
+    }
+    return (int)fd;
+}
+
+static int create(void)
+{
+    int fd = -1;
+
+    if (*dft_config.live_dir)
+        fd = create_in(dft_config.live_dir, strlen(dft_config.live_dir));
+    if (fd < 0)
+        fd = create_in(dft_tracefile_base, dft_tracefile_directory);
+    if (fd < 0)
+        fd = create_in("/dev/shm", 8);
+    return fd;
+}
+
+static void *map(int fd, size_t bytes, uint64_t offset)
+{
+    long at = fd < 0 ? DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                     : DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+    return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* Field 22 of /proc/self/stat: with the pid it names a process. */
+static uint64_t pid_start(void)
+{
+    char text[1024], *at;
+    long fd = dft_sys_openat(AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0), n;
+    uint64_t number = 0;
+
+    if (fd < 0)
+        return 0;
+    n = dft_sys_read((int)fd, text, sizeof text - 1);
+    dft_sys_close((int)fd);
+    text[n < 0 ? 0 : n] = 0;
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    for (at = at ? at + 1 : text; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+int dft_livefile_create(void)
+{
+    int fd;
+
+    dft_livefile_path[0] = 0;
+    dft_livefile_note = "";
+    streams = 0;
+    fd = create();
+    dft_live = map(fd, DFT_LIVE_PAGE, 0);
+    if (!dft_live && fd >= 0)
+        dft_live = map(-1, DFT_LIVE_PAGE, 0);
+    if (fd >= 0)
+        dft_sys_close(fd);
+    else {
+        dft_livefile_path[0] = 0;
+        dft_livefile_note = "no place for a live file: events not yet written are lost if the process is killed\n";
+    }
+    if (!dft_live)
+        return -ENOMEM;
+    allocated = FIRST_BYTES;
+    dft_live->version = DFT_LIVE_VERSION;
+    dft_live->key = dft_key;
+    dft_live->rows_id = dft_call_rows_id();
+    dft_live->pid = dft_pid;
+    dft_live->pid_start = fd >= 0 ? pid_start() : 0;
+    dft_live->metric = dft_config.time_metric;
+    dft_live->interval_ns = dft_config.trace_interval_ms * 1000000u;
+    dft_clock_update();
+    dft_live->clock = dft_clock_now;
+    atomic_store(&dft_live->size, DFT_LIVE_PAGE);
+    atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+    __atomic_store_n(&dft_live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* The file with room for `bytes` more behind its end, or -1. */
+static int open_for(uint64_t offset, size_t bytes)
+{
+    long fd;
+
+    if (!dft_livefile_path[0])
+        return -1;
+    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    if (fd < 0)
+        return -1;
+    if (offset + bytes > allocated) {
+        if (DFT_SYS(fallocate, fd, 0, offset, bytes, 0, 0) < 0) {
+            dft_sys_close((int)fd);
+            return -1;
+        }
+        allocated = offset + bytes;
+    }
+    return (int)fd;
+}
+
+struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
+{
+    size_t bytes = dft_ring_bytes(slots);
+    uint64_t offset = atomic_load(&dft_live->size);
+    int fd = open_for(offset, bytes);
+    struct dft_ring *ring = map(fd, bytes, offset);
+
+    if (fd >= 0) {
+        dft_sys_close(fd);
+        atomic_store(&dft_live->size, offset + bytes);
+    } else if (dft_livefile_path[0]) {
+        dft_livefile_note = "some rings lie in plain memory: the live file could not grow\n";
+    }
+    if (!ring)
+        return NULL;
+    ring->stream = streams++;
+    ring->tid = tid;
+    ring->capacity = slots;
+    ring->shift = (uint32_t)__builtin_ctz(slots);
+    ring->base = base;
+    atomic_store(&ring->head, base);
+    atomic_store(&ring->tail, base);
+    __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
+    return ring;
+}
+
+void dft_livefile_remove(void)
+{
+    if (dft_livefile_path[0])
+        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+    dft_livefile_path[0] = 0;
+}
+
+void dft_livefile_forget(void)
+{
+    dft_live = NULL;
+    dft_livefile_path[0] = 0;
+}

@@ -1,0 +1,26 @@
+/* The live file of this process: where rings are mapped, so that a killed process's records can be read. */
+#ifndef DFT_LIVEFILE_H
+#define DFT_LIVEFILE_H
+
+#include "live.h"
+
+/* The head page; private memory where no file could be had, never NULL after create. */
+extern struct dft_live *dft_live;
+
+/* Creates it, with its head. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
+int dft_livefile_create(void);
+
+/* Maps a new ring with so many slots, its head filled in. NULL: no memory. Signals blocked, dft_process_lock held. */
+struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
+
+/* Removes it from its directory; mappings stay. */
+void dft_livefile_remove(void);
+
+/* In a forked child: the parent's file is left alone. */
+void dft_livefile_forget(void);
+
+/* Its path, "" when it is plain memory; and what could not be done as usual, lines. */
+extern char dft_livefile_path[];
+extern const char *dft_livefile_note;
+
+#endif

@@ -1,0 +1,9 @@
+/* Running a function on another stack. */
+#ifndef DFT_ONSTACK_H
+#define DFT_ONSTACK_H
+
+/* Calls function(argument) with the stack pointer at `top` (aligned to 16, growing down). Signals must be blocked: a handler would
+ * run there too. */
+void dft_on_stack(void *top, void (*function)(void *), void *argument);
+
+#endif

@@ -1,0 +1,328 @@
+/* Owns the meaning of paths: the working directory, directories behind descriptors, and the rules of DFTRACER_DATA_DIR. */
+#include "paths.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "codec.h"
+#include "config.h"
+#include "fdtable.h"
+#include "ring.h"
+
+#define RULES_MAX 64u
+#define LONGEST   16384u
+
+/* --- what is traced ----------------------------------------------------------------------------------------------- */
+
+static struct rule {
+    const char *text;
+    uint32_t length; /* without a slash at the end; 0: everything */
+    int traced;
+} rules[RULES_MAX];
+static uint32_t rule_count;
+
+static void add_rule(const char *text, size_t length, int traced)
+{
+    while (length && text[length - 1] == '/')
+        length--;
+    if (rule_count < RULES_MAX)
+        rules[rule_count++] = (struct rule){text, (uint32_t)length, traced};
+    else
+        dft_message(DFT_LOG_ERROR, "DFTRACER_DATA_DIR has more than 64 entries; the rest is ignored", NULL);
+}
+
+static void add_all(int traced)
+{
+    add_rule("", 0, traced);
+    if (!traced)
+        return;
+    add_rule("/proc", 5, 0);
+    add_rule("/sys", 4, 0);
+    add_rule("/dev", 4, 0);
+    add_rule("/dev/shm", 8, 1);
+}
+
+/* An entry as an absolute path, in a text that lives on. */
+static void add_entry(const char *entry, size_t length, int traced)
+{
+    static char absolute[8192];
+    static size_t used;
+    char *to = absolute + used;
+    long n;
+
+    if (entry[0] == '/') {
+        add_rule(entry, length, traced);
+        return;
+    }
+    n = used + length + 2 < sizeof absolute ? DFT_SYS(getcwd, to, sizeof absolute - used - length - 2, 0, 0, 0, 0) : -1;
+    if (n <= 0)
+        return;
+    n--;
+    while (length >= 2 && entry[0] == '.' && entry[1] == '/')
+        entry += 2, length -= 2;
+    if (length == 1 && entry[0] == '.')
+        length = 0;
+    to[n++] = '/';
+    memcpy(to + n, entry, length);
+    add_rule(to, (size_t)n + length, traced);
+    used += (size_t)n + length;
+}
+
+void dft_paths_init(void)
+{
+    const char *at = dft_config.data_dir;
+
+    while (*at) {
+        const char *end = strchr(at, ':');
+        size_t length = end ? (size_t)(end - at) : strlen(at);
+        int traced = *at != '!';
+        const char *entry = at + !traced;
+        size_t n = length - (size_t)!traced;
+
+        if (length && n == 3 && !memcmp(entry, "all", 3))
+            add_all(traced);
+        else if (length && n)
+            add_entry(entry, n, traced);
+        at += length + (end != NULL);
+    }
+}
+
+int dft_path_is_traced(const char *text, size_t length)
+{
+    uint32_t longest = 0;
+    int traced = 0;
+
+    if (!length || text[0] != '/')
+        return 0;
+    for (uint32_t i = 0; i < rule_count; i++) {
+        const struct rule *rule = &rules[i];
+
+        if (rule->length < longest || rule->length > length || memcmp(rule->text, text, rule->length) ||
+            (rule->length < length && text[rule->length] != '/'))
+            continue;
+        longest = rule->length;
+        traced = rule->traced;
+    }
+    return traced;
+}
+
+/* --- directories -------------------------------------------------------------------------------------------------- */
+
+static uint64_t directory_version = 1; /* atomic */
+
+void dft_paths_directory_changed(void)
+{
+    __atomic_add_fetch(&directory_version, 1, __ATOMIC_RELAXED);
+}
+
+static const char *working_directory(struct dft_thread *self, uint32_t *length)
+{
+    uint64_t version = __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
+
+    if (self->cwd_version != version || dft_vfork_mark) {
+        long n = DFT_SYS(getcwd, self->cwd, sizeof self->cwd, 0, 0, 0, 0);
+
+        self->cwd_length = n > 0 && self->cwd[0] == '/' ? (uint32_t)n - 1 : 0;
+        self->cwd_version = dft_in_vfork_child() ? 0 : version;
+    }
+    *length = self->cwd_length;
+    return self->cwd;
+}
+
+static long read_fd_link(int fd, char *text, size_t room)
+{
+    char link[32] = "/proc/self/fd/";
+    char digits[12];
+    int at = 0, used = 14;
+    unsigned number = (unsigned)fd;
+
+    if (fd < 0)
+        return -1;
+    do
+        digits[at++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (at > 0)
+        link[used++] = digits[--at];
+    link[used] = 0;
+    return dft_sys_readlink(link, text, room);
+}
+
+static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+
+    for (uint32_t i = 0; i < DFT_DIRS && word; i++)
+        if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length)
+            return &self->dirs[i];
+    return NULL;
+}
+
+static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
+{
+    uint64_t word = dft_fd_word(fd);
+    struct dft_dir *dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
+
+    if (!word || length > DFT_DIR_TEXT || dft_vfork_mark)
+        return;
+    dir->length = 0;
+    dir->fd = fd;
+    dir->word = word;
+    memcpy(dir->text, text, length);
+    dir->length = length;
+}
+
+void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd)
+{
+    keep_directory(self, fd, path->text, path->length);
+}
+
+/* --- making paths ------------------------------------------------------------------------------------------------- */
+
+/* Room for `length` bytes. Returns 0 or -1. */
+static int make_room(struct dft_path *path, size_t length)
+{
+    path->text = path->room;
+    if (length <= DFT_PATH_ROOM)
+        return 0;
+    if (length > LONGEST)
+        return -1;
+    path->more = dft_sys_map(LONGEST);
+    path->text = path->more;
+    return path->more ? 0 : -1;
+}
+
+void dft_path_done(struct dft_path *path)
+{
+    if (path->more)
+        DFT_SYS(munmap, path->more, LONGEST, 0, 0, 0, 0);
+}
+
+/* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new length. */
+static uint32_t clean(char *text, uint32_t length)
+{
+    uint32_t from = 0, to = 0;
+
+    while (from < length) {
+        uint32_t end;
+
+        while (from < length && text[from] == '/')
+            from++;
+        for (end = from; end < length && text[end] != '/';)
+            end++;
+        if (end == from)
+            break;
+        if (end - from == 2 && text[from] == '.' && text[from + 1] == '.') {
+            while (to && text[--to] != '/')
+                ;
+        } else if (!(end - from == 1 && text[from] == '.')) {
+            text[to++] = '/';
+            memmove(text + to, text + from, end - from);
+            to += end - from;
+        }
+        from = end;
+    }
+    if (!to)
+        text[to++] = '/';
+    return to;
+}
+
+/* Does anything need cleaning? Only where a slash is followed by a slash or a dot, or ends the text. */
+static int is_clean(const char *text, uint32_t length)
+{
+    for (const char *slash = text; (slash = memchr(slash, '/', (size_t)(text + length - slash))); slash++)
+        if (slash + 1 == text + length || slash[1] == '/' || slash[1] == '.')
+            return 0;
+    return 1;
+}
+
+static void judge(struct dft_path *path)
+{
+    if (!is_clean(path->text, path->length))
+        path->length = clean(path->text, path->length);
+    path->id = dft_name_id(path->text, path->length);
+    path->traced = dft_path_is_traced(path->text, path->length);
+}
+
+void dft_path_of_fd(struct dft_path *path, int fd)
+{
+    long n;
+
+    path->more = NULL;
+    path->text = path->room;
+    path->id = 0;
+    path->traced = 0;
+    n = read_fd_link(fd, path->room, DFT_PATH_ROOM);
+    if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
+        n = read_fd_link(fd, path->text, LONGEST);
+    path->length = n > 0 ? (uint32_t)n : 0;
+    if (path->length && path->text[0] == '/') {
+        path->id = dft_name_id(path->text, path->length);
+        path->traced = dft_path_is_traced(path->text, path->length);
+    }
+}
+
+/* base + "/" + name. */
+static void join(struct dft_path *path, const char *base, uint32_t base_length, const char *name, size_t length)
+{
+    if (make_room(path, base_length + 1 + length))
+        return;
+    memcpy(path->text, base, base_length);
+    path->text[base_length] = '/';
+    memcpy(path->text + base_length + 1, name, length);
+    path->length = base_length + 1 + (uint32_t)length;
+    judge(path);
+}
+
+static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
+{
+    const struct dft_dir *dir = find_directory(self, dirfd);
+    struct dft_path base;
+
+    if (dir) {
+        join(path, dir->text, dir->length, name, length);
+        return;
+    }
+    dft_path_of_fd(&base, dirfd);
+    if (base.id) {
+        keep_directory(self, dirfd, base.text, base.length);
+        join(path, base.text, base.length, name, length);
+    }
+    dft_path_done(&base);
+}
+
+void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    uint32_t base_length;
+    const char *base;
+
+    path->more = NULL;
+    path->id = 0;
+    path->traced = 0;
+    path->length = 0;
+    path->text = path->room;
+    if (!length) {
+        if (dirfd != AT_FDCWD)
+            dft_path_of_fd(path, dirfd);
+        return;
+    }
+    if (name[0] == '/') {
+        join(path, "", 0, name + 1, length - 1);
+    } else if (dirfd != AT_FDCWD) {
+        make_below_fd(self, path, dirfd, name, length);
+    } else {
+        base = working_directory(self, &base_length);
+        if (base_length)
+            join(path, base, base_length, name, length);
+    }
+}
+
+void dft_path_define(struct dft_thread *self, const struct dft_path *path)
+{
+    struct dft_pieces text = {.count = 0};
+
+    if (!path->id || dft_name_was_sent(self, path->id))
+        return;
+    dft_pieces_add(&text, path->text, path->length);
+    dft_name_send(self, path->id, &text);
+}

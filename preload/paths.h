@@ -1,0 +1,44 @@
+/* Paths: made absolute, named by their 64-bit id, and judged: traced or not. */
+#ifndef DFT_PATHS_H
+#define DFT_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "thread.h"
+
+/* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more` (mapped, to be given back). */
+#define DFT_PATH_ROOM 480u
+struct dft_path {
+    uint64_t id; /* 0: no path could be made */
+    uint32_t length;
+    int traced;
+    char *text; /* into room or more */
+    char *more;
+    char room[DFT_PATH_ROOM];
+};
+
+/* In the constructor: reads DFTRACER_DATA_DIR. */
+void dft_paths_init(void);
+
+/* Is a file with this absolute path to be traced? The most specific entry of DFTRACER_DATA_DIR decides. */
+int dft_path_is_traced(const char *text, size_t length);
+
+/* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
+ * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory: call this only after the
+ * real call. Give back with dft_path_done. */
+void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name);
+/* What a descriptor is open on, by asking the kernel. */
+void dft_path_of_fd(struct dft_path *path, int fd);
+void dft_path_done(struct dft_path *path);
+
+/* Puts the name's text into the ring, if this thread has not done so. */
+void dft_path_define(struct dft_thread *self, const struct dft_path *path);
+
+/* The working directory is another one now. */
+void dft_paths_directory_changed(void);
+
+/* Remembers the path of a directory that was just opened, for calls relative to it. */
+void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd);
+
+#endif

@@ -1,0 +1,406 @@
+/* The slow and rare parts of probes: descriptors met for the first time, paths, opening and closing, offsets that others move. */
+#include "probe.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config.h"
+#include "paths.h"
+#include "resolve.h"
+#include "tracefile.h"
+
+int dft_dir_fd(void *dir)
+{
+    return dirfd(dir);
+}
+
+uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < iovcnt && i < IOV_MAX; i++)
+        bytes += iov[i].iov_len;
+    return bytes;
+}
+
+/* --- descriptors met for the first time --------------------------------------------------------------------------- */
+
+static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
+{
+    struct dft_path path;
+
+    dft_path_of_fd(&path, fd);
+    if (path.id == dft_fd_open(word)->file)
+        dft_path_define(self, &path);
+    dft_path_done(&path);
+    dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
+}
+
+uint64_t dft_probe_resolve(int fd, uint64_t word)
+{
+    struct dft_thread *self;
+    struct dft_path path;
+    long flags;
+
+    if (fd < 0 || dft_tracefile_is(fd) || dft_in_vfork_child())
+        return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
+    if (word & DFT_FD_TRACED) {
+        self = dft_thread_get();
+        if (self)
+            send_name_again(self, fd, word);
+        return dft_fd_word(fd);
+    }
+    dft_path_of_fd(&path, fd);
+    if (path.length == 0)
+        goto out; /* not open: the call will say so */
+    if (!path.traced) {
+        dft_fd_bind_untraced(fd);
+        goto out;
+    }
+    self = dft_thread_get();
+    if (self)
+        dft_path_define(self, &path);
+    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    dft_fd_bind(fd, path.id, -1, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+out:
+    dft_path_done(&path);
+    return dft_fd_word(fd);
+}
+
+/* --- offsets that others move ------------------------------------------------------------------------------------- */
+
+int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
+{
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
+        return -1;
+    return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+}
+
+/* For an append the end after it tells; else the offsets before and after must fit to what was moved. */
+int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t moved)
+{
+    struct dft_open *open = probe->open;
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int64_t after = dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+
+    if (after < 0)
+        return -1;
+    if (!(flags & DFT_OPEN_STREAM)) {
+        atomic_store_explicit(&open->offset, after, memory_order_relaxed);
+        if (flags & DFT_OPEN_LOST)
+            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+    }
+    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
+        return moved > 0 ? after - moved : after;
+    return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
+}
+
+/* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
+int64_t dft_stream_offset(struct dft_probe *probe, enum dft_op op, int64_t moved)
+{
+    struct dft_open *open = probe->open;
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
+
+    if (!dft_probe_is_same(probe))
+        return -1;
+    if (!(flags & DFT_OPEN_STREAM))
+        flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;
+    if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST) || (writes && flags & DFT_OPEN_APPEND)) {
+        if (writes && flags & DFT_OPEN_APPEND)
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+        return -1;
+    }
+    return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+}
+
+/* --- records ------------------------------------------------------------------------------------------------------ */
+
+static void fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
+                 enum dft_call_number call, uint64_t end)
+{
+    uint64_t duration = end - probe->start;
+
+    *record = (struct dft_slot){.start = probe->start,
+                                .duration = duration >> 32 ? 0 : (uint32_t)duration,
+                                .call = (uint16_t)call,
+                                .file = probe->file,
+                                .offset = -1,
+                                .fd = probe->fd};
+    if (dft_in_vfork_child())
+        record->bits = DFT_BIT_VFORK;
+    record->region = dft_region_innermost(self, &record->depth);
+}
+
+/* Items of a record: at most one of each kind. */
+struct item {
+    uint8_t tag;
+    uint8_t value[8];
+} __attribute__((packed));
+
+static void add_item(struct dft_pieces *pieces, struct item *item, uint8_t tag, const void *value, uint32_t length)
+{
+    item->tag = tag;
+    memcpy(item->value, value, length);
+    dft_pieces_add(pieces, item, 1 + length);
+}
+
+static void put(struct dft_thread *self, const struct dft_slot *record, const struct dft_probe *probe, uint64_t end,
+                uint64_t file2)
+{
+    uint64_t duration = end - probe->start;
+    struct dft_pieces pieces = {.count = 0};
+    struct item items[2];
+
+    if (duration >> 32)
+        add_item(&pieces, &items[0], DFT_ITEM_DURATION, &duration, 8);
+    if (file2)
+        add_item(&pieces, &items[1], DFT_ITEM_FILE2, &file2, 8);
+    if (pieces.count)
+        dft_ring_put_long(self, record, &pieces);
+    else
+        dft_ring_put(self, record);
+}
+
+/* A data call that does not fit into one slot. */
+void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
+                  uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err)
+{
+    struct dft_thread *self = dft_self;
+    uint64_t duration = end - probe->start;
+    uint32_t unit = args->unit > UINT32_MAX ? UINT32_MAX : (uint32_t)args->unit, flags = (uint32_t)args->flags;
+    struct dft_pieces pieces = {.count = 0};
+    struct dft_slot record;
+    struct item items[4];
+
+    fill(&record, self, probe, call, end);
+    record.bits |= bits;
+    record.result = result;
+    record.offset = offset;
+    record.err = (uint16_t)err;
+    add_item(&pieces, &items[0], DFT_ITEM_SIZE, &size, 8);
+    if (duration >> 32)
+        add_item(&pieces, &items[1], DFT_ITEM_DURATION, &duration, 8);
+    if (unit > 1)
+        add_item(&pieces, &items[2], DFT_ITEM_UNIT, &unit, 4);
+    if (flags)
+        add_item(&pieces, &items[3], DFT_ITEM_FLAGS, &flags, 4);
+    dft_ring_put_long(self, &record, &pieces);
+}
+
+/* --- calls on paths ----------------------------------------------------------------------------------------------- */
+
+static uint32_t open_flags(enum dft_op op, const struct dft_call_args *args)
+{
+    if (op == DFT_OP_FOPEN)
+        return DFT_OPEN_STREAM | (args->fopen_mode[0] == 'a' ? DFT_OPEN_APPEND : 0u);
+    return op == DFT_OP_OPEN && args->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
+}
+
+/* A new descriptor for this path. */
+static void bind(struct dft_thread *self, enum dft_op op, const struct dft_call_args *args, const struct dft_path *path,
+                 int fd)
+{
+    if (fd < 0 || dft_in_vfork_child())
+        return;
+    if (!path->traced) {
+        dft_fd_bind_untraced(fd);
+        return;
+    }
+    dft_fd_bind(fd, path->id, 0, open_flags(op, args));
+    if (op == DFT_OP_OPENDIR || (op == DFT_OP_OPEN && args->flags & O_DIRECTORY))
+        dft_path_remember(self, path, fd);
+}
+
+static int opens(enum dft_op op)
+{
+    return op == DFT_OP_OPEN || op == DFT_OP_FOPEN || op == DFT_OP_OPENDIR;
+}
+
+/* The id of the second path; whether it is traced is or-ed to *traced. */
+static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, int *traced)
+{
+    struct dft_path path;
+
+    dft_path_make(self, &path, args->dirfd2, args->path2);
+    if (path.traced)
+        dft_path_define(self, &path);
+    *traced |= path.traced;
+    dft_path_done(&path);
+    return path.id;
+}
+
+static void record_path(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
+                        const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2)
+{
+    struct dft_slot record;
+
+    fill(&record, self, probe, call, end);
+    record.size = (uint32_t)args->flags;
+    record.result = result;
+    record.err = (uint16_t)err;
+    if (op == DFT_OP_OPEN || op == DFT_OP_MKDIR)
+        record.offset = (int64_t)args->mode;
+    put(self, &record, probe, end, file2);
+}
+
+void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                  int64_t result, int err)
+{
+    uint64_t end = dft_ticks(), file2 = 0;
+    struct dft_thread *self = dft_thread_get();
+    struct dft_path path;
+    int traced = 0;
+
+    if (op == DFT_OP_CHDIR && !err)
+        dft_paths_directory_changed();
+    if (!self || err == EFAULT) {
+        if (opens(op) && result >= 0)
+            dft_fd_drop(dft_fd_unbind((int)result));
+        return;
+    }
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    if (args->path2 != DFT_NO_PATH)
+        file2 = second_path(self, args, &traced);
+    dft_path_make(self, &path, args->dirfd, args->path);
+    if (opens(op))
+        bind(self, op, args, &path, (int)result);
+    if (path.traced || traced) {
+        dft_path_define(self, &path);
+        probe->file = path.id;
+        record_path(self, probe, call, op, args, result, err, end, file2);
+    }
+    dft_path_done(&path);
+}
+
+/* --- calls on descriptors ----------------------------------------------------------------------------------------- */
+
+void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_thread_get();
+    struct dft_slot record;
+
+    if (!dft_vfork_mark)
+        dft_fd_drop(probe->word);
+    if (!self)
+        return;
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    fill(&record, self, probe, call, end);
+    record.result = result;
+    record.err = (uint16_t)err;
+    put(self, &record, probe, end, 0);
+}
+
+/* lseek and fseek move the offset that the table knows. */
+static void move_offset(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
+{
+    struct dft_open *open = probe->open;
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int64_t position = result;
+
+    if (!dft_probe_is_same(probe))
+        return;
+    if (op == DFT_OP_SEEK) {
+        if (!(flags & DFT_OPEN_STREAM)) {
+            atomic_store_explicit(&open->offset, result, memory_order_relaxed);
+            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+        }
+        return;
+    }
+    if (op == DFT_OP_FSEEK) {
+        int error = errno;
+
+        position = args->flags == SEEK_SET ? args->offset : DFT_REAL(ftello)(args->stream);
+        errno = error;
+    }
+    if (position >= 0) {
+        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+    }
+}
+
+/* What a successful call does to descriptors and offsets. */
+static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
+{
+    if (op == DFT_OP_SEEK || op == DFT_OP_FSEEK || op == DFT_OP_FTELL)
+        move_offset(probe, op, args, result);
+    else if (op == DFT_OP_DUP && !dft_in_vfork_child())
+        dft_fd_bind_same((int)result, probe->word);
+    else if (op == DFT_OP_CHDIR)
+        dft_paths_directory_changed();
+    else if (op == DFT_OP_FOPEN && probe->open)
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+}
+
+void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                int64_t result, int err)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_self;
+    struct dft_slot record;
+
+    if (op == DFT_OP_READDIR) {
+        if (!err)
+            errno = probe->error;
+    }
+    if (!err)
+        apply(probe, op, args, result);
+    if (!probe->open)
+        return;
+    self = dft_thread_get();
+    if (!self)
+        return;
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    fill(&record, self, probe, call, end);
+    record.size = (uint32_t)args->flags;
+    record.result = result;
+    record.err = (uint16_t)err;
+    if (op == DFT_OP_TRUNCATE)
+        record.offset = args->offset;
+    put(self, &record, probe, end, 0);
+}
+
+void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
+                  int err)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_thread_get();
+    struct dft_slot record;
+
+    if (!self)
+        return;
+    fill(&record, self, probe, call, end);
+    record.size = (uint32_t)args->flags;
+    record.result = result;
+    record.err = (uint16_t)err;
+    put(self, &record, probe, end, 0);
+}
+
+void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
+                   enum dft_phase phase, int err)
+{
+    uint64_t end = phase == DFT_PHASE_BEGIN ? probe->start : dft_ticks();
+    struct dft_thread *self = dft_thread_get();
+    struct dft_slot record;
+    struct dft_path path;
+
+    if (!self)
+        return;
+    if (args->path != DFT_NO_PATH && args->path && args->dirfd != DFT_SEARCH_PATH && err != EFAULT) {
+        dft_path_make(self, &path, args->dirfd, args->path);
+        dft_path_define(self, &path);
+        probe->file = path.id;
+        dft_path_done(&path);
+    }
+    fill(&record, self, probe, call, end);
+    record.bits |= (uint8_t)(phase << DFT_SLOT_PHASE_SHIFT);
+    record.result = err ? -1 : 0;
+    record.err = (uint16_t)err;
+    put(self, &record, probe, end, 0);
+}

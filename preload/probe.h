@@ -1,0 +1,305 @@
+/* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
+ * that little is left of the choices here.
+ *
+ * Nothing of the program's memory is touched before the real call, nothing is held across it, errno stays as the real call left it
+ * (all that is done here are raw system calls). */
+#ifndef DFT_PROBE_H
+#define DFT_PROBE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "clock.h"
+#include "fdtable.h"
+#include "ring.h"
+
+/* The roles that calls.def gives to arguments. */
+struct dft_call_args {
+    int fd, dirfd, dirfd2;
+    const char *path, *path2;
+    FILE *stream;
+    void *dir;
+    uint64_t size, unit;
+    int64_t offset;
+    const struct iovec *iov;
+    int iovcnt;
+    int flags;
+    mode_t mode;
+    const char *fopen_mode;
+    const char *text;
+    int newline, character;
+};
+
+#define DFT_NO_PATH ((const char *)1)
+#define DFT_ARGS(...)                                                                                                  \
+    {                                                                                                                  \
+        .fd = -1, .dirfd = AT_FDCWD, .dirfd2 = AT_FDCWD, .path = DFT_NO_PATH, .path2 = DFT_NO_PATH, .offset = -1,      \
+        .unit = 1, __VA_ARGS__                                                                                         \
+    }
+
+/* What begin leaves for end. */
+struct dft_probe {
+    uint64_t word; /* of the descriptor, before the call */
+    struct dft_open *open;
+    uint64_t file;
+    uint64_t start; /* ticks */
+    int64_t offset; /* of the descriptor before the call; -1: not known */
+    uint32_t started, finished;
+    int fd;
+    int error; /* errno before the call, where it must be told apart */
+};
+
+/* Bits of dft_on. */
+#define DFT_ON_POSIX   1
+#define DFT_ON_STDIO   2
+#define DFT_ON_PROCESS 4
+#define DFT_ON_REGIONS 8
+
+/* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
+uint64_t dft_probe_resolve(int fd, uint64_t word);
+/* The offset of a description that others may move, or that is not known, before the call. */
+int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
+int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t moved);
+
+/* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
+void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                  int64_t result, int err);
+void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err);
+void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                int64_t result, int err);
+/* A call that works on no one file (close_range, fork ...): recorded without one. */
+void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
+                  int err);
+/* A call of which the beginning and the end are recorded apart, when it returns at all (exec, vfork). */
+void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
+                   enum dft_phase phase, int err);
+/* For dirfd of exec: the file is looked for in PATH. */
+#define DFT_SEARCH_PATH (-1000)
+void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
+                  uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
+
+/* The single-threaded process needs no locked instructions. */
+extern char __libc_single_threaded __attribute__((weak));
+
+static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
+{
+#if defined(__x86_64__)
+    uint32_t one = 1;
+
+    if (&__libc_single_threaded && __libc_single_threaded) {
+        __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)turn) : : "memory", "cc");
+        return one;
+    }
+#endif
+    return atomic_fetch_add_explicit(turn, 1, memory_order_acq_rel);
+}
+
+static inline int dft_stream_fd(const FILE *stream)
+{
+    return stream ? stream->_fileno : -1;
+}
+
+static inline int dft_op_moves_offset(enum dft_op op)
+{
+    return op == DFT_OP_READ || op == DFT_OP_WRITE;
+}
+
+static inline int dft_op_is_stream_data(enum dft_op op)
+{
+    return op == DFT_OP_FREAD || op == DFT_OP_FWRITE || op == DFT_OP_FGETS || op == DFT_OP_FPUTS;
+}
+
+static inline int dft_op_is_data(enum dft_op op)
+{
+    return dft_op_moves_offset(op) || op == DFT_OP_PREAD || op == DFT_OP_PWRITE || dft_op_is_stream_data(op);
+}
+
+static inline int dft_op_closes(enum dft_op op)
+{
+    return op == DFT_OP_CLOSE || op == DFT_OP_FCLOSE || op == DFT_OP_CLOSEDIR;
+}
+
+int dft_dir_fd(void *dir);
+
+/* Shows a killed process's call. */
+static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call_number call)
+{
+    struct dft_thread *self = dft_self;
+
+    if (__builtin_expect(self != NULL && *dft_generation, 1)) {
+        self->home->flight_start = probe->start;
+        self->home->flight_file = probe->file;
+        self->home->flight_fd = probe->fd;
+        atomic_store_explicit(&self->home->flight_call, call, memory_order_release);
+    }
+}
+
+static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
+{
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+    if (__builtin_expect(flags, 0)) {
+        probe->offset = dft_probe_ask_offset(probe, op);
+        return;
+    }
+    probe->started = dft_turn_add(&probe->open->started);
+    probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
+    probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
+}
+
+/* The word is still that of before the call: the description is the same. */
+static inline int dft_probe_is_same(const struct dft_probe *probe)
+{
+    return dft_fd_word(probe->fd) == probe->word;
+}
+
+/* Where a call that moved the offset by `moved` bytes happened; -1: others did so at the same time. */
+static inline int64_t dft_offset_end(struct dft_probe *probe, enum dft_op op, int64_t moved)
+{
+    struct dft_open *open = probe->open;
+    uint32_t started, finished;
+
+    if (!dft_probe_is_same(probe))
+        return -1;
+    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0))
+        return dft_probe_settle_offset(probe, op, moved);
+    finished = dft_turn_add(&open->finished);
+    started = atomic_load_explicit(&open->started, memory_order_acquire);
+    if (__builtin_expect(
+            probe->started == probe->finished && started == probe->started + 1 && finished == probe->finished, 1)) {
+        atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
+        return probe->offset;
+    }
+    atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    return -1;
+}
+
+/* Sequential and consecutive, from the description's last access; and this one is the last now. */
+static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int64_t moved)
+{
+    int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
+
+    if (offset < 0)
+        return 0;
+    if (moved > 0)
+        atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
+    if (last < 0 || offset < last)
+        return 0;
+    return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
+}
+
+/* Returns 0 when the call is of no interest; then the wrapper just makes it. */
+static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_probe *probe, enum dft_call_number call,
+                                                                 enum dft_op op, const struct dft_call_args *args,
+                                                                 int on)
+{
+    if (__builtin_expect(!(dft_on & on), 0))
+        return 0;
+    probe->open = NULL;
+    probe->file = 0;
+    probe->word = 0;
+    if (args->path != DFT_NO_PATH) {
+        probe->fd = -1;
+    } else {
+        uint64_t word;
+
+        probe->fd = args->stream ? dft_stream_fd(args->stream) : args->dir ? dft_dir_fd(args->dir) : args->fd;
+        if (dft_op_closes(op))
+            word = dft_vfork_mark ? dft_fd_word(probe->fd) : dft_fd_unbind(probe->fd);
+        else
+            word = dft_fd_word(probe->fd);
+        if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
+            if (word & DFT_FD_UNTRACED)
+                return op == DFT_OP_DUP ? (probe->word = word, 1) : 0;
+            if (op == DFT_OP_DUP && !word)
+                return 1;
+            if (!dft_op_closes(op))
+                word = dft_probe_resolve(probe->fd, word);
+            if (!(word & DFT_FD_TRACED))
+                return 0;
+        }
+        probe->word = word;
+        probe->open = dft_fd_open(word);
+        probe->file = probe->open->file;
+        if (dft_op_moves_offset(op))
+            dft_offset_begin(probe, op);
+    }
+    if (op == DFT_OP_READDIR) {
+        probe->error = errno;
+        errno = 0;
+    }
+    probe->start = dft_ticks();
+    dft_flight_begin(probe, call);
+    return 1;
+}
+
+uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
+/* Where a stream's data call happened; -1: not known. */
+int64_t dft_stream_offset(struct dft_probe *probe, enum dft_op op, int64_t moved);
+
+/* One data call into the ring. moved: bytes; result: as recorded. */
+static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,
+                                                               enum dft_op op, const struct dft_call_args *args,
+                                                               int64_t result, int64_t moved, int err)
+{
+    uint64_t end = dft_ticks(), size = args->size;
+    struct dft_thread *self = dft_thread_get();
+    int64_t offset = args->offset;
+    struct dft_slot record;
+    uint8_t bits;
+
+    if (__builtin_expect(self == NULL, 0))
+        return;
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    if (dft_op_moves_offset(op))
+        offset = dft_offset_end(probe, op, moved);
+    else if (dft_op_is_stream_data(op))
+        offset = dft_stream_offset(probe, op, moved);
+    if (args->iov)
+        size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
+    bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
+    if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||
+                             (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
+                         0)) {
+        dft_end_rare(probe, call, args, result, size, offset, end, bits, err);
+        return;
+    }
+    record.size = (uint32_t)size;
+    record.start = probe->start;
+    record.duration = (uint32_t)(end - probe->start);
+    record.call = (uint16_t)call;
+    record.bits = bits;
+    record.file = probe->file;
+    record.result = result;
+    if (args->unit > 1 && result >= 0) {
+        record.bits |= DFT_SLOT_UNIT;
+        record.result = (int64_t)((uint64_t)result | args->unit << 32);
+    }
+    record.offset = offset;
+    record.fd = probe->fd;
+    record.err = (uint16_t)err;
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_ring_put(self, &record);
+}
+
+/* The end of any call: `result` is what the function returned, pointers as numbers. */
+static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe *probe, enum dft_call_number call,
+                                                                enum dft_op op, const struct dft_call_args *args,
+                                                                int64_t result, int failed)
+{
+    int err = failed ? errno : 0;
+
+    if (dft_op_is_data(op))
+        dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
+    else if (dft_op_closes(op))
+        dft_end_close(probe, call, result, err);
+    else if (args->path != DFT_NO_PATH)
+        dft_end_path(probe, call, op, args, result, err);
+    else
+        dft_end_fd(probe, call, op, args, result, err);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* Owns the description of this process: who it is, when it began, how it ended. */
+#include "process.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "clock.h"
+#include "codec.h"
+#include "config.h"
+#include "drain.h"
+#include "lifecycle.h"
+#include "livefile.h"
+#include "sys.h"
+
+#ifndef DFT_VERSION
+#error "DFT_VERSION comes from the build"
+#endif
+
+static struct dft_text text_of(const char *bytes, size_t length)
+{
+    return (struct dft_text){bytes, (uint32_t)length};
+}
+
+static struct dft_text read_file(const char *path, char *room, size_t size)
+{
+    long fd = dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n;
+
+    if (fd < 0)
+        return text_of(room, 0);
+    n = dft_sys_read((int)fd, room, size);
+    dft_sys_close((int)fd);
+    return text_of(room, n < 0 ? 0 : (size_t)n);
+}
+
+static long encode_process(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    return dft_encode_process(encoder, what, block);
+}
+
+static long encode_end(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    return dft_encode_end(encoder, what, block);
+}
+
+static long encode_clock(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    const uint64_t(*samples)[2] = what;
+
+    return dft_encode_clock(encoder, dft_key, samples, 1, block);
+}
+
+static void write_clock(void)
+{
+    uint64_t sample[1][2];
+    struct timespec now;
+
+    sample[0][0] = dft_clock_monotonic_ns();
+    clock_gettime(CLOCK_REALTIME, &now);
+    sample[0][1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    dft_drain_block(encode_clock, sample);
+}
+
+void dft_process_write_start(void)
+{
+    static char exe[4096], command[16384], cwd[4096], options[2048];
+    static struct utsname names;
+    struct dft_process process = {.key = dft_key,
+                                  .parent_key = dft_parent_key,
+                                  .pid = dft_pid,
+                                  .ppid = (uint32_t)DFT_SYS(getppid, 0, 0, 0, 0, 0, 0),
+                                  .rank = dft_job.rank,
+                                  .local_rank = dft_job.local_rank,
+                                  .world_size = dft_job.world_size,
+                                  .start_ns = dft_clock_start_ns,
+                                  .clock_offset = dft_clock_offset,
+                                  .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
+    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
+
+    process.exe = text_of(exe, n < 0 ? 0 : (size_t)n);
+    process.command = read_file("/proc/self/cmdline", command, sizeof command);
+    n = DFT_SYS(getcwd, cwd, sizeof cwd, 0, 0, 0, 0);
+    process.cwd = text_of(cwd, n > 1 ? (size_t)n - 1 : 0);
+    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
+        process.host = text_of(names.nodename, strlen(names.nodename));
+    process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
+    process.options = text_of(options, dft_config_describe(options, sizeof options));
+    process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
+    process.notes = text_of(dft_livefile_note, strlen(dft_livefile_note));
+    dft_drain_block(encode_process, &process);
+    write_clock();
+}
+
+void dft_process_write_end(enum dft_ending how, int status)
+{
+    struct dft_end end = {.key = dft_key,
+                          .events = atomic_load(&dft_live->events),
+                          .overhead_ns = atomic_load(&dft_live->overhead_ns),
+                          .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
+                          .status = status,
+                          .how = (uint8_t)how};
+
+    for (int why = 1; why <= DFT_DROP_LAST; why++) {
+        end.dropped[why] = atomic_load(&dft_live->dropped[why]);
+        for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
+            end.dropped[why] += atomic_load(&t->ring->dropped[why]);
+            if (t->home != t->ring)
+                end.dropped[why] += atomic_load(&t->home->dropped[why]);
+        }
+    }
+    write_clock();
+    dft_drain_block(encode_end, &end);
+}

@@ -1,0 +1,44 @@
+/* The real functions behind the wrappers. */
+#ifndef DFT_RESOLVE_H
+#define DFT_RESOLVE_H
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* One pointer a function of calls.def (aliases share it). Filled in by the constructor; NULL before. */
+struct dft_reals {
+#define DFT_CALL(category, op, type, name, prototype, ...) type(*name) prototype;
+#define DFT_MODE                                           DFT_CALL
+#define DFT_HAND                                           DFT_CALL
+#define DFT_ENTRY                                          DFT_CALL
+#define DFT_FORMAT(category, op, name, prototype, ...)     int(*name) prototype;
+#define DFT_FORMAT_ENTRY                                   DFT_FORMAT
+#define DFT_ALIAS(...)
+#define DFT_HAND_ALIAS(...)
+#include <dftrace/calls.def>
+#undef DFT_CALL
+#undef DFT_MODE
+#undef DFT_HAND
+#undef DFT_ENTRY
+#undef DFT_FORMAT
+#undef DFT_FORMAT_ENTRY
+#undef DFT_ALIAS
+#undef DFT_HAND_ALIAS
+};
+extern struct dft_reals dft_real;
+
+/* Finds all of them: in the constructor, or before it when another constructor calls a wrapper. A function that no library behind
+ * ours has becomes one that answers ENOSYS. Takes no lock and calls nothing of the loader. */
+void dft_resolve(void);
+
+/* The real function, whenever it is asked for. */
+#define DFT_REAL(name) (__builtin_expect(dft_real.name != NULL, 1) ? dft_real.name : (dft_resolve(), dft_real.name))
+
+/* Any other symbol of the libraries behind ours; NULL when there is none. Constructor only. */
+void *dft_resolve_symbol(const char *name);
+
+#endif

@@ -1,0 +1,161 @@
+/* The slow parts of appending: rings that are full, records of several slots, definitions of names. */
+#include "ring.h"
+
+#include <string.h>
+
+#include "codec.h"
+#include "drain.h"
+
+static void count_drop(struct dft_thread *self, enum dft_drop why)
+{
+    atomic_fetch_add_explicit(&self->ring->dropped[why], 1, memory_order_relaxed);
+}
+
+static uint64_t occupied(const struct dft_ring *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_relaxed) -
+           atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
+void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
+{
+    (void)sequence;
+    dft_drain_own(self);
+}
+
+/* A slot that was not free stays what it is; the next numbers are tried until the ring is full. */
+struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence)
+{
+    for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
+        struct dft_ring *ring = self->ring;
+        struct dft_slot *slot;
+        uint32_t marker;
+
+        if (occupied(ring) >= ring->capacity) {
+            dft_drain_own(self);
+            if (occupied(self->ring) >= self->ring->capacity)
+                break;
+            continue;
+        }
+        *sequence = dft_own_add(&ring->head, 1);
+        slot = dft_ring_slot(ring, *sequence);
+        marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+        if ((marker & 3) == DFT_SLOT_FREE &&
+            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
+            return slot;
+    }
+    count_drop(self, DFT_DROP_RING_FULL);
+    return NULL;
+}
+
+/* `n` slots in a row, all busy; their first number, or -1. Those of a row that is not wholly free are let go. */
+static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
+{
+    struct dft_ring *ring = self->ring;
+    uint32_t got = 0;
+
+    *first = dft_own_add(&ring->head, n);
+    for (; got < n; got++) {
+        struct dft_slot *slot = dft_ring_slot(ring, *first + got);
+        uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+
+        if ((marker & 3) != DFT_SLOT_FREE ||
+            !dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *first + got, DFT_SLOT_BUSY)))
+            break;
+    }
+    if (got == n)
+        return 0;
+    while (got-- > 0)
+        atomic_store_explicit(&dft_ring_slot(ring, *first + got)->marker,
+                              dft_ring_marker(ring, *first + got, DFT_SLOT_FREE), memory_order_relaxed);
+    return -1;
+}
+
+static void fill_parts(const struct dft_ring *ring, uint64_t first, const struct dft_pieces *items)
+{
+    struct dft_part *part = NULL;
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < items->count; i++)
+        for (uint32_t done = 0; done < items->length[i];) {
+            uint32_t n = items->length[i] - done;
+
+            if (!part || part->used == DFT_PART_BYTES) {
+                part = (struct dft_part *)dft_ring_slot(ring, first + ++number);
+                part->part = (uint16_t)number;
+                part->used = 0;
+            }
+            if (n > (uint32_t)(DFT_PART_BYTES - part->used))
+                n = DFT_PART_BYTES - part->used;
+            memcpy(part->payload + part->used, (const char *)items->at[i] + done, n);
+            part->used = (uint16_t)(part->used + n);
+            done += n;
+        }
+}
+
+static int make_room(struct dft_thread *self, uint32_t n)
+{
+    if (occupied(self->ring) + n <= self->ring->capacity)
+        return 0;
+    dft_drain_own(self);
+    return occupied(self->ring) + n <= self->ring->capacity ? 0 : -1;
+}
+
+/* Returns 0, or -1: dropped and counted. */
+static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
+{
+    uint32_t bytes = 0, n;
+    struct dft_slot *slot;
+    struct dft_ring *ring;
+    uint64_t first;
+    int late, tries = 0;
+
+    for (uint32_t i = 0; i < items->count; i++)
+        bytes += items->length[i];
+    n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
+    if (n > DFT_RECORD_SLOTS_MAX)
+        return count_drop(self, DFT_DROP_TOO_LONG), -1;
+    do {
+        if (make_room(self, n) || tries++ == 64)
+            return count_drop(self, DFT_DROP_RING_FULL), -1;
+        ring = self->ring;
+    } while (reserve_row(self, n, &first));
+    __asm__ volatile("" : : : "memory");
+    late = *(volatile int *)&dft_late;
+    fill_parts(ring, first, items);
+    for (uint32_t i = 1; i < n; i++)
+        atomic_store_explicit(&dft_ring_slot(ring, first + i)->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART),
+                              memory_order_release);
+    slot = dft_ring_slot(ring, first);
+    memcpy((char *)slot + sizeof slot->marker, (const char *)record + sizeof slot->marker,
+           sizeof *slot - sizeof slot->marker);
+    slot->slots = (uint8_t)n;
+    dft_ring_commit(self, slot, first + n - 1, late);
+    return 0;
+}
+
+void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
+{
+    put_long(self, record, items);
+}
+
+void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
+{
+    struct dft_slot record = {.call = DFT_CALL_NAME, .file = id};
+    struct dft_pieces items = {.count = 0};
+    uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - 5, length = 0;
+    uint8_t tag = DFT_ITEM_TEXT;
+
+    dft_pieces_add(&items, &tag, 1);
+    dft_pieces_add(&items, &length, 4);
+    for (uint32_t i = 0; i < text->count; i++) {
+        uint32_t n = text->length[i] < most - length ? text->length[i] : most - length;
+
+        if (n < text->length[i])
+            record.bits = DFT_BIT_CUT;
+        dft_pieces_add(&items, text->at[i], n);
+        length += n;
+    }
+    if (!put_long(self, &record, &items))
+        self->sent[id & (DFT_SENT_NAMES - 1)] = id;
+}

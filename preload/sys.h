@@ -1,0 +1,131 @@
+/* Raw system calls: for everything that the library does on its own account in a stranger's process. They never touch errno,
+ * are no cancellation points and go through no function that somebody may have replaced. Results are as the kernel gives
+ * them: negative is -errno. */
+#ifndef DFT_SYS_H
+#define DFT_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+static inline long dft_sys6(long number, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    return x0;
+#else
+#error "raw system calls are not written for this processor: add them here"
+#endif
+}
+
+#define DFT_SYS(name, a, b, c, d, e, f)                                                                                \
+    dft_sys6(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+static inline long dft_sys_openat(int dirfd, const char *path, int flags, int mode)
+{
+    return DFT_SYS(openat, dirfd, path, flags, mode, 0, 0);
+}
+
+static inline long dft_sys_close(int fd)
+{
+    return DFT_SYS(close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline long dft_sys_read(int fd, void *buffer, size_t size)
+{
+    return DFT_SYS(read, fd, buffer, size, 0, 0, 0);
+}
+
+static inline long dft_sys_write(int fd, const void *buffer, size_t size)
+{
+    return DFT_SYS(write, fd, buffer, size, 0, 0, 0);
+}
+
+static inline long dft_sys_lseek(int fd, long offset, int whence)
+{
+    return DFT_SYS(lseek, fd, offset, whence, 0, 0, 0);
+}
+
+static inline long dft_sys_readlink(const char *path, char *buffer, size_t size)
+{
+    return DFT_SYS(readlinkat, -100 /* AT_FDCWD */, path, buffer, size, 0, 0);
+}
+
+static inline long dft_sys_getpid(void)
+{
+    return DFT_SYS(getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline long dft_sys_gettid(void)
+{
+    return DFT_SYS(gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline void dft_sys_yield(void)
+{
+    DFT_SYS(sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+/* Anonymous private zero pages at a hint (with MAP_FIXED: exactly there); NULL when there are none. */
+static inline void *dft_sys_map(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, 3 /* read, write */, 0x22 /* private, anonymous */, -1, 0);
+
+    return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* All signals of this thread off, and back. 32 and 33 (glibc's own) included, which sigprocmask leaves out. */
+struct dft_signals {
+    uint64_t mask;
+};
+
+static inline struct dft_signals dft_signals_block(void)
+{
+    uint64_t all = ~UINT64_C(0);
+    struct dft_signals before = {0};
+
+    DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before.mask, 8, 0, 0);
+    return before;
+}
+
+static inline void dft_signals_restore(struct dft_signals before)
+{
+    DFT_SYS(rt_sigprocmask, 2, &before.mask, 0, 8, 0, 0);
+}
+
+/* A lock for a few instructions, held with signals blocked only; a forked child resets it. */
+struct dft_spin {
+    uint32_t held;
+};
+
+static inline void dft_spin_lock(struct dft_spin *spin)
+{
+    while (__atomic_exchange_n(&spin->held, 1, __ATOMIC_ACQUIRE))
+        dft_sys_yield();
+}
+
+static inline void dft_spin_unlock(struct dft_spin *spin)
+{
+    __atomic_store_n(&spin->held, 0, __ATOMIC_RELEASE);
+}
+
+#endif

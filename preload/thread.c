@@ -1,0 +1,173 @@
+/* Owns the per-thread states: makes them, hands those of ended threads on, and notices vfork and fork. */
+#include "thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "config.h"
+#include "drain.h"
+#include "lifecycle.h"
+#include "livefile.h"
+#include "paths.h"
+
+__thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
+__thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
+struct dft_thread *dft_threads;
+
+static pthread_key_t end_key;
+static int have_key;
+static struct __cds_wfs_stack free_states; /* popped with dft_process_lock held */
+
+/* The thread ends: its records go out, its state waits for another thread. Destructors that run later and do I/O begin again. */
+static void thread_ends(void *state)
+{
+    struct dft_thread *self = state;
+    struct dft_signals before;
+
+    if (!dft_on || self != dft_self || !*dft_generation)
+        return;
+    before = dft_signals_block();
+    atomic_store_explicit(&self->home->depth, 0, memory_order_relaxed);
+    self->args_used = 0;
+    if (dft_drain_all_of(self) == 0) {
+        dft_self = NULL;
+        cds_wfs_push(&free_states, &self->free);
+    }
+    dft_signals_restore(before);
+}
+
+int dft_thread_init(void)
+{
+    int error = pthread_key_create(&end_key, thread_ends);
+
+    have_key = !error;
+    __cds_wfs_init(&free_states);
+    return -error;
+}
+
+static struct dft_thread *reuse(uint32_t tid)
+{
+    struct cds_wfs_node *node;
+    struct dft_thread *thread;
+
+    while ((node = __cds_wfs_pop_nonblocking(&free_states)) == CDS_WFS_WOULDBLOCK)
+        dft_sys_yield();
+    if (!node)
+        return NULL;
+    thread = caa_container_of(node, struct dft_thread, free);
+    cds_wfs_node_init(&thread->free);
+    thread->home->tid = thread->ring->tid = tid;
+    thread->cwd_version = 0;
+    return thread;
+}
+
+static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
+{
+    thread->ring = ring;
+    thread->mask = ring->capacity - 1;
+    thread->drain_at = ring->capacity / 4 * 3;
+}
+
+static struct dft_thread *create(uint32_t tid)
+{
+    struct dft_thread *thread = dft_sys_map(sizeof *thread);
+    struct dft_ring *ring = thread ? dft_livefile_ring(DFT_FIRST_SLOTS, tid, 0) : NULL;
+
+    if (!ring)
+        return NULL;
+    set_ring(thread, ring);
+    thread->home = ring;
+    cds_wfs_node_init(&thread->free);
+    thread->next = dft_threads;
+    __atomic_store_n(&dft_threads, thread, __ATOMIC_RELEASE);
+    return thread;
+}
+
+/* Signals blocked. */
+static struct dft_thread *begin(void)
+{
+    uint32_t tid = dft_config.disable_tids ? dft_pid : (uint32_t)dft_sys_gettid();
+    struct dft_thread *thread = NULL;
+
+    if (!*dft_generation)
+        dft_process_forked();
+    dft_spin_lock(&dft_process_lock);
+    if (!dft_process_start()) {
+        thread = reuse(tid);
+        if (!thread)
+            thread = create(tid);
+    }
+    dft_spin_unlock(&dft_process_lock);
+    return thread;
+}
+
+struct dft_thread *dft_thread_begin(void)
+{
+    struct dft_signals before;
+
+    if (!dft_on || dft_in_vfork_child())
+        return *dft_generation ? dft_self : NULL;
+    before = dft_signals_block();
+    if (!dft_self || !*dft_generation) {
+        dft_self = NULL;
+        dft_self = begin();
+        if (dft_self && have_key)
+            pthread_setspecific(end_key, dft_self);
+    }
+    dft_signals_restore(before);
+    return dft_self;
+}
+
+void dft_thread_grow(struct dft_thread *thread)
+{
+    struct dft_ring *old = thread->ring, *ring;
+    uint64_t head = atomic_load_explicit(&old->head, memory_order_relaxed);
+
+    if (old->capacity >= DFT_RING_SLOTS_MAX)
+        return;
+    dft_spin_lock(&dft_process_lock);
+    ring = dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1);
+    dft_spin_unlock(&dft_process_lock);
+    if (ring)
+        set_ring(thread, ring);
+}
+
+/* Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
+static void detach(struct dft_ring *ring)
+{
+    uint32_t capacity = ring->capacity, shift = ring->shift;
+    long at = DFT_SYS(mmap, ring, dft_ring_bytes(capacity), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+    if (at == (long)ring) {
+        ring->capacity = capacity;
+        ring->shift = shift;
+    }
+}
+
+void dft_thread_forget_all(void)
+{
+    struct dft_thread *self = dft_self;
+
+    if (self) {
+        detach(self->ring);
+        if (self->home != self->ring)
+            detach(self->home);
+    }
+    dft_self = NULL;
+    dft_threads = NULL;
+    __cds_wfs_init(&free_states);
+}
+
+int dft_in_vfork_child(void)
+{
+    if (__builtin_expect(!dft_vfork_mark, 1))
+        return 0;
+    if ((uint32_t)dft_sys_getpid() != dft_pid)
+        return 1;
+    dft_vfork_mark = 0;
+    dft_paths_directory_changed(); /* the child may have looked at its own */
+    return 0;
+}

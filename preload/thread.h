@@ -1,0 +1,78 @@
+/* Per-thread state: the ring, and small caches beside it. A thread gets its state at its first event; when it ends, the state waits
+ * for the next thread. States are never freed, so any thread may walk the list of them.
+ *
+ *   who                     may
+ *   the owner, handlers     everything in its state; handlers nest properly
+ *   a drain (lock held)     the rings
+ *   any thread              walk dft_threads
+ */
+#ifndef DFT_THREAD_H
+#define DFT_THREAD_H
+
+#include <stdint.h>
+
+#define _LGPL_SOURCE
+#include <urcu/wfstack.h>
+
+#include "live.h"
+#include "sys.h"
+
+#define DFT_SENT_NAMES  256u
+#define DFT_DIRS        8u
+#define DFT_DIR_TEXT    464u
+#define DFT_ARGS_BYTES  1024u
+#define DFT_FIRST_SLOTS 256u
+
+/* The path of a directory descriptor, valid while the table's word for it is the same. */
+struct dft_dir {
+    uint64_t word;
+    int32_t fd;
+    uint32_t length;
+    char text[DFT_DIR_TEXT];
+};
+
+struct dft_thread {
+    struct dft_ring *ring; /* where events go */
+    struct dft_ring *home; /* the first one: open regions and the call in flight stand there */
+    uint64_t mask;         /* of slot numbers */
+    uint64_t drain_at;     /* occupied slots at which the owner drains */
+    struct dft_spin lock;  /* held by a drain */
+    uint32_t drains;       /* because the ring was full enough */
+    struct cds_wfs_node free;
+    struct dft_thread *next; /* in dft_threads */
+    uint16_t args_used;
+    uint16_t args_of[DFT_OPEN_REGIONS]; /* where the arguments of each open region begin */
+    uint8_t args_cut;
+    uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
+    uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */
+    uint64_t cwd_version;
+    uint32_t cwd_length;
+    uint32_t dirs_at; /* the next to be replaced */
+    struct dft_dir dirs[DFT_DIRS];
+    char cwd[4096];
+};
+
+/* This thread's state; NULL before its first event, and while it cannot have one. */
+extern __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
+/* Set by the vfork wrapper: this may be a vfork child in its parent's memory, until the pid says otherwise. */
+extern __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
+
+extern struct dft_thread *dft_threads; /* all states, newest first; read with acquire */
+
+/* The key whose destructor ends a thread. Constructor only. Returns 0 or -errno. */
+int dft_thread_init(void);
+
+/* Slow path of an event: makes or finds this thread's state, starting the process's files when this is the first event, or as a forked
+ * child. NULL: there can be none (the event is counted as dropped). */
+struct dft_thread *dft_thread_begin(void);
+
+/* A larger ring for the calling thread, when its own is free of pending records. Called by the owner's drain. */
+void dft_thread_grow(struct dft_thread *thread);
+
+/* In a forked child: forgets all threads of the parent; this thread's ring becomes private memory that nobody reads. */
+void dft_thread_forget_all(void);
+
+/* Is the caller a vfork child, running in its parent's memory? */
+int dft_in_vfork_child(void);
+
+#endif

@@ -1,0 +1,305 @@
+/* Owns the trace file: creates it, hides its descriptor, appends to it.
+ *
+ * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)): above what programs count on, below what makes fork slow. Whoever
+ * writes counts as a user; step_aside waits until there is none, so that a write never meets the program's descriptor. Before each write device and
+ * inode are compared: a raw close or dup2 of the program may have taken the number. */
+#include "tracefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "clock.h"
+#include "config.h"
+#include "lifecycle.h"
+#include "sys.h"
+
+#define LOWEST_FD  256
+#define HIGHEST_FD 1024
+#define PATH_ROOM  4352u
+
+char dft_tracefile_base[PATH_ROOM];
+size_t dft_tracefile_directory;
+
+static char prefix[4096];
+static char program[64], host[65];
+static char path[PATH_ROOM + 8];
+static int trace_fd = -1; /* atomic */
+static int exists;        /* the file was created; trace_fd may still be -1 */
+static uint64_t device, inode;
+static uint64_t end_offset; /* atomic: where the next block goes */
+static uint32_t users;      /* atomic: writers at work */
+static uint32_t moving;     /* atomic: no new writers */
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+static size_t put_text(char *to, size_t room, size_t used, const char *text)
+{
+    while (*text && used + 1 < room)
+        to[used++] = *text++;
+    to[used] = 0;
+    return used;
+}
+
+static size_t put_number(char *to, size_t room, size_t used, uint64_t number, unsigned base)
+{
+    char digits[24];
+    int at = sizeof digits - 1;
+
+    digits[at] = 0;
+    do
+        digits[--at] = "0123456789abcdef"[number % base];
+    while (number /= base);
+    return put_text(to, room, used, digits + at);
+}
+
+/* Letters that make trouble in file names become underscores. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if (*text == '/' || (unsigned char)*text <= ' ' || *text == 0x7f)
+            *text = '_';
+}
+
+static void find_program(void)
+{
+    char exe[1024];
+    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
+    const char *name;
+
+    exe[n < 0 ? 0 : n] = 0;
+    name = strrchr(exe, '/');
+    put_text(program, sizeof program, 0, name ? name + 1 : n > 0 ? exe : "program");
+    make_plain(program);
+}
+
+void dft_tracefile_init(void)
+{
+    struct utsname names;
+    size_t used = 0;
+
+    if (dft_config.log_file[0] != '/') {
+        long n = DFT_SYS(getcwd, prefix, sizeof prefix - 1, 0, 0, 0, 0);
+
+        used = n > 0 && prefix[0] == '/' ? strlen(prefix) : 0;
+        used = put_text(prefix, sizeof prefix, used, "/");
+    }
+    put_text(prefix, sizeof prefix, used, dft_config.log_file);
+    host[0] = 0;
+    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
+        put_text(host, sizeof host, 0, names.nodename);
+    make_plain(host);
+}
+
+static void make_base(void)
+{
+    size_t used = put_text(dft_tracefile_base, PATH_ROOM, 0, prefix);
+    char *slash;
+
+    if (used && dft_tracefile_base[used - 1] != '/')
+        used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
+    find_program();
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, program);
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, host);
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
+    used = put_number(dft_tracefile_base, PATH_ROOM, used, dft_pid, 10);
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
+    used = put_number(dft_tracefile_base, PATH_ROOM, used, dft_clock_start_ns, 10);
+    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
+    put_number(dft_tracefile_base, PATH_ROOM, used, dft_key, 16);
+    slash = strrchr(dft_tracefile_base, '/');
+    dft_tracefile_directory = slash ? (size_t)(slash - dft_tracefile_base) + 1 : 0;
+}
+
+/* --- creation ----------------------------------------------------------------------------------------------------- */
+
+static void make_directories(char *file)
+{
+    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
+        *slash = '/';
+    }
+}
+
+/* Moves a descriptor into our range; where there is no room, none is kept. */
+static int hide(int fd)
+{
+    struct rlimit limit = {0};
+    long high = -1;
+
+    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
+    if (limit.rlim_cur > LOWEST_FD) {
+        high = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
+        if (high >= HIGHEST_FD) {
+            dft_sys_close((int)high);
+            high = -1;
+        }
+    }
+    dft_sys_close(fd);
+    return high < 0 ? -1 : (int)high;
+}
+
+static int identify(int fd, uint64_t *dev, uint64_t *ino)
+{
+    struct stat st;
+
+    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    *dev = st.st_dev;
+    *ino = st.st_ino;
+    return 0;
+}
+
+int dft_tracefile_create(void)
+{
+    long fd;
+
+    make_base();
+    put_text(path, sizeof path, put_text(path, sizeof path, 0, dft_tracefile_base), ".dft");
+    fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    if (fd == -ENOENT) {
+        make_directories(path);
+        fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    }
+    if (fd < 0) {
+        dft_message(DFT_LOG_ERROR, "cannot create ", path, "; nothing is recorded. Set DFTRACER_LOG_FILE", NULL);
+        return (int)fd;
+    }
+    identify((int)fd, &device, &inode);
+    __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
+    exists = 1;
+    __atomic_store_n(&trace_fd, hide((int)fd), __ATOMIC_RELEASE);
+    return 0;
+}
+
+void dft_tracefile_forget(void)
+{
+    int fd = __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED);
+    uint64_t dev, ino;
+
+    if (fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode)
+        dft_sys_close(fd);
+    exists = 0;
+    users = moving = 0;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+static void users_enter(void)
+{
+    for (;;) {
+        __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
+            return;
+        __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
+        dft_sys_yield();
+    }
+}
+
+static void users_leave(void)
+{
+    __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Our descriptor, if the number still is our file; else the file is opened again, never created. *own: close it after use. */
+static int get_fd(int *own)
+{
+    int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE);
+    uint64_t dev, ino;
+    long again;
+
+    *own = 0;
+    if (fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode)
+        return fd;
+    again = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+    if (again < 0)
+        return (int)again;
+    if (identify((int)again, &dev, &ino) || dev != device || ino != inode) {
+        dft_sys_close((int)again);
+        return -ESTALE;
+    }
+    *own = 1;
+    return (int)again;
+}
+
+/* All of it, or an error. */
+static int write_all(int fd, const char *bytes, size_t length, uint64_t at)
+{
+    while (length) {
+        long n = DFT_SYS(pwrite64, fd, bytes, length, at, 0, 0);
+
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return n ? (int)n : -EIO;
+        bytes += n;
+        length -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return 0;
+}
+
+int dft_tracefile_write(const void *bytes, size_t length)
+{
+    uint64_t at;
+    int fd, own, result;
+
+    if (!exists)
+        return -EBADF;
+    users_enter();
+    fd = get_fd(&own);
+    if (fd < 0) {
+        users_leave();
+        return fd;
+    }
+    at = __atomic_fetch_add(&end_offset, length, __ATOMIC_RELAXED);
+    result = write_all(fd, bytes, length, at);
+    if (own) /* the number that the program took stays the program's */
+        __atomic_store_n(&trace_fd, hide(fd), __ATOMIC_RELEASE);
+    users_leave();
+    return result;
+}
+
+/* --- hiding ------------------------------------------------------------------------------------------------------- */
+
+int dft_tracefile_number(void)
+{
+    return __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE);
+}
+
+int dft_tracefile_is(int fd)
+{
+    uint64_t dev, ino;
+
+    return fd >= 0 && fd == dft_tracefile_number() && !identify(fd, &dev, &ino) && dev == device && ino == inode;
+}
+
+void dft_tracefile_step_aside(int fd)
+{
+    struct dft_signals before;
+
+    if (!dft_tracefile_is(fd))
+        return;
+    before = dft_signals_block();
+    while (__atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST))
+        dft_sys_yield();
+    while (__atomic_load_n(&users, __ATOMIC_SEQ_CST))
+        dft_sys_yield();
+    if (dft_tracefile_is(fd)) {
+        long other = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
+
+        if (other >= HIGHEST_FD) {
+            dft_sys_close((int)other);
+            other = -1;
+        }
+        __atomic_store_n(&trace_fd, other < 0 ? -1 : (int)other, __ATOMIC_RELEASE);
+        dft_sys_close(fd);
+    }
+    __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
+    dft_signals_restore(before);
+}

@@ -1,0 +1,33 @@
+/* The trace file of this process: its name, its hidden descriptor, and writing to it. */
+#ifndef DFT_TRACEFILE_H
+#define DFT_TRACEFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the constructor: remembers the absolute prefix (the working directory may change later), program and host. */
+void dft_tracefile_init(void);
+
+/* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
+int dft_tracefile_create(void);
+
+/* Gives up the descriptor (in a forked child: it is the parent's file). */
+void dft_tracefile_forget(void);
+
+/* Appends whole blocks. Any thread, signals blocked; reserves its range by an atomic addition. Returns 0 or -errno (ENOSPC ...). */
+int dft_tracefile_write(const void *bytes, size_t length);
+
+/* "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>": without ending. */
+extern char dft_tracefile_base[];
+/* Length of its directory part, with the slash. */
+extern size_t dft_tracefile_directory;
+
+/* The program must not see the descriptor: */
+/* Is this number ours? Then the program's call answers EBADF without being made. */
+int dft_tracefile_is(int fd);
+/* The program wants the number for itself (dup2): ours moves away first. */
+void dft_tracefile_step_aside(int fd);
+/* The number, or -1. */
+int dft_tracefile_number(void);
+
+#endif

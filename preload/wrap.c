@@ -1,0 +1,108 @@
+/* The wrappers: one for each row of calls.def, nothing else. A wrapper has the function's own name for the linker and a private one
+ * for the compiler, so that headers and macros of the C library do not get in the way. */
+#include "resolve.h"
+
+#include <fcntl.h>
+
+#include "convert.h"
+#include "probe.h"
+#include "tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Calls on our own descriptor are answered as the kernel would if it were not open. */
+static inline __attribute__((always_inline)) int is_hidden(enum dft_op op, int fd)
+{
+    if ((op != DFT_OP_CLOSE && op != DFT_OP_DUP) || __builtin_expect(fd != dft_tracefile_number(), 1) ||
+        !dft_tracefile_is(fd))
+        return 0;
+    errno = EBADF;
+    return 1;
+}
+
+#define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
+
+#define WRAP(number, op, type, name, prototype, make_call, on, ...)                                                    \
+    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
+    type dft_wrap_##name prototype                                                                                     \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        struct dft_probe probe;                                                                                        \
+        type result;                                                                                                   \
+                                                                                                                       \
+        if (is_hidden(op, args.fd))                                                                                    \
+            return (type)-1;                                                                                           \
+        if (!dft_probe_begin(&probe, number, op, &args, on))                                                           \
+            return make_call;                                                                                          \
+        result = make_call;                                                                                            \
+        dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
+        return result;                                                                                                 \
+    }
+
+#define ON(op)           dft_on_bit(DFT_OP_##op)
+#define CALL(name, list) DFT_REAL(name) list
+
+#define DFT_CALL(category, op, type, name, prototype, arguments, ...)                                                  \
+    WRAP(DFT_CALL_##name, DFT_OP_##op, type, name, prototype, CALL(name, arguments), ON(op), __VA_ARGS__)
+
+#define DFT_ENTRY(event, op, type, name, prototype, arguments, ...)                                                    \
+    WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, CALL(name, arguments), ON(op), __VA_ARGS__)
+
+#define DFT_MODE(category, op, type, name, prototype, arguments, ...)                                                  \
+    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
+    type dft_wrap_##name prototype                                                                                     \
+    {                                                                                                                  \
+        struct dft_probe probe;                                                                                        \
+        mode_t mode = 0;                                                                                               \
+        type result;                                                                                                   \
+                                                                                                                       \
+        if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                                     \
+            va_list list;                                                                                              \
+                                                                                                                       \
+            va_start(list, flags);                                                                                     \
+            mode = va_arg(list, mode_t);                                                                               \
+            va_end(list);                                                                                              \
+        }                                                                                                              \
+        {                                                                                                              \
+            const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                   \
+                                                                                                                       \
+            if (!dft_probe_begin(&probe, DFT_CALL_##name, DFT_OP_##op, &args, ON(op)))                                 \
+                return CALL(name, arguments);                                                                          \
+            result = CALL(name, arguments);                                                                            \
+            dft_finish(&probe, DFT_CALL_##name, DFT_OP_##op, &args, result, 0);                                        \
+        }                                                                                                              \
+        return result;                                                                                                 \
+    }
+
+#define FORMAT(number, op, name, prototype, last, vname, arguments, ...)                                               \
+    EXPORTED int dft_wrap_##name prototype __asm__(#name);                                                             \
+    int dft_wrap_##name prototype                                                                                      \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        struct dft_probe probe;                                                                                        \
+        int result, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                               \
+        va_list list;                                                                                                  \
+                                                                                                                       \
+        va_start(list, last);                                                                                          \
+        result = CALL(vname, arguments);                                                                               \
+        va_end(list);                                                                                                  \
+        if (traced)                                                                                                    \
+            dft_finish(&probe, number, op, &args, result, 0);                                                          \
+        return result;                                                                                                 \
+    }
+
+#define DFT_FORMAT(category, op, name, ...)    FORMAT(DFT_CALL_##name, DFT_OP_##op, name, __VA_ARGS__)
+#define DFT_FORMAT_ENTRY(event, op, name, ...) FORMAT(DFT_CALL_##event, DFT_OP_##op, name, __VA_ARGS__)
+
+#define DFT_ALIAS(name, alias)                                                                                         \
+    __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+#define DFT_HAND(...)
+#define DFT_HAND_ALIAS(...)
+
+#include <dftrace/calls.def>

@@ -1,0 +1,233 @@
+/* Wrappers of calls that make, replace and end processes. vfork itself is in vfork.S: nothing may return between it and its caller. */
+#include "resolve.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "lifecycle.h"
+#include "probe.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+
+/* --- fork --------------------------------------------------------------------------------------------------------- */
+
+static pid_t make_fork(enum dft_call_number call, pid_t (*make)(void))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    struct dft_probe probe = {.fd = -1};
+    pid_t pid;
+
+    if (!dft_on)
+        return make();
+    dft_process_forking();
+    probe.start = dft_ticks();
+    pid = make();
+    if (pid == 0)
+        dft_process_forked();
+    else if (dft_on & DFT_ON_PROCESS)
+        dft_end_many(&probe, call, &args, pid, pid < 0 ? errno : 0);
+    return pid;
+}
+
+WRAPPER(pid_t, fork, (void))
+{
+    return make_fork(DFT_CALL_fork, DFT_REAL(fork));
+}
+
+WRAPPER(pid_t, _Fork, (void))
+{
+    return make_fork(DFT_CALL__Fork, DFT_REAL(_Fork));
+}
+
+/* What vfork.S jumps to. */
+pid_t (*dft_real_vfork(void))(void);
+pid_t (*dft_real_vfork(void))(void)
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+
+    if (dft_on) {
+        dft_process_forking();
+        if (dft_on & DFT_ON_PROCESS)
+            dft_end_phase(&probe, DFT_CALL_vfork, &args, DFT_PHASE_BEGIN, 0);
+    }
+    return DFT_REAL(vfork);
+}
+
+/* --- exec --------------------------------------------------------------------------------------------------------- */
+
+/* Recorded when it begins, since it does not return; if it does, its end is recorded too. */
+static void begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
+{
+    const struct dft_call_args args = DFT_ARGS(.dirfd = dirfd, .path = path);
+
+    if (dft_on & DFT_ON_PROCESS)
+        dft_end_phase(probe, call, &args, DFT_PHASE_BEGIN, 0);
+    dft_process_exec();
+}
+
+static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began)
+{
+    const struct dft_call_args args = DFT_ARGS(.dirfd = dirfd, .path = path);
+    int error = errno;
+
+    if (began)
+        dft_process_exec_failed();
+    if (dft_on & DFT_ON_PROCESS)
+        dft_end_phase(probe, call, &args, began ? DFT_PHASE_END : DFT_PHASE_COMPLETE, error);
+    errno = error;
+}
+
+/* The common failure is a file that is not there or cannot be run (a shell tries one directory after the other): then nothing
+ * is made ready. */
+static int may_run(int dirfd, const char *path)
+{
+    return path && (!*path || dft_process_can_run(dirfd, path));
+}
+
+#define EXEC(call, dirfd, path, make)                                                                                  \
+    do {                                                                                                               \
+        struct dft_probe probe_ = {.fd = -1};                                                                          \
+        int result_, began_;                                                                                           \
+                                                                                                                       \
+        if (!dft_on)                                                                                                   \
+            return make;                                                                                               \
+        began_ = may_run(dirfd, path);                                                                                 \
+        probe_.start = dft_ticks();                                                                                    \
+        if (began_)                                                                                                    \
+            begin_exec(&probe_, call, dirfd, path);                                                                    \
+        result_ = (make);                                                                                              \
+        fail_exec(&probe_, call, dirfd, path, began_);                                                                 \
+        return result_;                                                                                                \
+    } while (0)
+
+WRAPPER(int, execve, (const char *path, char *const argv[], char *const envp[]))
+{
+    EXEC(DFT_CALL_execve, AT_FDCWD, path, DFT_REAL(execve)(path, argv, envp));
+}
+
+WRAPPER(int, execv, (const char *path, char *const argv[]))
+{
+    EXEC(DFT_CALL_execv, AT_FDCWD, path, DFT_REAL(execv)(path, argv));
+}
+
+WRAPPER(int, execvp, (const char *file, char *const argv[]))
+{
+    EXEC(DFT_CALL_execvp, DFT_SEARCH_PATH, file, DFT_REAL(execvp)(file, argv));
+}
+
+WRAPPER(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
+{
+    EXEC(DFT_CALL_execvpe, DFT_SEARCH_PATH, file, DFT_REAL(execvpe)(file, argv, envp));
+}
+
+WRAPPER(int, fexecve, (int fd, char *const argv[], char *const envp[]))
+{
+    EXEC(DFT_CALL_fexecve, AT_FDCWD, "", DFT_REAL(fexecve)(fd, argv, envp));
+}
+
+WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *const envp[], int flags))
+{
+    EXEC(DFT_CALL_execveat, dirfd, path, DFT_REAL(execveat)(dirfd, path, argv, envp, flags));
+}
+
+/* The list form: arguments are counted, then put into an array on the stack, as the C library does. */
+#define COUNT_ARGUMENTS(list, first, count)                                                                            \
+    va_start(list, first);                                                                                             \
+    for (count = 1; va_arg(list, const char *); count++)                                                               \
+        if (count == INT_MAX - 1) {                                                                                    \
+            va_end(list);                                                                                              \
+            errno = E2BIG;                                                                                             \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+    va_end(list);
+#define TAKE_ARGUMENTS(list, first, argv)                                                                              \
+    va_start(list, first);                                                                                             \
+    argv[0] = (char *)(uintptr_t)first;                                                                                \
+    for (int i_ = 1; (argv[i_] = va_arg(list, char *)) != NULL; i_++)                                                  \
+        ;
+
+WRAPPER(int, execl, (const char *path, const char *arg, ...))
+{
+    va_list list;
+    int count = 1;
+
+    if (arg) {
+        COUNT_ARGUMENTS(list, arg, count);
+    }
+    {
+        char *argv[count + 1];
+
+        argv[0] = NULL;
+        if (arg) {
+            TAKE_ARGUMENTS(list, arg, argv);
+            va_end(list);
+        }
+        EXEC(DFT_CALL_execl, AT_FDCWD, path, DFT_REAL(execv)(path, argv));
+    }
+}
+
+WRAPPER(int, execlp, (const char *file, const char *arg, ...))
+{
+    va_list list;
+    int count = 1;
+
+    if (arg) {
+        COUNT_ARGUMENTS(list, arg, count);
+    }
+    {
+        char *argv[count + 1];
+
+        argv[0] = NULL;
+        if (arg) {
+            TAKE_ARGUMENTS(list, arg, argv);
+            va_end(list);
+        }
+        EXEC(DFT_CALL_execlp, DFT_SEARCH_PATH, file, DFT_REAL(execvp)(file, argv));
+    }
+}
+
+WRAPPER(int, execle, (const char *path, const char *arg, ...))
+{
+    va_list list;
+    int count;
+
+    COUNT_ARGUMENTS(list, arg, count);
+    {
+        char *argv[count + 1];
+        char *const *envp;
+
+        TAKE_ARGUMENTS(list, arg, argv);
+        envp = va_arg(list, char *const *);
+        va_end(list);
+        EXEC(DFT_CALL_execle, AT_FDCWD, path, DFT_REAL(execve)(path, argv, envp));
+    }
+}
+
+/* --- exit --------------------------------------------------------------------------------------------------------- */
+
+WRAPPER(void, _exit, (int status))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    struct dft_probe probe = {.fd = -1};
+
+    if (dft_on) {
+        if (dft_on & DFT_ON_PROCESS && dft_self) {
+            probe.start = dft_ticks();
+            dft_end_many(&probe, DFT_CALL__exit, &args, status, 0);
+        }
+        dft_process_end(DFT_ENDING__EXIT, status);
+    }
+    DFT_REAL(_exit)(status);
+    __builtin_unreachable();
+}
+__asm__(".globl _Exit\n\t.type _Exit, %function\n\t.set _Exit, _exit\n");

@@ -1,0 +1,212 @@
+/* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl, streams that change their file. */
+#include "resolve.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "convert.h"
+#include "probe.h"
+#include "tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+static int not_open(void)
+{
+    errno = EBADF;
+    return -1;
+}
+
+/* --- dup2, dup3 --------------------------------------------------------------------------------------------------- */
+
+/* What was on the number goes before the call (it is closed there), and comes back if the call fails. */
+static int duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
+    int ours = dft_in_vfork_child(), traced, result, error;
+    struct dft_probe probe;
+    uint64_t before;
+
+    if (dft_tracefile_is(fd))
+        return not_open();
+    if (fd == fd2 || !dft_on)
+        return make(fd, fd2, flags);
+    dft_tracefile_step_aside(fd2);
+    before = ours ? 0 : dft_fd_unbind(fd2);
+    traced = dft_probe_begin(&probe, call, DFT_OP_DUP, &args, DFT_ON_POSIX);
+    result = make(fd, fd2, flags);
+    error = errno;
+    if (result < 0)
+        dft_fd_restore(fd2, before);
+    else
+        dft_fd_drop(before);
+    if (traced)
+        dft_end_fd(&probe, call, DFT_OP_DUP, &args, result, result < 0 ? error : 0);
+    errno = error;
+    return result;
+}
+
+static int make_dup2(int fd, int fd2, int flags)
+{
+    (void)flags;
+    return DFT_REAL(dup2)(fd, fd2);
+}
+
+static int make_dup3(int fd, int fd2, int flags)
+{
+    return DFT_REAL(dup3)(fd, fd2, flags);
+}
+
+WRAPPER(int, dup2, (int fd, int fd2))
+{
+    return duplicate(DFT_CALL_dup2, fd, fd2, 0, make_dup2);
+}
+
+WRAPPER(int, dup3, (int fd, int fd2, int flags))
+{
+    return duplicate(DFT_CALL_dup3, fd, fd2, flags, make_dup3);
+}
+
+/* --- fcntl -------------------------------------------------------------------------------------------------------- */
+
+static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
+{
+    int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
+
+    if (!err && copies && !dft_in_vfork_child())
+        dft_fd_bind_same(result, probe->word);
+    if (!err && args->flags == F_SETFL && probe->open) {
+        if (argument & O_APPEND)
+            atomic_fetch_or(&probe->open->flags, DFT_OPEN_APPEND);
+        else
+            atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
+    }
+    dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
+}
+
+WRAPPER(int, fcntl, (int fd, int command, ...))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
+    enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
+    struct dft_probe probe;
+    va_list list;
+    long argument;
+    int result;
+
+    va_start(list, command);
+    argument = va_arg(list, long);
+    va_end(list);
+    if (dft_tracefile_is(fd))
+        return not_open();
+    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX))
+        return DFT_REAL(fcntl)(fd, command, argument);
+    result = DFT_REAL(fcntl)(fd, command, argument);
+    end_fcntl(&probe, &args, result, argument);
+    return result;
+}
+ALIAS(fcntl, fcntl64)
+
+/* --- closing many ------------------------------------------------------------------------------------------------- */
+
+static void forget_range(unsigned first, unsigned last)
+{
+    unsigned end = (unsigned)dft_fd_limit();
+
+    if (dft_in_vfork_child())
+        return;
+    for (unsigned fd = first; fd < end && fd <= last; fd++)
+        dft_fd_drop(dft_fd_unbind((int)fd));
+}
+
+/* The range without our descriptor. */
+static int close_around(unsigned first, unsigned last, int flags)
+{
+    unsigned ours = (unsigned)dft_tracefile_number();
+    int result = 0;
+
+    if ((int)ours < 0 || ours < first || ours > last || flags & 4 /* CLOSE_RANGE_CLOEXEC: it has that already */)
+        return DFT_REAL(close_range)(first, last, flags);
+    if (ours > first)
+        result = DFT_REAL(close_range)(first, ours - 1, flags);
+    if (!result && ours < last)
+        result = DFT_REAL(close_range)(ours + 1, last, flags);
+    return result;
+}
+
+WRAPPER(int, close_range, (unsigned first, unsigned last, int flags))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = flags);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+    int result;
+
+    if (!(dft_on & DFT_ON_POSIX))
+        return DFT_REAL(close_range)(first, last, flags);
+    if (!(flags & 4) && first <= last)
+        forget_range(first, last);
+    result = close_around(first, last, flags);
+    dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);
+    return result;
+}
+
+WRAPPER(void, closefrom, (int first))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+    int ours = dft_tracefile_number();
+
+    if (!(dft_on & DFT_ON_POSIX)) {
+        DFT_REAL(closefrom)(first);
+        return;
+    }
+    forget_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+    if (ours >= first && ours >= 0) {
+        if (ours > first)
+            DFT_REAL(close_range)(first < 0 ? 0 : (unsigned)first, (unsigned)ours - 1, 0);
+        first = ours + 1;
+    }
+    DFT_REAL(closefrom)(first);
+    dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
+}
+
+/* --- streams ------------------------------------------------------------------------------------------------------ */
+
+/* The stream's old descriptor is closed within, the new one may have the same number. */
+WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
+{
+    const struct dft_call_args args =
+        DFT_ARGS(.path = path ? path : "", .dirfd = path ? AT_FDCWD : dft_stream_fd(stream), .fopen_mode = mode);
+    struct dft_probe probe;
+    uint64_t before = 0;
+    FILE *result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
+        return DFT_REAL(freopen)(path, mode, stream);
+    if (!dft_in_vfork_child())
+        before = dft_fd_unbind(dft_stream_fd(stream));
+    result = DFT_REAL(freopen)(path, mode, stream);
+    dft_fd_drop(before);
+    dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
+                 result ? 0 : errno);
+    return result;
+}
+ALIAS(freopen, freopen64)
+
+WRAPPER(void, rewind, (FILE * stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .offset = 0, .flags = SEEK_SET);
+    struct dft_probe probe;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, DFT_ON_STDIO)) {
+        DFT_REAL(rewind)(stream);
+        return;
+    }
+    DFT_REAL(rewind)(stream);
+    dft_end_fd(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, 0, 0);
+}
