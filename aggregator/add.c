@@ -18,7 +18,9 @@ DFT_INLINE int add_is_aggregated(const struct dft_event *event, uint8_t op, enum
 {
     if (class == DFT_CLASS_MARK || event->bits & DFT_BIT_OPEN)
         return 0;
-    return event->phase == DFT_PHASE_COMPLETE || ((op == DFT_OP_EXEC || op == DFT_OP_FORK) && event->phase == DFT_PHASE_BEGIN);
+    if (event->phase == DFT_PHASE_BEGIN)
+        return op == DFT_OP_EXEC || op == DFT_OP_FORK;
+    return event->phase == DFT_PHASE_COMPLETE;
 }
 
 DFT_INLINE void add_data(struct dft_metrics *metrics, const struct dft_event *event, uint8_t op)

@@ -6,8 +6,9 @@
  * The law: any split of a set of events over tables, merged in any order, gives the same rows.
  *
  * WHAT AN EVENT ADDS
- *   Which events: phase COMPLETE of an op of class META, READ, WRITE or NONE; and phase BEGIN of op EXEC (it did not
- *   return), with duration 0. Not those with DFT_BIT_OPEN: how long they took is unknown.
+ *   Which events: phase COMPLETE of an op of class META, READ, WRITE or NONE; and phase BEGIN of the ops EXEC (it did
+ *   not return) and FORK (vfork, whose return cannot be timed), with duration 0. Not those with DFT_BIT_OPEN: how long
+ *   they took is unknown.
  *   A run of calls kept as one event (calls > 1) is one sample: it counts `calls` calls (and `calls` errors), but one
  *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 counts as 1.
  *   Errors are events with err != 0. Data, bytes, sizes, offsets, sequential and consecutive are of events of class

@@ -76,7 +76,8 @@ void model_random_event(struct random_state *random, const struct model_times *t
                              : DFT_PHASE_COMPLETE,
         .bits = kind == 4 ? DFT_BIT_OPEN : (uint8_t)random_below(random, 4),
     };
-    if (model_calls[event->call].op == DFT_OP_EXEC && random_below(random, 2))
+    if ((model_calls[event->call].op == DFT_OP_EXEC || model_calls[event->call].op == DFT_OP_FORK) &&
+        random_below(random, 2))
         event->phase = DFT_PHASE_BEGIN;
 }
 
@@ -210,7 +211,8 @@ void model_add(struct model *model, const struct dft_event *events, uint32_t cou
 
         if (events[i].bits & DFT_BIT_OPEN || op == DFT_OP_INSTANT)
             continue;
-        if (events[i].phase == DFT_PHASE_COMPLETE || (events[i].phase == DFT_PHASE_BEGIN && op == DFT_OP_EXEC))
+        if (events[i].phase == DFT_PHASE_COMPLETE ||
+            (events[i].phase == DFT_PHASE_BEGIN && (op == DFT_OP_EXEC || op == DFT_OP_FORK)))
             model_add_one(model, &events[i]);
     }
 }
