@@ -1,5 +1,4 @@
 /* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made from. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 

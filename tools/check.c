@@ -2,7 +2,6 @@
  *
  * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote is compared
  * with what is there. With --recover, what is left in the live files of dead processes moves into their traces. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  *
  * A gzip file is a sequence of members (RFC 1952), and each of ours holds whole lines, about MEMBER_BYTES of them: readers may
  * decompress members in parallel or begin in the middle. The stream is a stdio cookie, so writers do not know the difference. */
-#define _GNU_SOURCE
 #include "outfile.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

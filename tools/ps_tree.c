@@ -2,7 +2,6 @@
  *
  * Bad input can make a cycle of parents: what no root leads to is printed as a root. Children stand in order of start, then
  * key. */
-#define _GNU_SOURCE
 #include "ps_tree.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
  *
  * The source has made blocks of the live file already: they are appended as they are. The order is what keeps everything safe:
  * append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice, which readers drop. */
-#define _GNU_SOURCE
 #include "recover.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* `dftmerge stat`: where the bytes of traces go, by block type and column. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,138 @@
+/* `dftmerge export`: the command and the list of formats; each has a file of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "export.h"
+#include "ops.h"
+#include "outfile.h"
+
+static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw, &dft_export_csv};
+#define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
+
+char dft_export_phase(const struct dft_event *event, uint8_t op)
+{
+    static const char letters[] = {
+        [DFT_PHASE_COMPLETE] = 'X',   [DFT_PHASE_BEGIN] = 'B',       [DFT_PHASE_END] = 'E',
+        [DFT_PHASE_INSTANT] = 'i',    [DFT_PHASE_ASYNC_BEGIN] = 'b', [DFT_PHASE_ASYNC_END] = 'e',
+        [DFT_PHASE_FLOW_START] = 's', [DFT_PHASE_FLOW_END] = 'f',    [DFT_PHASE_COUNTER] = 'C',
+        [DFT_PHASE_METADATA] = 'M'};
+
+    if (op == DFT_OP_INSTANT)
+        return 'i';
+    if (op == DFT_OP_COUNTER)
+        return 'C';
+    if (op == DFT_OP_METADATA)
+        return 'M';
+    if ((op == DFT_OP_EXEC || op == DFT_OP_FORK) && event->phase == DFT_PHASE_BEGIN)
+        return 'X'; /* it did not return here (exec, vfork): there will be no end */
+    return event->phase < sizeof(letters) ? letters[event->phase] : 'X';
+}
+
+const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
+                                          const char *name)
+{
+    struct dft_text category, text;
+    char room[18];
+
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        dft_names_call(export->names, at->args[i].key, &category, &text, room);
+        if (text.length == strlen(name) && memcmp(text.bytes, name, text.length) == 0)
+            return &at->args[i];
+    }
+    return NULL;
+}
+
+void dft_export_value(struct dft_json *json, const struct dft_arg *arg)
+{
+    if (arg->type == DFT_ARG_INT)
+        dft_json_int(json, NULL, arg->i);
+    else if (arg->type == DFT_ARG_DOUBLE)
+        dft_json_double(json, NULL, arg->d);
+    else
+        dft_json_text(json, NULL, arg->s.bytes, arg->s.length);
+}
+
+static const struct dft_exporter *find(const char *name)
+{
+    for (size_t i = 0; i < EXPORTERS; i++)
+        if (name && strcmp(exporters[i]->name, name) == 0)
+            return exporters[i];
+    fprintf(stderr,
+            name ? "dftmerge: export cannot write '%s'. Formats:" : "dftmerge: export needs --to FORMAT:", name);
+    for (size_t i = 0; i < EXPORTERS; i++)
+        fprintf(stderr, " %s", exporters[i]->name);
+    fputs("\nFor example: dftmerge export --to perfetto -o trace.json traces/\n", stderr);
+    return NULL;
+}
+
+static int write_out(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
+{
+    struct dft_outfile out;
+    int error = dft_outfile_open(&out, path);
+
+    if (!error) {
+        export->out = out.stream;
+        error = dft_source_names(export->source, NULL, 0);
+        if (!error)
+            error = exporter->write(export);
+        if (!error)
+            error = dft_outfile_commit(&out);
+    }
+    dft_outfile_abort(&out);
+    if (error)
+        fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+    return error;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *format = NULL, *path = NULL;
+    const struct dft_option own[] = {
+        {.name = "to", .argument = "FORMAT", .text = &format, .help = "perfetto, pfw or csv"},
+        {.name = "output",
+         .letter = 'o',
+         .argument = "OUT",
+         .text = &path,
+         .help = "the file to write; - is standard output"},
+        {0}};
+    const struct dft_exporter *exporter;
+    struct dft_export export = {0};
+    struct dft_options options;
+    int code;
+
+    if (dft_options_parse(&options, &dft_command_export, own, argc, argv, &code))
+        return code;
+    exporter = find(format);
+    if (exporter && !path)
+        fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --to %s -o OUT PATH...\n",
+                exporter->name);
+    if (!exporter || !path) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    if (dft_command_begin(&options, &export.source, &code))
+        return code;
+    export.filter = &options.filter;
+    export.names = dft_source_names_table(export.source);
+    code = write_out(&export, exporter, path) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    if (export.left_out)
+        dft_source_note(export.source, 0, "%llu events were left out: %s has no form for them (--to perfetto has)",
+                        (unsigned long long)export.left_out, exporter->name);
+    return dft_command_end(&options, export.source, code);
+}
+
+const struct dft_command dft_command_export = {
+    .name = "export",
+    .arguments = "--to FORMAT -o OUT PATH...",
+    .brief = "for other tools: perfetto, pfw, csv",
+    .details =
+        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
+        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
+        "csv       one line for every event, nanoseconds\n"
+        "An OUT that ends in .gz is compressed, in members that can be decompressed independently.\n",
+    .example = "dftmerge export --to perfetto -o trace.json traces/",
+    .takes = DFT_TAKES_FILTER,
+    .run = run,
+};

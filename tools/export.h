@@ -1,0 +1,43 @@
+/* What the writers of other formats share. */
+#ifndef DFT_EXPORT_H
+#define DFT_EXPORT_H
+
+#include <stdio.h>
+
+#include "filter.h"
+#include "source.h"
+#include "write_json.h"
+
+struct dft_export {
+    struct dft_source *source;
+    const struct dft_filter *filter;
+    const struct dft_names *names; /* all are fetched */
+    FILE *out;
+    uint64_t left_out; /* events that the format has no form for; counted by the writer, told to the user */
+};
+
+/* A format. `write` gives the whole file to `out` and returns 0 or -errno; errors of the stream are found later. */
+struct dft_exporter {
+    const char *name, *help;
+    int (*write)(struct dft_export *export);
+};
+
+extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv;
+
+/* The letter of a phase in Chrome's format. */
+char dft_export_phase(const struct dft_event *event, uint8_t op);
+
+/* The argument with this name, or NULL. */
+const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
+                                          const char *name);
+
+/* The value of an argument, as a JSON value. */
+void dft_export_value(struct dft_json *json, const struct dft_arg *arg);
+
+/* Did the call end, so that its result means something? */
+static inline int dft_export_has_result(const struct dft_event_at *at)
+{
+    return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN);
+}
+
+#endif

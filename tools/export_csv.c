@@ -1,0 +1,119 @@
+/* `--to csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "ops.h"
+#include "write_json.h"
+
+static void put_text(FILE *out, const char *bytes, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length && !strchr(",\"\r\n", bytes[at]))
+        at++;
+    if (at == length) {
+        fwrite(bytes, 1, length, out);
+        return;
+    }
+    putc('"', out);
+    for (at = 0; at < length; at++) {
+        if (bytes[at] == '"')
+            putc('"', out);
+        putc(bytes[at], out);
+    }
+    putc('"', out);
+}
+
+static void put_name(const struct dft_export *export, uint64_t id)
+{
+    struct dft_text text;
+    char room[18];
+
+    putc(',', export->out);
+    if (!id)
+        return;
+    text = dft_names_show(export->names, id, room);
+    put_text(export->out, text.bytes, text.length);
+}
+
+/* Arguments as a JSON object in one field. */
+static int put_arguments(const struct dft_export *export, const struct dft_event_at *at)
+{
+    struct dft_text category, name;
+    struct dft_json json;
+    char room[18], *text = NULL;
+    size_t length = 0;
+    FILE *memory;
+
+    if (!at->nargs)
+        return 0;
+    memory = open_memstream(&text, &length);
+    if (!memory)
+        return -ENOMEM;
+    dft_json_init(&json, memory, 0);
+    dft_json_object(&json, NULL);
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        const struct dft_arg *arg = &at->args[i];
+
+        dft_names_call(export->names, arg->key, &category, &name, room);
+        dft_json_key(&json, name.bytes, name.length);
+        dft_export_value(&json, arg);
+    }
+    dft_json_end_object(&json);
+    if (fclose(memory) < 0)
+        return -ENOMEM;
+    put_text(export->out, text, length);
+    free(text);
+    return 0;
+}
+
+static int put_event(void *context, const struct dft_event_at *at)
+{
+    struct dft_export *export = context;
+    const struct dft_event *event = at->event;
+    int moves = dft_op_class(at->op) == DFT_CLASS_READ || dft_op_class(at->op) == DFT_CLASS_WRITE;
+    struct dft_text category, name;
+    FILE *out = export->out;
+    char room[18];
+
+    fprintf(out, "%" PRIu64 ",%" PRIu64 ",%u,%u,", event->start_ns, event->dur_ns, at->process->process.pid, at->tid);
+    if (at->process->process.rank >= 0)
+        fprintf(out, "%d", at->process->process.rank);
+    fprintf(out, ",%" PRIu64 ",", at->sequence);
+    dft_names_call(export->names, at->call, &category, &name, room);
+    put_text(out, category.bytes, category.length);
+    putc(',', out);
+    put_text(out, name.bytes, name.length);
+    fprintf(out, ",%c,", dft_export_phase(event, at->op));
+    if (event->region) {
+        dft_names_call(export->names, event->region, &category, &name, room);
+        put_text(out, name.bytes, name.length);
+    }
+    put_name(export, event->file);
+    put_name(export, event->file2);
+    fprintf(out, event->fd >= 0 ? ",%d" : ",", event->fd);
+    fprintf(out, dft_export_has_result(at) ? ",%" PRId64 : ",", event->result);
+    fprintf(out, event->err ? ",%u" : ",", event->err);
+    fprintf(out, moves ? ",%" PRIu64 : ",", event->size);
+    fprintf(out, moves ? ",%" PRIu64 : ",", dft_event_bytes(event, at->op));
+    fprintf(out, ",%u", event->calls);
+    fprintf(out, event->offset >= 0 ? ",%" PRId64 : ",", event->offset);
+    fprintf(out, ",%u,%u,%d,", event->flags, event->mode, event->bits & DFT_BIT_OPEN ? 1 : 0);
+    if (put_arguments(export, at))
+        return -ENOMEM;
+    putc('\n', out);
+    return 0;
+}
+
+static int write_csv(struct dft_export *export)
+{
+    fputs("ts,dur,pid,tid,rank,seq,cat,name,phase,region,file,file2,fd,ret,errno,size,bytes,calls,offset,flags,mode,"
+          "open,args\n",
+          export->out);
+    return dft_source_ordered(export->source, export->filter, put_event, export);
+}
+
+const struct dft_exporter dft_export_csv = {"csv", "one line for every event", write_csv};

@@ -1,0 +1,347 @@
+/* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
+ *
+ * Slices of a thread that begin at the same time must come outermost first: events of one start are held back, and sorted, until
+ * the next start. Times are microseconds with three decimals after an origin, so that nanoseconds survive readers that go
+ * through doubles; the origin is a string in otherData for the same reason. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "export_pids.h"
+#include "ops.h"
+
+#define HELD_MAX 65536u /* with a coarse clock a second's events begin at once: then these at a time are sorted */
+
+struct held {
+    struct dft_event_at at;
+    struct dft_event event;
+    size_t args; /* position in the list of arguments */
+};
+
+struct perfetto {
+    struct dft_export *export;
+    struct dft_json json;
+    struct dft_pids pids;
+    uint64_t origin_ns;
+    struct held *held;
+    struct dft_arg *args;
+    char *texts; /* of string arguments; positions stand in their bytes until they are written */
+    size_t nheld, held_room, nargs, args_room, ntexts, texts_room;
+};
+
+/* --- one event ---------------------------------------------------------------------------------------------------- */
+
+static void put_microseconds(struct dft_json *json, const char *key, uint64_t ns)
+{
+    dft_json_key(json, key, strlen(key));
+    json->after_key = 0;
+    fprintf(json->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_name(struct perfetto *p, const char *key, uint64_t id)
+{
+    char room[18];
+    struct dft_text text;
+
+    if (!id)
+        return;
+    text = dft_names_show(p->export->names, id, room);
+    dft_json_text(&p->json, key, text.bytes, text.length);
+}
+
+/* Members of args must differ: of arguments with one key the last counts, and those of an I/O call, which has members of its
+ * own, stand in an object of their own. */
+static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at)
+{
+    struct dft_text category, name;
+    char room[18];
+
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        uint32_t later = i + 1;
+
+        while (later < at->nargs && at->args[later].key != at->args[i].key)
+            later++;
+        if (later < at->nargs)
+            continue;
+        dft_names_call(p->export->names, at->args[i].key, &category, &name, room);
+        dft_json_key(&p->json, name.bytes, name.length);
+        dft_export_value(&p->json, &at->args[i]);
+    }
+}
+
+static void put_call_arguments(struct perfetto *p, const struct dft_event_at *at)
+{
+    const struct dft_event *event = at->event;
+    enum dft_class class = dft_op_class(at->op);
+    struct dft_json *json = &p->json;
+
+    put_name(p, "file", event->file);
+    put_name(p, "file2", event->file2);
+    if (event->fd >= 0)
+        dft_json_int(json, "fd", event->fd);
+    if (dft_export_has_result(at))
+        dft_json_int(json, "ret", event->result);
+    if (event->err)
+        dft_json_uint(json, "errno", event->err);
+    if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) {
+        dft_json_uint(json, "size", event->size);
+        dft_json_uint(json, "bytes", dft_event_bytes(event, at->op));
+    }
+    if (event->offset >= 0)
+        dft_json_int(json, "offset", event->offset);
+    if (event->calls > 1)
+        dft_json_uint(json, "calls", event->calls);
+    if (event->flags)
+        dft_json_uint(json, "flags", event->flags);
+    if (event->mode)
+        dft_json_uint(json, "mode", event->mode);
+    if (event->bits & DFT_BIT_OPEN)
+        dft_json_bool(json, "open", 1);
+    if (at->nargs) {
+        dft_json_object(json, "args");
+        put_user_arguments(p, at);
+        dft_json_end_object(json);
+    }
+}
+
+static void put_counter(struct perfetto *p, const struct dft_event_at *at, struct dft_text name)
+{
+    const struct dft_arg *value = dft_export_argument(p->export, at, "value");
+
+    if (value && value->type != DFT_ARG_STRING) {
+        dft_json_key(&p->json, name.bytes, name.length);
+        dft_export_value(&p->json, value);
+    } else {
+        put_user_arguments(p, at);
+    }
+}
+
+static int is_region(uint8_t op)
+{
+    return op == DFT_OP_REGION || dft_op_class(op) == DFT_CLASS_MARK;
+}
+
+/* Members that depend on the phase. */
+static void put_phase(struct perfetto *p, const struct dft_event_at *at, char phase)
+{
+    struct dft_json *json = &p->json;
+    char id[24];
+
+    snprintf(id, sizeof(id), "0x%" PRIx64, at->event->id);
+    if (phase == 'X')
+        put_microseconds(json, "dur", at->event->dur_ns);
+    if (phase == 'i')
+        dft_json_string(json, "s", "t");
+    if (strchr("besf", phase))
+        dft_json_string(json, "id", id);
+    if (phase == 'f')
+        dft_json_string(json, "bp", "e");
+}
+
+static void put_event(struct perfetto *p, const struct dft_event_at *at)
+{
+    char phase = dft_export_phase(at->event, at->op), letter[2] = {phase == 'M' ? 'i' : phase, '\0'}, room[18];
+    struct dft_json *json = &p->json;
+    struct dft_text category, name;
+
+    dft_names_call(p->export->names, at->call, &category, &name, room);
+    fputs(",\n", json->out);
+    dft_json_init(json, json->out, 0);
+    dft_json_object(json, NULL);
+    dft_json_text(json, "name", name.bytes, name.length);
+    dft_json_text(json, "cat", category.bytes, category.length);
+    dft_json_string(json, "ph", letter);
+    put_microseconds(json, "ts", at->event->start_ns - p->origin_ns);
+    dft_json_uint(json, "pid", p->pids.shown[at->process->number]);
+    dft_json_uint(json, "tid", at->tid);
+    put_phase(p, at, letter[0]);
+    dft_json_object(json, "args");
+    if (phase == 'C')
+        put_counter(p, at, name);
+    else if (is_region(at->op))
+        put_user_arguments(p, at);
+    else
+        put_call_arguments(p, at);
+    dft_json_end_object(json);
+    dft_json_end_object(json);
+}
+
+/* --- order --------------------------------------------------------------------------------------------------------- */
+
+static int outermost_first(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    uint64_t x_end = x->event.start_ns + x->event.dur_ns, y_end = y->event.start_ns + y->event.dur_ns;
+
+    if (x->event.start_ns != y->event.start_ns)
+        return x->event.start_ns < y->event.start_ns ? -1 : 1;
+    if (x->at.process->number != y->at.process->number)
+        return x->at.process->number < y->at.process->number ? -1 : 1;
+    if (x->at.tid != y->at.tid)
+        return x->at.tid < y->at.tid ? -1 : 1;
+    if (x_end != y_end)
+        return x_end > y_end ? -1 : 1;
+    if (x->event.depth != y->event.depth)
+        return x->event.depth < y->event.depth ? -1 : 1;
+    if (x->at.sequence != y->at.sequence) /* numbered when they end: the outer one later */
+        return x->at.sequence > y->at.sequence ? -1 : 1;
+    return 0;
+}
+
+static void flush_held(struct perfetto *p)
+{
+    for (size_t i = 0; i < p->nargs; i++)
+        if (p->args[i].type == DFT_ARG_STRING)
+            p->args[i].s.bytes = p->texts + (uintptr_t)p->args[i].s.bytes;
+    qsort(p->held, p->nheld, sizeof(*p->held), outermost_first);
+    for (size_t i = 0; i < p->nheld; i++) {
+        p->held[i].at.event = &p->held[i].event;
+        p->held[i].at.args = p->args + p->held[i].args;
+        put_event(p, &p->held[i].at);
+    }
+    p->nheld = p->nargs = p->ntexts = 0;
+}
+
+static int reserve(void **list, size_t *room, size_t needed, size_t size)
+{
+    size_t more = needed + needed / 2 + 16;
+    void *bigger;
+
+    if (needed <= *room)
+        return 0;
+    bigger = reallocarray(*list, more, size);
+    if (!bigger)
+        return -ENOMEM;
+    *list = bigger;
+    *room = more;
+    return 0;
+}
+
+static int hold_arguments(struct perfetto *p, const struct dft_event_at *at)
+{
+    size_t texts = p->ntexts;
+
+    for (uint32_t i = 0; i < at->nargs; i++)
+        texts += at->args[i].type == DFT_ARG_STRING ? at->args[i].s.length : 0;
+    if (reserve((void **)&p->args, &p->args_room, p->nargs + at->nargs, sizeof(*p->args)) ||
+        reserve((void **)&p->texts, &p->texts_room, texts + 1, 1))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        struct dft_arg *arg = &p->args[p->nargs++];
+
+        *arg = at->args[i];
+        if (arg->type != DFT_ARG_STRING)
+            continue;
+        if (arg->s.length)
+            memcpy(p->texts + p->ntexts, arg->s.bytes, arg->s.length);
+        arg->s.bytes = (const char *)(uintptr_t)p->ntexts;
+        p->ntexts += arg->s.length;
+    }
+    return 0;
+}
+
+static int hold(void *context, const struct dft_event_at *at)
+{
+    struct perfetto *p = context;
+    struct held *held;
+
+    if (p->nheld && (at->event->start_ns != p->held[0].event.start_ns || p->nheld == HELD_MAX))
+        flush_held(p);
+    if (reserve((void **)&p->held, &p->held_room, p->nheld + 1, sizeof(*p->held)))
+        return -ENOMEM;
+    held = &p->held[p->nheld];
+    *held = (struct held){.at = *at, .event = *at->event, .args = p->nargs};
+    if (hold_arguments(p, at))
+        return -ENOMEM;
+    p->nheld++;
+    return ferror(p->export->out) ? -EIO : 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------ */
+
+static void begin_metadata(struct perfetto *p, const char *name, uint32_t pid, uint32_t tid)
+{
+    dft_json_object(&p->json, NULL);
+    dft_json_string(&p->json, "name", name);
+    dft_json_string(&p->json, "ph", "M");
+    dft_json_uint(&p->json, "pid", pid);
+    dft_json_uint(&p->json, "tid", tid);
+    dft_json_object(&p->json, "args");
+}
+
+static void end_metadata(struct perfetto *p)
+{
+    dft_json_end_object(&p->json);
+    dft_json_end_object(&p->json);
+}
+
+static void put_metadata(void *context, const struct dft_shown *shown)
+{
+    struct perfetto *p = context;
+    FILE *out = p->export->out;
+    char text[32];
+
+    fputs(shown->first ? "" : ",\n", out);
+    dft_json_init(&p->json, out, 0);
+    if (shown->is_thread) {
+        begin_metadata(p, "thread_name", shown->pid, shown->tid);
+        snprintf(text, sizeof(text), "thread %u", shown->tid);
+        dft_json_string(&p->json, "name", shown->tid == shown->pid ? "main thread" : text);
+        end_metadata(p);
+        return;
+    }
+    begin_metadata(p, "process_name", shown->pid, shown->pid);
+    dft_json_text(&p->json, "name", shown->name, strlen(shown->name));
+    end_metadata(p);
+    if (shown->rank < 0)
+        return;
+    fputs(",\n", out);
+    dft_json_init(&p->json, out, 0);
+    begin_metadata(p, "process_sort_index", shown->pid, shown->pid);
+    dft_json_int(&p->json, "sort_index", shown->rank);
+    end_metadata(p);
+}
+
+static void put_head(struct perfetto *p)
+{
+    struct dft_json *json = &p->json;
+    char origin[24];
+
+    snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
+    fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", json->out);
+    dft_json_object(json, NULL);
+    dft_json_string(json, "producer", "dftmerge export --to perfetto");
+    dft_json_string(json, "origin_ns", origin);
+    dft_json_seconds(json, "origin_s", p->origin_ns);
+    dft_json_end_object(json);
+    fputs(",\n\"traceEvents\": [\n", json->out);
+}
+
+static int write_perfetto(struct dft_export *export)
+{
+    struct perfetto p = {.export = export};
+    uint64_t end_ns;
+    int error = dft_pids_make(&p.pids, export->source, export->filter);
+
+    if (error)
+        goto out;
+    dft_json_init(&p.json, export->out, 0);
+    dft_source_span(export->source, &p.origin_ns, &end_ns);
+    put_head(&p);
+    error = dft_pids_visit(&p.pids, put_metadata, &p);
+    if (!error)
+        error = dft_source_ordered(export->source, export->filter, hold, &p);
+    if (!error)
+        flush_held(&p);
+    fputs("\n]}\n", export->out);
+out:
+    dft_pids_free(&p.pids);
+    free(p.held);
+    free(p.args);
+    free(p.texts);
+    return error;
+}
+
+const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object", write_perfetto};
