@@ -21,7 +21,7 @@ struct dft_filter {
     size_t nranks, npids;
     const char **cats, **names, **files; /* shell patterns (fnmatch without flags: * also matches '/') */
     size_t ncats, nnames, nfiles;
-    const struct dft_names *table;
+    const struct dft_names *table; /* set by dft_filter_begin */
 };
 
 void dft_filter_init(struct dft_filter *filter);
@@ -43,9 +43,11 @@ int dft_filter_block(const struct dft_filter *filter, const struct dft_source_pr
                      const struct dft_block *block);
 /* Does a call pass (cat, name)? */
 int dft_filter_call(const struct dft_filter *filter, uint64_t call);
-/* Does an event pass, given that its process does? `call` is its name id. */
+/* Does an event pass, given that its process does? `call` is its name id. A file fits when the first or the second path does. */
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call);
-/* Is there anything that depends on single events (file), or on texts (cat, name)? */
+/* The time alone. */
+int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event);
+/* Is it asked about files, which call rows know nothing of? */
 int dft_filter_has_files(const struct dft_filter *filter);
 
 #endif

@@ -49,6 +49,9 @@ struct dft_source_file {
     int error;           /* errno when it could not be opened or read, else 0 */
     const char *why;     /* live file that makes no sense: the reason, else NULL */
     uint64_t key;        /* live: the process */
+    uint32_t pid;        /* live: of the process */
+    uint64_t pid_start;  /* live: field 22 of /proc/PID/stat: tells a reused pid apart */
+    struct dft_end end;  /* live: what its header and rings count, as an END would say it */
     uint64_t torn;       /* live: records that were half-written */
     struct dft_skipped skipped;
     char *memory; /* live: its blocks; file offsets of blocks are offsets in here. NULL for traces */
@@ -191,7 +194,7 @@ struct dft_event_at {
 };
 
 /* Gives every event that passes the filter (NULL: all), each once: ordered by start, then process key, tid, stream, sequence. Memory is bounded by time
- * windows (about a million events; more only when more than that start in the same nanosecond). Decodes in `threads` threads; the callback runs in the
+ * windows (about half a million events; more only when more than that start in the same nanosecond). Decodes in `threads` threads; the callback runs in the
  * caller's thread. Fetch names before (dft_source_names), they are not fetched here. */
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
                        int (*give)(void *context, const struct dft_event_at *at), void *context);

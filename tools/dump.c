@@ -1,0 +1,85 @@
+/* dftmerge dump: events one by one, as text or as one JSON object a line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "dump.h"
+
+static int unsorted;
+
+static const struct dft_option own_options[] = {
+    {"unsorted", 'u', NULL, NULL, &unsorted, "in the order of the files, not of time: starts at once"},
+    {0},
+};
+
+static int give_json(void *context, const struct dft_event_at *at)
+{
+    struct dft_dump *dump = context;
+
+    dft_dump_json(dump, at);
+    dump->events++;
+    return ferror(stdout) ? -EIO : 0;
+}
+
+static int give_text(void *context, const struct dft_event_at *at)
+{
+    struct dft_dump *dump = context;
+
+    dft_dump_text(dump, at);
+    dump->events++;
+    return ferror(stdout) ? -EIO : 0;
+}
+
+/* Standard error tells what the answer rests on: standard output is for the events. */
+static void note_aggregates(struct dft_source *source)
+{
+    size_t count, only = 0;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+
+    for (size_t i = 0; i < count; i++)
+        only += blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS);
+    if (only)
+        dft_source_note(source, 0,
+                        "some events were kept only as aggregates: dump cannot show them, summary counts them");
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_source *source;
+    struct dft_dump dump = {.out = stdout};
+    static char buffer[1 << 16];
+    uint64_t end;
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_dump, own_options, argc, argv, &code))
+        return code;
+    if (dft_command_begin(&options, &source, &code))
+        return code;
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    dump.names = dft_source_names_table(source);
+    dft_source_span(source, &dump.origin_ns, &end);
+    rc = dft_source_names(source, NULL, 0);
+    if (!rc)
+        rc = (unsorted ? dft_source_unordered : dft_source_ordered)(source, &options.filter,
+                                                                    options.json ? give_json : give_text, &dump);
+    if (rc && !ferror(stdout))
+        fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
+    note_aggregates(source);
+    fflush(stdout); /* before the buffer goes */
+    code = dft_command_end(&options, source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+    return code;
+}
+
+const struct dft_command dft_command_dump = {
+    .name = "dump",
+    .arguments = "PATH...",
+    .brief = "events one by one, in order of time",
+    .details = "Text: seconds since the first event, duration, rank or -, pid/tid, call, arguments, result.\n"
+               "JSON: one object a line, times in ns since the Unix epoch.",
+    .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
+    .run = run,
+};

@@ -1,0 +1,158 @@
+/* The source: opened by finding, scanning, reading live files, and deciding on coverage; see source.h. */
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source_read.h"
+
+#define THREADS_DEFAULT_MAX 16
+
+static void choose_threads(struct dft_source *source, unsigned wanted)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (!wanted)
+        wanted = cpus < 1 ? 1 : cpus > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)cpus;
+    source->threads = wanted > DFT_THREADS_MAX ? DFT_THREADS_MAX : wanted;
+}
+
+static int is_live_name(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 5 && !strcmp(path + n - 5, ".live");
+}
+
+static int make_files(struct dft_source *source, char *const *given, int count)
+{
+    char **paths;
+    size_t found;
+    int rc = dft_find_inputs(source, given, count, &paths, &found);
+
+    if (rc)
+        return rc;
+    source->files = calloc(found + 1, sizeof *source->files);
+    if (!source->files || found > UINT32_MAX / 2) {
+        for (size_t i = 0; i < found; i++)
+            free(paths[i]);
+        free(paths);
+        return -ENOMEM;
+    }
+    source->nfiles = (uint32_t)found;
+    for (size_t i = 0; i < found; i++) {
+        source->files[i].path = paths[i];
+        source->files[i].kind = is_live_name(paths[i]) ? DFT_FILE_LIVE : DFT_FILE_TRACE;
+    }
+    free(paths);
+    return 0;
+}
+
+static int read_all(struct dft_source *source)
+{
+    struct dft_scanned *scanned = calloc(source->nfiles + 1u, sizeof *scanned);
+    int rc = scanned ? dft_scan_files(source, scanned) : -ENOMEM;
+
+    if (!rc)
+        rc = dft_live_files(source, &scanned);
+    if (!rc)
+        rc = dft_source_collect(source, scanned);
+    for (uint32_t f = 0; scanned && f < source->nfiles; f++)
+        dft_scanned_fini(&scanned[f]);
+    free(scanned);
+    if (rc)
+        return rc;
+    dft_live_processes(source);
+    return dft_source_cover(source);
+}
+
+int dft_source_open(struct dft_source **result, const struct dft_source_options *options)
+{
+    struct dft_source *source = calloc(1, sizeof *source);
+    int rc = -ENOMEM;
+
+    *result = NULL;
+    if (!source)
+        return rc;
+    dft_names_enter();
+    pthread_mutex_init(&source->notes.lock, NULL);
+    source->quiet = options->quiet;
+    choose_threads(source, options->threads);
+    source->names = dft_names_create();
+    if (source->names)
+        rc = make_files(source, options->paths, options->npaths);
+    if (!rc)
+        rc = read_all(source);
+    if (rc) {
+        dft_source_close(source);
+        return rc;
+    }
+    *result = source;
+    return 0;
+}
+
+void dft_source_close(struct dft_source *source)
+{
+    if (!source)
+        return;
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        free((char *)(uintptr_t)source->files[f].path);
+        free(source->files[f].memory);
+    }
+    free(source->files);
+    free(source->blocks);
+    free(source->processes);
+    for (size_t i = 0; i < source->nowned; i++)
+        free(source->owned[i]);
+    free(source->owned);
+    for (size_t i = 0; i < source->notes.count; i++)
+        free(source->notes.lines[i]);
+    free(source->notes.lines);
+    free(source->notes.shown);
+    pthread_mutex_destroy(&source->notes.lock);
+    dft_names_destroy(source->names);
+    dft_names_leave();
+    free(source);
+}
+
+unsigned dft_source_threads(const struct dft_source *source)
+{
+    return source->threads;
+}
+
+const struct dft_source_file *dft_source_files(const struct dft_source *source, uint32_t *count)
+{
+    *count = source->nfiles;
+    return source->files;
+}
+
+const struct dft_block *dft_source_blocks(const struct dft_source *source, size_t *count)
+{
+    *count = source->nblocks;
+    return source->blocks;
+}
+
+const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count)
+{
+    *count = source->nprocesses;
+    return source->processes;
+}
+
+void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns)
+{
+    *start_ns = source->start_ns;
+    *end_ns = source->end_ns;
+}
+
+size_t dft_source_used(const struct dft_source *source, enum dft_block_type type)
+{
+    return type < DFT_TYPES ? source->used[type] : 0;
+}
+
+struct dft_names *dft_source_names_table(const struct dft_source *source)
+{
+    return source->names;
+}

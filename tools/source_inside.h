@@ -1,0 +1,84 @@
+/* What the files of the source share; private to them. */
+#ifndef DFT_SOURCE_INSIDE_H
+#define DFT_SOURCE_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "source.h"
+
+#define DFT_TYPES 16u /* block types that are counted apart */
+
+struct dft_notes {
+    pthread_mutex_t lock;
+    char *
+        *lines; /* of each the first character is ' ' until it was reported, then '.'; the text starts at the second */
+    char **shown; /* pointers to the texts, for dft_source_notes */
+    size_t count, capacity;
+    int bad;
+};
+
+struct dft_source {
+    struct dft_source_file *files;
+    uint32_t nfiles;
+    struct dft_block *blocks;
+    size_t nblocks;
+    struct dft_source_process *processes;
+    uint32_t nprocesses;
+    struct dft_names *names;
+    _Atomic int all_names; /* every name was fetched */
+    struct dft_notes notes;
+    void **owned; /* texts of processes */
+    size_t nowned;
+    uint64_t start_ns, end_ns;
+    size_t used[DFT_TYPES];
+    unsigned threads;
+    int quiet;
+    uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */
+    _Atomic uint64_t progress_ns; /* of the last line */
+    _Atomic int progress_shown;
+};
+
+/* A PROCESS or END record that the scan met, before it is known what belongs together. */
+struct dft_found_record {
+    uint16_t type;
+    uint32_t file;
+    uint64_t
+        order; /* among several for a key the highest wins: header.first for PROCESS, events for END; then payload_crc */
+    uint32_t payload_crc;
+    struct dft_process process;
+    struct dft_end end;
+    void *owned; /* the memory of the texts */
+};
+
+/* What the scan of one file found. */
+struct dft_scanned {
+    struct dft_block *blocks; /* process is not set yet */
+    uint64_t *keys;           /* of each block */
+    size_t count, capacity;
+    struct dft_found_record *records;
+    size_t nrecords, records_capacity;
+};
+
+/* source_find.c: paths of all inputs, sorted, each once; *paths and its strings belong to the caller. */
+int dft_find_inputs(struct dft_source *source, char *const *given, int count, char ***paths, size_t *found);
+
+/* source_scan.c: all blocks of all traces into `scanned` (one for each of source->files). */
+int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned);
+void dft_scanned_fini(struct dft_scanned *scanned);
+/* Blocks in memory, for live files. */
+int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
+                   struct dft_decoder *decoder, struct dft_scanned *scanned);
+
+/* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these. *scanned grows
+ * with source->files. */
+int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
+/* What the live files say about the ends of their processes; after the processes are known. */
+void dft_live_processes(struct dft_source *source);
+
+/* source_process.c: processes and blocks from what was scanned (which is emptied). */
+int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned);
+
+/* source_cover.c: sets state and use of all blocks. */
+int dft_source_cover(struct dft_source *source);
+#endif

@@ -1,0 +1,393 @@
+/* Live files: found beside their traces, turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
+ *
+ * Traces are scanned first: which records of a ring are in a block already is known from them. */
+#include "source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live.h"
+
+#define LIVE_BYTES_MAX (UINT64_C(1) << 40)
+
+/* --- which live files ---------------------------------------------------------------------------------------------- */
+
+static int has_input(const struct dft_source *source, const struct stat *st)
+{
+    struct stat other;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_LIVE && !stat(source->files[f].path, &other) &&
+            other.st_dev == st->st_dev && other.st_ino == st->st_ino)
+            return 1;
+    return 0;
+}
+
+static int add_input(struct dft_source *source, struct dft_scanned **scanned, const char *path)
+{
+    struct dft_source_file *files = realloc(source->files, (source->nfiles + 1u) * sizeof *files);
+    struct dft_scanned *more;
+
+    if (!files)
+        return -ENOMEM;
+    source->files = files;
+    more = realloc(*scanned, (source->nfiles + 1u) * sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    *scanned = more;
+    memset(&more[source->nfiles], 0, sizeof *more);
+    memset(&files[source->nfiles], 0, sizeof *files);
+    files[source->nfiles].path = strdup(path);
+    if (!files[source->nfiles].path)
+        return -ENOMEM;
+    files[source->nfiles].kind = DFT_FILE_LIVE;
+    files[source->nfiles].found = 1;
+    source->nfiles++;
+    return 0;
+}
+
+/* Adds the live file at `path` if there is one, it is not an input yet, and it is of this process. */
+static int try_live(struct dft_source *source, struct dft_scanned **scanned, const char *path, uint64_t key)
+{
+    struct dft_live live;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), fits;
+
+    if (fd < 0)
+        return 0;
+    fits = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
+           live.magic == DFT_LIVE_MAGIC && live.key == key;
+    close(fd);
+    return fits && !has_input(source, &st) ? add_input(source, scanned, path) : 0;
+}
+
+static int try_trace(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, uint64_t key)
+{
+    char *path;
+    int rc;
+
+    if (asprintf(&path, "%s.live", source->files[file].path) < 0)
+        return -ENOMEM;
+    rc = try_live(source, scanned, path, key);
+    free(path);
+    return rc;
+}
+
+/* Looks for the live files of all processes that the traces hold and that have not ended. */
+static int find_live(struct dft_source *source, struct dft_scanned **scanned)
+{
+    uint32_t traces = source->nfiles;
+    int rc = 0;
+
+    for (uint32_t f = 0; !rc && f < traces; f++) {
+        if ((*scanned)[f].count)
+            rc = try_trace(source, scanned, f, (*scanned)[f].keys[0]);
+        for (size_t i = 0; !rc && i < (*scanned)[f].nrecords; i++) {
+            const struct dft_found_record *record = &(*scanned)[f].records[i];
+
+            if (record->type == DFT_BLOCK_PROCESS && record->process.live_path.length)
+                rc = try_live(source, scanned, record->process.live_path.bytes, record->process.key);
+        }
+    }
+    return rc;
+}
+
+/* --- what the traces cover ----------------------------------------------------------------------------------------- */
+
+struct range {
+    uint64_t key, first, last;
+    uint32_t stream;
+};
+
+struct ranges {
+    struct range *list;
+    size_t count;
+    uint64_t key; /* of the live file being read */
+};
+
+static int by_range(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* The ranges of all EVENTS and BUCKETS blocks, joined where they overlap. */
+static int collect_ranges(const struct dft_source *source, const struct dft_scanned *scanned, struct ranges *ranges)
+{
+    size_t all = 0, n = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        all += scanned[f].count;
+    ranges->list = malloc((all + 1) * sizeof *ranges->list);
+    if (!ranges->list)
+        return -ENOMEM;
+    all = 0;
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        for (size_t i = 0; i < scanned[f].count; i++) {
+            const struct dft_block *block = &scanned[f].blocks[i];
+
+            if ((block->type == DFT_BLOCK_EVENTS || block->type == DFT_BLOCK_BUCKETS) && block->first <= block->last)
+                ranges->list[all++] = (struct range){scanned[f].keys[i], block->first, block->last, block->stream};
+        }
+    qsort(ranges->list, all, sizeof *ranges->list, by_range);
+    for (size_t i = 0; i < all; i++) {
+        struct range *last = n ? &ranges->list[n - 1] : NULL, *range = &ranges->list[i];
+
+        if (!last || last->key != range->key || last->stream != range->stream || last->last < range->first)
+            ranges->list[n++] = *range;
+        else if (range->last > last->last)
+            last->last = range->last;
+    }
+    ranges->count = n;
+    return 0;
+}
+
+static int covered(void *context, uint32_t stream, uint64_t sequence)
+{
+    const struct ranges *ranges = context;
+    size_t low = 0, high = ranges->count;
+
+    while (low < high) { /* the first range behind the number */
+        size_t middle = low + (high - low) / 2;
+        const struct range *range = &ranges->list[middle];
+        int behind = range->key != ranges->key ? range->key > ranges->key
+                     : range->stream != stream ? range->stream > stream
+                                               : range->first > sequence;
+
+        if (behind)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!low)
+        return 0;
+    low--;
+    return ranges->list[low].key == ranges->key && ranges->list[low].stream == stream &&
+           ranges->list[low].last >= sequence;
+}
+
+/* --- into blocks --------------------------------------------------------------------------------------------------- */
+
+struct converting {
+    struct ranges ranges; /* first: dft_live_reader has one context for both callbacks */
+    struct dft_source *source;
+    uint32_t file;
+    struct dft_encoder *encoder;
+    struct dft_decoder *decoder;
+    size_t capacity;
+};
+
+static int give_batch(void *context, const struct dft_batch *batch)
+{
+    struct converting *converting = context;
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    const void *block;
+    long n = dft_encode_events(converting->encoder, batch, &block);
+
+    if (n < 0) {
+        dft_source_note(converting->source, 1, "%s: %u records cannot be kept: %s", file->path, batch->count,
+                        strerror((int)-n));
+        return 0;
+    }
+    if (file->memory_bytes + (size_t)n > converting->capacity) {
+        size_t capacity = 2 * converting->capacity + (size_t)n;
+        char *bigger = realloc(file->memory, capacity);
+
+        if (!bigger)
+            return -ENOMEM;
+        file->memory = bigger;
+        converting->capacity = capacity;
+    }
+    memcpy(file->memory + file->memory_bytes, block, (size_t)n);
+    file->memory_bytes += (size_t)n;
+    return 0;
+}
+
+static void keep_header(struct dft_source_file *file, const struct dft_live *live)
+{
+    file->key = live->key;
+    file->live_state = (uint16_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->state);
+    file->pid = live->pid;
+    file->pid_start = live->pid_start;
+    file->end.key = live->key;
+    file->end.events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
+    file->end.overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
+    for (int i = 0; i <= DFT_DROP_LAST; i++)
+        file->end.dropped[i] = atomic_load(&((struct dft_live *)(uintptr_t)live)->dropped[i]);
+}
+
+static int convert_rings(struct converting *converting, const void *bytes, size_t length, const struct dft_live *live)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    struct dft_live_reader reader = {.give = give_batch, .covered = covered, .context = converting};
+    const struct dft_ring *ring;
+    size_t offset = 0;
+    int rc = 0;
+
+    converting->ranges.key = live->key;
+    while (!rc && (ring = dft_live_ring(bytes, length, &offset))) {
+        for (int i = 0; i <= DFT_DROP_LAST; i++)
+            file->end.dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);
+        reader.torn = 0;
+        rc = dft_live_batches(live, ring, &reader);
+        file->torn += reader.torn;
+    }
+    file->end.dropped[DFT_DROP_TORN] += file->torn;
+    return rc;
+}
+
+static int convert_mapped(struct converting *converting, struct dft_scanned *scanned, const void *bytes)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    const struct dft_live *live;
+    int rc;
+
+    if (dft_live_check(bytes, file->bytes, &live, &file->why)) {
+        dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);
+        return 0;
+    }
+    keep_header(file, live);
+    converting->capacity = 0;
+    rc = convert_rings(converting, bytes, file->bytes, live);
+    if (!rc && file->memory_bytes)
+        rc = dft_scan_bytes(converting->source, converting->file, file->memory, file->memory_bytes, converting->decoder,
+                            scanned);
+    return rc;
+}
+
+static int convert_file(struct converting *converting, struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    struct stat st;
+    void *bytes = MAP_FAILED;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC), rc = 0;
+
+    if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size < LIVE_BYTES_MAX) {
+        file->bytes = (uint64_t)st.st_size;
+        bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (bytes == MAP_FAILED) {
+        if (!file->error && !(fd >= 0 && !st.st_size))
+            dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
+    } else {
+        rc = convert_mapped(converting, scanned, bytes);
+        munmap(bytes, file->bytes);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
+{
+    struct converting converting = {.source = source};
+    size_t room = dft_encoder_bytes();
+    void *memory = MAP_FAILED;
+    int rc = find_live(source, scanned), any = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        any |= source->files[f].kind == DFT_FILE_LIVE;
+    if (rc || !any)
+        return rc;
+    memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    converting.decoder = dft_decoder_create();
+    rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM : collect_ranges(source, *scanned, &converting.ranges);
+    if (!rc) {
+        converting.encoder = dft_encoder_init(memory);
+        dft_encoder_set(converting.encoder, DFT_DEFLATE, 0);
+    }
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
+        converting.file = f;
+        if (source->files[f].kind == DFT_FILE_LIVE)
+            rc = convert_file(&converting, &(*scanned)[f]);
+    }
+    free(converting.ranges.list);
+    dft_decoder_destroy(converting.decoder);
+    if (memory != MAP_FAILED)
+        munmap(memory, room);
+    return rc;
+}
+
+/* --- how their processes ended ------------------------------------------------------------------------------------- */
+
+/* Field 22 of /proc/PID/stat, behind the last parenthesis of the name. */
+static uint64_t start_of_pid(uint32_t pid)
+{
+    char path[64], line[1024], *at;
+    unsigned long long start = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fgets(line, sizeof line, file) && (at = strrchr(line, ')')) && at[1] == ' ')
+        sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
+    fclose(file);
+    return start;
+}
+
+static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (process->known && process->process.host.length && strcmp(process->process.host.bytes, host))
+        return 0;
+    return file->pid && file->pid_start && start_of_pid(file->pid) == file->pid_start;
+}
+
+static void end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
+{
+    static const uint8_t endings[] = {
+        [DFT_LIVE_EXEC] = DFT_ENDING_EXEC, [DFT_LIVE_CLEAN] = DFT_ENDING_EXIT, [DFT_LIVE_FATAL] = DFT_ENDING_SIGNAL};
+
+    if (!process->known) {
+        process->process.pid = file->pid;
+        process->known = 1;
+        process->file = (uint32_t)(file - source->files);
+    }
+    if (process->ended) {
+        process->end.dropped[DFT_DROP_TORN] += file->torn;
+        return;
+    }
+    process->end = file->end;
+    if (file->live_state < sizeof endings && endings[file->live_state]) {
+        process->how = endings[file->live_state];
+    } else if (is_running(file, process)) {
+        process->how = DFT_ENDING_RUNNING;
+        dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", file->path,
+                        file->pid);
+    } else {
+        process->how = DFT_ENDING_KILLED;
+        dft_source_note(source, 0, "%s: process %u was killed; its last events were found in this file", file->path,
+                        file->pid);
+    }
+}
+
+void dft_live_processes(struct dft_source *source)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE || !file->key)
+            continue;
+        for (uint32_t p = 0; p < source->nprocesses; p++) {
+            if (source->processes[p].key != file->key)
+                continue;
+            source->processes[p].live_file = f + 1;
+            end_of(source, file, &source->processes[p]);
+        }
+    }
+}

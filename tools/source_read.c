@@ -1,0 +1,232 @@
+/* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
+#include "source_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dft_reader {
+    struct dft_source *source;
+    struct dft_decoder *decoder;
+    char *buffer;
+    size_t capacity;
+    uint32_t file; /* whose descriptor is open */
+    int fd;
+};
+
+struct dft_reader *dft_reader_create(struct dft_source *source)
+{
+    struct dft_reader *reader = calloc(1, sizeof *reader);
+
+    if (!reader)
+        return NULL;
+    reader->source = source;
+    reader->fd = -1;
+    reader->decoder = dft_decoder_create();
+    if (!reader->decoder) {
+        free(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void dft_reader_destroy(struct dft_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->fd >= 0)
+        close(reader->fd);
+    dft_decoder_destroy(reader->decoder);
+    free(reader->buffer);
+    free(reader);
+}
+
+struct dft_decoder *dft_reader_decoder(struct dft_reader *reader)
+{
+    return reader->decoder;
+}
+
+/* Reads from the file, not from a mapping: a file that shrinks meanwhile is an error then, not a SIGBUS. */
+static int read_bytes(struct dft_reader *reader, const struct dft_block *block, size_t length)
+{
+    size_t done = 0;
+
+    if (length > reader->capacity) {
+        char *bigger = realloc(reader->buffer, length);
+
+        if (!bigger)
+            return -ENOMEM;
+        reader->buffer = bigger;
+        reader->capacity = length;
+    }
+    if (reader->fd < 0 || reader->file != block->file) {
+        if (reader->fd >= 0)
+            close(reader->fd);
+        reader->file = block->file;
+        reader->fd = open(reader->source->files[block->file].path, O_RDONLY | O_CLOEXEC);
+        if (reader->fd < 0)
+            return -errno;
+    }
+    while (done < length) {
+        ssize_t n = pread(reader->fd, reader->buffer + done, length - done, (off_t)(block->offset + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -ENODATA;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, struct dft_block_header *header,
+                     const void **payload)
+{
+    const struct dft_source_file *file = &reader->source->files[block->file];
+    const char *bytes;
+    int rc;
+
+    if (file->memory) {
+        bytes = file->memory + block->offset;
+    } else {
+        rc = read_bytes(reader, block, sizeof *header + block->stored);
+        if (rc == -ENOMEM)
+            return rc;
+        if (rc) {
+            dft_source_note(reader->source, 1, "%s: cannot be read again: %s", file->path,
+                            rc == -ENODATA ? "it became shorter" : strerror(-rc));
+            return rc;
+        }
+        bytes = reader->buffer;
+    }
+    memcpy(header, bytes, sizeof *header);
+    *payload = bytes + sizeof *header;
+    if (header->magic != DFT_BLOCK_MAGIC || header->stored != block->stored || header->type != block->type ||
+        header->payload_crc != block->payload_crc || header->count != block->count || header->raw != block->raw ||
+        header->tail > header->stored || dft_crc32c(0, *payload, header->stored) != block->payload_crc) {
+        dft_source_note(reader->source, 1, "%s: changed while it was read", file->path);
+        return -ESTALE;
+    }
+    return 0;
+}
+
+static void note_undecodable(struct dft_reader *reader, const struct dft_block *block, const char *why)
+{
+    dft_source_note(reader->source, 1, "%s: block at %llu: %s; left out", reader->source->files[block->file].path,
+                    (unsigned long long)block->offset, why ? why : "cannot be decoded");
+}
+
+/* Texts of calls are few, and wanted by nearly everyone. */
+static int keep_calls(struct dft_reader *reader, const struct dft_call *calls, uint32_t count)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (calls[i].text.bytes)
+            rc = dft_names_add(reader->source->names, calls[i].id, calls[i].text.bytes, calls[i].text.length, NULL);
+    return rc;
+}
+
+/* Leaves out the events that another block holds. Arguments refer to events by index. */
+static void leave_out(struct dft_batch *batch, uint64_t covered)
+{
+    uint64_t n = covered >= batch->first ? covered - batch->first + 1 : 0;
+    uint32_t drop = n < batch->count ? (uint32_t)n : batch->count, args = 0;
+
+    while (args < batch->nargs && batch->args[args].event < drop)
+        args++;
+    batch->args += args;
+    batch->nargs -= args;
+    for (uint32_t i = 0; i < batch->nargs; i++)
+        batch->args[i].event -= drop;
+    batch->events += drop;
+    batch->count -= drop;
+    batch->first = covered + 1;
+}
+
+int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *why = NULL;
+    int rc = dft_reader_block(reader, block, &header, &payload);
+
+    if (rc)
+        return rc;
+    rc = dft_decode_events(reader->decoder, &header, payload, batch, &why);
+    if (rc == -EBADMSG)
+        note_undecodable(reader, block, why);
+    if (rc)
+        return rc;
+    if (block->state == DFT_BLOCK_OVERLAPS)
+        leave_out(batch, block->covered);
+    return keep_calls(reader, batch->calls, batch->ncalls);
+}
+
+int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *why = NULL;
+    int rc = dft_reader_block(reader, block, &header, &payload);
+
+    if (rc)
+        return rc;
+    rc = dft_decode_buckets(reader->decoder, &header, payload, buckets, &why);
+    if (rc == -EBADMSG)
+        note_undecodable(reader, block, why);
+    return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
+}
+
+/* --- many blocks in many threads ----------------------------------------------------------------------------------- */
+
+struct reading {
+    struct dft_source *source;
+    const struct dft_block *const *blocks;
+    size_t count;
+    const char *progress;
+    dft_blocks_fn *fn;
+    void *context;
+    struct dft_reader *readers[DFT_THREADS_MAX];
+    _Atomic uint64_t done;
+};
+
+static int reading_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct reading *reading = context;
+    int rc = 0;
+
+    if (!reading->readers[worker])
+        reading->readers[worker] = dft_reader_create(reading->source);
+    if (!reading->readers[worker])
+        return -ENOMEM;
+    for (size_t i = from; !rc && i < to; i++)
+        rc = reading->fn(reading->context, worker, reading->readers[worker], reading->blocks[i], i);
+    if (reading->progress)
+        dft_source_progress(reading->source, reading->progress, atomic_fetch_add(&reading->done, to - from) + to - from,
+                            reading->count);
+    return rc;
+}
+
+int dft_read_blocks(struct dft_source *source, const struct dft_block *const *blocks, size_t count, size_t piece,
+                    const char *progress, dft_blocks_fn *fn, void *context)
+{
+    struct reading *reading = calloc(1, sizeof *reading);
+    int rc;
+
+    if (!reading)
+        return -ENOMEM;
+    *reading = (struct reading){
+        .source = source, .blocks = blocks, .count = count, .progress = progress, .fn = fn, .context = context};
+    if (!piece) {
+        piece = count / (source->threads * 16u);
+        piece = piece < 1 ? 1 : piece > 64 ? 64 : piece;
+    }
+    rc = dft_work_run(source->threads, count, piece, reading_piece, reading);
+    for (unsigned i = 0; i < DFT_THREADS_MAX; i++)
+        dft_reader_destroy(reading->readers[i]);
+    free(reading);
+    return rc;
+}

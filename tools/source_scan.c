@@ -1,0 +1,255 @@
+/* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and END. N threads, by file. */
+#include "source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "live.h"
+#include "work.h"
+
+static int grow(void *array, size_t *capacity, size_t count, size_t size)
+{
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    void *bigger;
+
+    if (count < *capacity)
+        return 0;
+    bigger = realloc(*(void **)array, wanted * size);
+    if (!bigger)
+        return -ENOMEM;
+    *(void **)array = bigger;
+    *capacity = wanted;
+    return 0;
+}
+
+/* Blocks and their keys grow together. */
+static int scanned_reserve(struct dft_scanned *scanned)
+{
+    size_t capacity = scanned->capacity;
+    int rc = grow(&scanned->blocks, &capacity, scanned->count, sizeof *scanned->blocks);
+
+    return rc ? rc : grow(&scanned->keys, &scanned->capacity, scanned->count, sizeof *scanned->keys);
+}
+
+void dft_scanned_fini(struct dft_scanned *scanned)
+{
+    for (size_t i = 0; i < scanned->nrecords; i++)
+        free(scanned->records[i].owned);
+    free(scanned->blocks);
+    free(scanned->keys);
+    free(scanned->records);
+    memset(scanned, 0, sizeof *scanned);
+}
+
+/* Gives the record texts of its own, all in one piece of memory. */
+static int own_texts(struct dft_found_record *record)
+{
+    struct dft_process *p = &record->process;
+    struct dft_text *texts[] = {&p->host,    &p->job_id,  &p->exe,       &p->command, &p->cwd,
+                                &p->version, &p->options, &p->live_path, &p->notes};
+    size_t all = 1, at = 0;
+    char *memory;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        all += (size_t)texts[i]->length + 1;
+    memory = malloc(all);
+    if (!memory)
+        return -ENOMEM;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i]->length)
+            memcpy(memory + at, texts[i]->bytes, texts[i]->length);
+        texts[i]->bytes = memory + at;
+        at += texts[i]->length;
+        memory[at++] = 0; /* so that it can be used as a C string, too */
+    }
+    record->owned = memory;
+    return 0;
+}
+
+/* Decodes a PROCESS or END block; one that makes no sense is noted. */
+static int scan_record(struct dft_source *source, uint32_t file, const struct dft_block_header *header, uint64_t offset,
+                       const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    struct dft_found_record *record;
+    const char *why = NULL;
+    int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
+
+    if (rc)
+        return rc;
+    record = &scanned->records[scanned->nrecords];
+    memset(record, 0, sizeof *record);
+    record->type = header->type;
+    record->file = file;
+    record->payload_crc = header->payload_crc;
+    if (header->type == DFT_BLOCK_PROCESS) {
+        rc = dft_decode_process(decoder, header, payload, &record->process, &why);
+        record->process.key = header->key;
+        record->order = header->first;
+    } else {
+        rc = dft_decode_end(decoder, header, payload, &record->end, &why);
+        record->end.key = header->key;
+        record->order = record->end.events;
+    }
+    if (rc == -EBADMSG) {
+        dft_source_note(source, 1, "%s: %s record at %llu: %s", source->files[file].path,
+                        header->type == DFT_BLOCK_PROCESS ? "PROCESS" : "END", (unsigned long long)offset, why);
+        return 0;
+    }
+    if (!rc && header->type == DFT_BLOCK_PROCESS)
+        rc = own_texts(record);
+    if (!rc)
+        scanned->nrecords++;
+    return rc;
+}
+
+static void block_fill(struct dft_block *block, const struct dft_block_header *header, uint32_t file, uint64_t offset)
+{
+    *block = (struct dft_block){.offset = offset,
+                                .first = header->first,
+                                .last = header->last,
+                                .start = header->start,
+                                .end = header->end,
+                                .file = file,
+                                .stream = header->stream,
+                                .tid = header->tid,
+                                .count = header->count,
+                                .stored = header->stored,
+                                .raw = header->raw,
+                                .payload_crc = header->payload_crc,
+                                .type = header->type};
+    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_INDEX)
+        block->state = DFT_BLOCK_UNKNOWN;
+}
+
+int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
+                   struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    struct dft_source_file *info = &source->files[file];
+    struct dft_block_header header;
+    size_t offset = 0, found;
+    int rc = 0;
+
+    while (!rc && dft_block_next(bytes, length, &offset, &header, &found, &info->skipped)) {
+        rc = scanned_reserve(scanned);
+        if (rc)
+            break;
+        block_fill(&scanned->blocks[scanned->count], &header, file, found);
+        scanned->keys[scanned->count++] = header.key;
+        info->blocks++;
+        if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END)
+            rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
+                             scanned);
+    }
+    return rc;
+}
+
+static void note_file(struct dft_source *source, const struct dft_source_file *file)
+{
+    const struct dft_skipped *skipped = &file->skipped;
+    unsigned long long whole = file->blocks, damaged = skipped->damaged;
+
+    if (damaged)
+        dft_source_note(source, 1, "%s: block at %llu: %s; %llu of %llu blocks unreadable%s", file->path,
+                        (unsigned long long)skipped->first_damaged, skipped->why ? skipped->why : "damaged", damaged,
+                        whole + damaged, whole ? ", the rest used" : "");
+    else if (!file->bytes)
+        dft_source_note(source, 0, "%s: empty", file->path);
+    else if (!whole)
+        dft_source_note(source, 1, "%s: not a trace: no block of dftrace in it", file->path);
+    else if (skipped->bytes)
+        dft_source_note(source, 1, "%s: %llu bytes belong to no block; the rest used", file->path,
+                        (unsigned long long)skipped->bytes);
+}
+
+static int scan_mapped(struct dft_source *source, uint32_t number, const void *bytes, struct dft_decoder *decoder,
+                       struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    uint64_t magic = 0;
+    int rc;
+
+    memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
+    if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
+        file->kind = DFT_FILE_LIVE; /* read later, when it is known what the traces cover */
+        return 0;
+    }
+    madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
+    rc = dft_scan_bytes(source, number, bytes, file->bytes, decoder, scanned);
+    if (!rc)
+        note_file(source, file);
+    return rc;
+}
+
+static void note_unreadable(struct dft_source *source, struct dft_source_file *file, int error)
+{
+    file->error = error;
+    dft_source_note(source, 1, "%s: %s", file->path, strerror(error));
+}
+
+static int scan_file(struct dft_source *source, uint32_t number, struct dft_decoder *decoder,
+                     struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    struct stat st;
+    void *bytes;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC), rc = 0;
+
+    if (fd < 0) {
+        note_unreadable(source, file, errno);
+        return 0;
+    }
+    if (fstat(fd, &st)) {
+        note_unreadable(source, file, errno);
+        goto out;
+    }
+    file->bytes = (uint64_t)st.st_size;
+    if (!st.st_size) {
+        note_file(source, file);
+        goto out;
+    }
+    bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        note_unreadable(source, file, errno);
+        goto out;
+    }
+    rc = scan_mapped(source, number, bytes, decoder, scanned);
+    munmap(bytes, file->bytes);
+out:
+    close(fd);
+    return rc;
+}
+
+struct scan {
+    struct dft_source *source;
+    struct dft_scanned *scanned;
+    _Atomic uint64_t done;
+};
+
+static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct scan *scan = context;
+    struct dft_decoder *decoder = dft_decoder_create();
+    int rc = decoder ? 0 : -ENOMEM;
+
+    (void)worker;
+    for (size_t i = from; !rc && i < to; i++) {
+        rc = scan_file(scan->source, (uint32_t)i, decoder, &scan->scanned[i]);
+        dft_source_progress(scan->source, "files looked through", atomic_fetch_add(&scan->done, 1) + 1,
+                            scan->source->nfiles);
+    }
+    dft_decoder_destroy(decoder);
+    return rc;
+}
+
+int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct scan scan = {.source = source, .scanned = scanned};
+    size_t count = source->nfiles, piece = count / (source->threads * 16u);
+
+    return dft_work_run(source->threads, count, piece < 1 ? 1 : piece > 256 ? 256 : piece, scan_piece, &scan);
+}
