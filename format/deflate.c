@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#define SMALL 512u /* bytes; for less than this, setting up costs more than the work */
+
 #ifdef DFT_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 
@@ -59,41 +61,54 @@ static void zlib_give_back(voidpf opaque, voidpf memory)
     (void)memory;
 }
 
-static size_t deflate_zlib(void *workspace, const void *bytes, size_t length, void *out, size_t room)
+/* Gives zlib the next piece of input. Returns 0, or -1: the output is full. */
+static int zlib_put(z_stream *stream, const uint8_t *bytes, size_t length, int flush)
+{
+    stream->next_in = (Bytef *)(uintptr_t)bytes;
+    stream->avail_in = (uInt)length;
+    return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !stream->avail_in ? 0 : -1;
+}
+
+static size_t deflate_zlib(void *workspace, const uint8_t *bytes, size_t length, size_t symbols, void *out, size_t room)
 {
     struct zlib_workspace *zlib = workspace;
     z_stream *stream = &zlib->stream;
-    int window_bits = 9, memory_level = 1;
+    size_t searched = length - symbols;
+    int window_bits = 9;
 
-    /* Windows and tables no larger than the input can use: zlib clears them all before it begins. */
-    while (window_bits < 15 && (size_t)1 << window_bits < length) {
+    /* Windows and tables no larger than the input can use: zlib clears them before it begins. */
+    while (window_bits < MAX_WBITS && (size_t)1 << window_bits < length)
         window_bits++;
-        memory_level += memory_level < 8;
-    }
     memset(stream, 0, sizeof *stream);
     zlib->used = 0;
     stream->zalloc = zlib_take;
     stream->zfree = zlib_give_back;
     stream->opaque = zlib;
-    if (deflateInit2(stream, 1, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(stream, 1, Z_DEFLATED, -window_bits, window_bits < 14 ? window_bits - 6 : 8,
+                     searched ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY) != Z_OK)
         return 0;
-    stream->next_in = (Bytef *)(uintptr_t)bytes;
-    stream->avail_in = (uInt)length;
     stream->next_out = out;
     stream->avail_out = (uInt)room;
-    if (deflate(stream, Z_FINISH) != Z_STREAM_END || stream->total_out >= room)
+    if (searched && symbols) {
+        if (zlib_put(stream, bytes, searched, Z_NO_FLUSH) || deflateParams(stream, 1, Z_HUFFMAN_ONLY) != Z_OK)
+            return 0;
+        bytes += searched;
+        length = symbols;
+    }
+    if (zlib_put(stream, bytes, length, Z_FINISH) || stream->total_out >= room)
         return 0;
     return stream->total_out;
 }
 
-size_t dft_deflate(void *workspace, int small_stack, const void *bytes, size_t length, void *out, size_t room)
+size_t dft_deflate(void *workspace, int small_stack, const void *bytes, size_t length, size_t symbols, void *out,
+                   size_t room)
 {
 #ifdef DFT_HAVE_ISAL
     /* igzip clears 20 KiB before the first byte: not for a handful of events. */
-    if (!small_stack && length > 512)
+    if (!small_stack && length > SMALL)
         return deflate_igzip(workspace, bytes, length, out, room);
 #else
     (void)small_stack;
 #endif
-    return deflate_zlib(workspace, bytes, length, out, room);
+    return deflate_zlib(workspace, bytes, length, symbols < SMALL ? 0 : symbols, out, room);
 }

@@ -62,6 +62,7 @@ void dft_block_begin(struct dft_encoder *encoder)
     encoder->arena_at = encoder->arena;
     encoder->raw.start = encoder->raw.at = encoder->raw_bytes;
     encoder->raw.end = encoder->raw_bytes + RAW_BYTES;
+    encoder->raw.symbols = NULL;
     encoder->raw.full = 0;
 }
 
@@ -116,11 +117,11 @@ void dft_raw_column(struct dft_raw *raw, unsigned id, enum dft_encoding encoding
 /* The first part of the payload: deflated where that helps. Returns its size. */
 static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw, uint8_t *flags)
 {
-    size_t stored = 0;
+    size_t symbols = encoder->raw.symbols ? (size_t)(encoder->raw.at - encoder->raw.symbols) : 0, stored = 0;
 
     /* A stream has some ten bytes of overhead: not worth the time for less than this. */
     if (encoder->compression == DFT_DEFLATE && raw > 48)
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, encoder->raw.start, raw, out, raw);
+        stored = dft_deflate(encoder->workspace, encoder->small_stack, encoder->raw.start, raw, symbols, out, raw);
     if (stored) {
         *flags |= DFT_BLOCK_DEFLATED;
         return stored;

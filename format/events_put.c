@@ -397,12 +397,12 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
     dft_names_put(&encoder->raw, &p.entries);
     if (batch->count) {
         put_shapes(&p);
-        status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
         for (unsigned i = 0; i < COLUMNS; i++)
             if (p.at[i] > p.start[i])
                 dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
                                (size_t)(p.at[i] - p.start[i]));
         put_args(&p);
+        status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
     }
     header.start = p.start_ns;
     header.end = p.end_ns;

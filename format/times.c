@@ -81,13 +81,13 @@ static uint8_t try_both(struct dft_encoder *encoder, const uint64_t *values, uin
     uint64_t bits;
 
     if (encoder->compression == DFT_DEFLATE) {
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, leb, out, leb);
+        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, leb, 0, out, leb);
         leb = stored ? stored : leb;
     }
     bits = put_symbols(values, count, scratch);
     split = count;
     if (encoder->compression == DFT_DEFLATE) {
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, split, out, split);
+        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, split, split, out, split);
         split = stored ? stored : split;
     }
     return split + bits / 8 < leb ? DFT_ENC_SPLIT : DFT_ENC_LEB128;
@@ -125,8 +125,15 @@ int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint6
     }
     split_gap = encoder->gap_encoding == DFT_ENC_SPLIT;
     split_duration = encoder->duration_encoding == DFT_ENC_SPLIT;
-    put_column(&encoder->raw, DFT_EV_GAP, encoder->gap_encoding, gaps, count);
-    put_column(&encoder->raw, DFT_EV_DURATION, encoder->duration_encoding, durations, count);
+    if (!split_gap)
+        put_column(&encoder->raw, DFT_EV_GAP, DFT_ENC_LEB128, gaps, count);
+    if (!split_duration)
+        put_column(&encoder->raw, DFT_EV_DURATION, DFT_ENC_LEB128, durations, count);
+    encoder->raw.symbols = encoder->raw.at;
+    if (split_gap)
+        put_column(&encoder->raw, DFT_EV_GAP, DFT_ENC_SPLIT, gaps, count);
+    if (split_duration)
+        put_column(&encoder->raw, DFT_EV_DURATION, DFT_ENC_SPLIT, durations, count);
     if (split_gap || split_duration)
         for (uint32_t i = 0; i < count; i++) {
             if (split_gap)
