@@ -23,11 +23,23 @@ uint32_t dft_crc32c_by_table(uint32_t crc, const void *bytes, size_t length)
 
 #if defined(__x86_64__)
 
+/* Asks the loader, which has looked already: the cpuid instruction costs microseconds in a virtual machine, and the compiler's
+ * own check issues a dozen of them at load. */
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+
+extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
+
 static int have_instruction(void)
 {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("sse4.2");
+    return __x86_get_cpuid_feature_leaf && CPU_FEATURE_ACTIVE(SSE4_2);
 }
+#else
+static int have_instruction(void)
+{
+    return 0;
+}
+#endif
 
 __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t length)
 {

@@ -44,7 +44,7 @@ struct dft_live {
     uint64_t key;
     uint64_t rows_id;     /* dft_call_rows_id of the writer */
     uint32_t pid, metric; /* metric: enum dft_time_metric */
-    uint64_t pid_start;   /* field 22 of /proc/pid/stat: tells a reused pid apart */
+    uint64_t start_ns;    /* Unix ns of load or fork: a process with this pid that began later is another one */
     uint64_t interval_ns;
     struct dft_clock clock;
     _Atomic uint64_t size;   /* bytes in use: where the next ring goes */

@@ -5,6 +5,11 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
+#define ASK_LOADER 1
+#endif
 #endif
 
 #define FIX_AFTER_NS 1000000u
@@ -57,6 +62,13 @@ static void detect(void)
 #if defined(__x86_64__)
     unsigned a, b, c, d;
 
+#ifdef ASK_LOADER
+    /* The loader has looked already; in a virtual machine the instruction costs microseconds. */
+    if (__x86_get_cpuid_feature_leaf) {
+        dft_clock_invariant = CPU_FEATURE_PRESENT(INVARIANT_TSC);
+        return;
+    }
+#endif
     dft_clock_invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 #elif defined(__aarch64__)
     dft_clock_invariant = 1;

@@ -245,14 +245,42 @@ static void put_all_rows(struct context *context, const struct dft_batch *batch)
     } while (full);
 }
 
-static void put_batch(struct context *context, const struct dft_batch *batch)
+/* Names of regions to the front, for the rows: paths are of use to events alone. Returns their number. */
+static uint32_t regions_first(struct dft_batch *batch)
+{
+    uint32_t regions = 0;
+
+    for (uint32_t i = 0; i < batch->nnames; i++)
+        if (!batch->names[i].text.length || batch->names[i].text.bytes[0] != '/') {
+            struct dft_name name = batch->names[i];
+
+            batch->names[i] = batch->names[regions];
+            batch->names[regions++] = name;
+        }
+    return regions;
+}
+
+/* DFTRACER_INC_METADATA=0: what no aggregate needs is left out. */
+static void leave_out_arguments(struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->events[i].flags = batch->events[i].mode = 0;
+        batch->events[i].fd = -1;
+    }
+    batch->nargs = 0;
+}
+
+static void put_batch(struct context *context, struct dft_batch *batch)
 {
     const void *block;
     long length;
 
+    if (!dft_config.inc_metadata)
+        leave_out_arguments(batch);
     if (!dft_config.enable_aggregation) {
         length = dft_encode_events(context->encoder, batch, &block);
         put_block(context, block, length, batch->count);
+        batch->nnames = regions_first(batch);
     }
     put_all_rows(context, batch);
 }
@@ -388,28 +416,31 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     return busy;
 }
 
-struct block_job {
+struct blocks_job {
     struct context *context;
-    long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
-    const void *what;
+    const struct dft_drain_block *blocks;
+    uint32_t count;
 };
 
-static void write_block(void *argument)
+static void write_blocks(void *argument)
 {
-    struct block_job *job = argument;
-    const void *block;
-    long length = job->encode(job->context->encoder, job->what, &block);
+    struct blocks_job *job = argument;
 
-    put_block(job->context, block, length, 0);
+    for (uint32_t i = 0; i < job->count; i++) {
+        const void *block;
+        long length = job->blocks[i].encode(job->context->encoder, job->blocks[i].what, &block);
+
+        put_block(job->context, block, length, 0);
+    }
     flush(job->context);
 }
 
-void dft_drain_block(long (*encode)(struct dft_encoder *, const void *, const void **), const void *what)
+void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
 {
-    struct block_job job = {.context = acquire(), .encode = encode, .what = what};
+    struct blocks_job job = {.context = acquire(), .blocks = blocks, .count = count};
 
     if (!job.context)
         return;
-    dft_on_stack(job.context->stack_top, write_block, &job);
+    dft_on_stack(job.context->stack_top, write_blocks, &job);
     release(job.context);
 }

@@ -11,10 +11,13 @@ void dft_drain_own(struct dft_thread *self);
  * still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
-/* Adds one whole block to the file, with signals blocked: encoded by `encode` with a context's encoder. */
+/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. */
 struct dft_encoder;
-void dft_drain_block(long (*encode)(struct dft_encoder *encoder, const void *what, const void **block),
-                     const void *what);
+struct dft_drain_block {
+    long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
+    const void *what;
+};
+void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count);
 
 /* In a forked child: contexts that were in use by other threads of the parent are given up. */
 void dft_drain_forked(void);

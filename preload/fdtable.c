@@ -3,23 +3,35 @@
 #include "fdtable.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "sys.h"
 
-#define POOL_MAX (1u << 22) /* descriptions; an index has 24 bits */
+#define POOL_LEAST 4096u
+#define POOL_MOST  (1u << 20) /* descriptions; an index has 24 bits */
 
 _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
 struct dft_open *dft_open_pool;
 
 static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
+static uint32_t pool_size;
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
 static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
 static _Atomic int limit;
 
+/* As many descriptions as the process may have descriptors: untouched pages cost address space alone. */
 int dft_fdtable_init(void)
 {
-    dft_open_pool = dft_sys_map((size_t)POOL_MAX * sizeof(struct dft_open));
+    uint64_t limits[2] = {0};
+
+    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, limits, 0, 0);
+    pool_size = limits[1] < POOL_LEAST ? POOL_LEAST : limits[1] > POOL_MOST ? POOL_MOST : (uint32_t)limits[1];
+    dft_open_pool = dft_sys_reserve((size_t)pool_size * sizeof(struct dft_open));
+    if (!dft_open_pool) {
+        pool_size = POOL_LEAST;
+        dft_open_pool = dft_sys_map((size_t)pool_size * sizeof(struct dft_open));
+    }
     dft_fd_chunks[0] = first_chunk;
     return dft_open_pool ? 0 : -ENOMEM;
 }
@@ -58,7 +70,7 @@ static uint32_t pool_get(void)
         if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
             return (uint32_t)top;
     }
-    if (atomic_load_explicit(&pool_used, memory_order_relaxed) >= POOL_MAX)
+    if (atomic_load_explicit(&pool_used, memory_order_relaxed) >= pool_size)
         return 0;
     return atomic_fetch_add_explicit(&pool_used, 1, memory_order_relaxed);
 }

@@ -94,26 +94,6 @@ static void *map(int fd, size_t bytes, uint64_t offset)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* Field 22 of /proc/self/stat: with the pid it names a process. */
-static uint64_t pid_start(void)
-{
-    char text[1024], *at;
-    long fd = dft_sys_openat(AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0), n;
-    uint64_t number = 0;
-
-    if (fd < 0)
-        return 0;
-    n = dft_sys_read((int)fd, text, sizeof text - 1);
-    dft_sys_close((int)fd);
-    text[n < 0 ? 0 : n] = 0;
-    at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    for (at = at ? at + 1 : text; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    return number;
-}
-
 int dft_livefile_create(void)
 {
     int fd;
@@ -138,7 +118,7 @@ int dft_livefile_create(void)
     dft_live->key = dft_key;
     dft_live->rows_id = dft_call_rows_id();
     dft_live->pid = dft_pid;
-    dft_live->pid_start = fd >= 0 ? pid_start() : 0;
+    dft_live->start_ns = dft_clock_start_ns;
     dft_live->metric = dft_config.time_metric;
     dft_live->interval_ns = dft_config.trace_interval_ms * 1000000u;
     dft_clock_update();

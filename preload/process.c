@@ -46,20 +46,16 @@ static long encode_end(struct dft_encoder *encoder, const void *what, const void
 
 static long encode_clock(struct dft_encoder *encoder, const void *what, const void **block)
 {
-    const uint64_t(*samples)[2] = what;
-
-    return dft_encode_clock(encoder, dft_key, samples, 1, block);
+    return dft_encode_clock(encoder, dft_key, what, 1, block);
 }
 
-static void write_clock(void)
+static void read_clocks(uint64_t sample[2])
 {
-    uint64_t sample[1][2];
     struct timespec now;
 
-    sample[0][0] = dft_clock_monotonic_ns();
+    sample[0] = dft_clock_monotonic_ns();
     clock_gettime(CLOCK_REALTIME, &now);
-    sample[0][1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    dft_drain_block(encode_clock, sample);
+    sample[1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 void dft_process_write_start(void)
@@ -77,6 +73,7 @@ void dft_process_write_start(void)
                                   .clock_offset = dft_clock_offset,
                                   .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
     long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
+    uint64_t sample[2];
 
     process.exe = text_of(exe, n < 0 ? 0 : (size_t)n);
     process.command = read_file("/proc/self/cmdline", command, sizeof command);
@@ -88,8 +85,8 @@ void dft_process_write_start(void)
     process.options = text_of(options, dft_config_describe(options, sizeof options));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.notes = text_of(dft_livefile_note, strlen(dft_livefile_note));
-    dft_drain_block(encode_process, &process);
-    write_clock();
+    read_clocks(sample);
+    dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
 }
 
 void dft_process_write_end(enum dft_ending how, int status)
@@ -100,6 +97,7 @@ void dft_process_write_end(enum dft_ending how, int status)
                           .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
                           .status = status,
                           .how = (uint8_t)how};
+    uint64_t sample[2];
 
     for (int why = 1; why <= DFT_DROP_LAST; why++) {
         end.dropped[why] = atomic_load(&dft_live->dropped[why]);
@@ -109,6 +107,6 @@ void dft_process_write_end(enum dft_ending how, int status)
                 end.dropped[why] += atomic_load(&t->home->dropped[why]);
         }
     }
-    write_clock();
-    dft_drain_block(encode_end, &end);
+    read_clocks(sample);
+    dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, sample}, {encode_end, &end}}, 2);
 }

@@ -85,10 +85,18 @@ static inline void dft_sys_yield(void)
     DFT_SYS(sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-/* Anonymous private zero pages at a hint (with MAP_FIXED: exactly there); NULL when there are none. */
+/* Anonymous private zero pages; NULL when there are none. */
 static inline void *dft_sys_map(size_t bytes)
 {
     long at = DFT_SYS(mmap, 0, bytes, 3 /* read, write */, 0x22 /* private, anonymous */, -1, 0);
+
+    return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* The same, for memory of which most will never be touched: it counts for no limit on memory. */
+static inline void *dft_sys_reserve(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, 3, 0x4022 /* and MAP_NORESERVE */, -1, 0);
 
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }

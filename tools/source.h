@@ -50,7 +50,7 @@ struct dft_source_file {
     const char *why;     /* live file that makes no sense: the reason, else NULL */
     uint64_t key;        /* live: the process */
     uint32_t pid;        /* live: of the process */
-    uint64_t pid_start;  /* live: field 22 of /proc/PID/stat: tells a reused pid apart */
+    uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
     struct dft_end end;  /* live: what its header and rings count, as an END would say it */
     uint64_t torn;       /* live: records that were half-written */
     struct dft_skipped skipped;
