@@ -267,7 +267,6 @@ static void leave_out_arguments(struct dft_batch *batch)
         batch->events[i].flags = batch->events[i].mode = 0;
         batch->events[i].fd = -1;
     }
-    batch->nargs = 0;
 }
 
 static void put_batch(struct context *context, struct dft_batch *batch)
