@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Processes: fork, exec, every way to end, what stays of a killed one, which files are traced, and no traces where there is
+nothing to say."""
+
+import collections
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true)
+
+tests = Tests()
+
+
+def endings(directory):
+    return compile_program("endings.c", directory / "endings")
+
+
+def start_hanging(directory, count):
+    """A process that has written and now waits."""
+    program = endings(directory)
+    process = subprocess.Popen([program, "hang", directory / "file", str(count)], stdout=subprocess.PIPE,
+                               env={k: str(v) for k, v in tracing(directory / "out" / "t").items()})
+    equal(process.stdout.readline(), b"ready\n", "the program's word")
+    return process
+
+
+def writes_to(events, path):
+    return [e for e in events if e["name"] == "write" and e.get("file") == str(path)]
+
+
+def processes(*paths):
+    done = dftmerge("ps", "--json", *paths)
+    true(done.code in (0, 1), f"ps: exit code {done.code}: {done.err}")
+    return json.loads(done.out)["processes"]
+
+
+@tests.case
+def every_ending_keeps_every_event(directory):
+    program = endings(directory)
+    kept_live = []
+    for how, code in (("return", 0), ("exit", 3), ("_exit", 4), ("abort", -6), ("segv", -11), ("kill", -9), ("exec", 0),
+                      ("vfork", 0), ("handler", 7), ("raw", 5)):
+        out, file = directory / how, directory / f"{how}.txt"
+        plain = run([program, how, file, "1000"])
+        done = run([program, how, file, "1000"], env=tracing(out / "t"))
+        equal((done.code, done.out, done.err), (plain.code, plain.out, plain.err), f"{how}: code and output")
+        equal(done.code, code, f"{how}: exit code")
+        events = dump(out)
+        mine = writes_to(events, file)
+        equal(len(mine), 1000, f"{how}: writes")
+        equal(sum(e["bytes"] for e in mine), 10000, f"{how}: bytes")
+        equal([e["offset"] for e in mine], list(range(0, 10000, 10)), f"{how}: offsets")
+        if how == "exec":
+            equal(sum(e["bytes"] for e in events if e["name"] == "read" and e["file"] == str(file)), 10000, "read by cat")
+        if live_files(out):
+            kept_live.append(how)
+    equal(kept_live, ["abort", "segv", "kill", "raw"], "endings that leave a live file")
+
+
+@tests.case
+def killed_while_it_waits(directory):
+    process = start_hanging(directory, 5000)
+    running = dump(directory / "out")
+    equal(len(writes_to(running, directory / "file")), 5000, "writes, seen while it runs")
+    equal([p["ended"] for p in processes(directory / "out")], ["running"], "how it ended, while it runs")
+    process.kill()
+    process.wait()
+    equal(len(live_files(directory / "out")), 1, "live files")
+    before = dump(directory / "out")
+    equal(len(writes_to(before, directory / "file")), 5000, "writes after kill -9")
+    equal([p["ended"] for p in processes(directory / "out")], ["killed"], "how it ended")
+    checked = dftmerge("check", directory / "out")
+    equal(checked.code, 1, "check finds a live file")
+    recovered = dftmerge("check", "--recover", directory / "out")
+    equal(live_files(directory / "out"), [], f"live files after --recover ({recovered.out.decode()})")
+    equal(dump(directory / "out"), before, "events after --recover")
+    equal(dftmerge("check", directory / "out").code, 0, "check after --recover")
+
+
+@tests.case
+def recover_leaves_a_running_process_alone(directory):
+    process = start_hanging(directory, 50)
+    try:
+        dftmerge("check", "--recover", directory / "out")
+        equal(len(live_files(directory / "out")), 1, "live files")
+    finally:
+        process.terminate()
+        process.wait()
+    equal(len(writes_to(dump(directory / "out"), directory / "file")), 50, "writes")
+
+
+@tests.case
+def forked_children_have_files_of_their_own(directory):
+    script = "echo a > f1; (echo b > f2; (echo c > f3)); echo d > f4 & wait"
+    done = run(["bash", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
+    equal(done.code, 0, "exit code")
+    events = dump(directory / "out")
+    writers = {os.path.basename(e["file"]): e["pid"] for e in events if e["name"] == "write" and e["file"].startswith(str(directory))}
+    equal(sorted(writers), ["f1", "f2", "f3", "f4"], "files written")
+    true(len(set(writers.values())) >= 3, f"writers {writers}")
+    found = processes(directory / "out")
+    keys = {p["key"] for p in found}
+    equal(len(keys), len(found), "keys of processes differ")
+    equal(len(traces(directory / "out")), len(found), "one file for each process")
+    children = [p for p in found if p["parent_key"] in keys]
+    true(len(children) >= len(found) - 1, "all but the first know their parent")
+
+
+@tests.case
+def exec_begins_a_new_image(directory):
+    program = endings(directory)
+    done = run([program, "exec", directory / "file", "10"], env=tracing(directory / "out" / "t"))
+    equal((done.code, done.out), (0, b"0123456789" * 10), "cat's output")
+    found = processes(directory / "out")
+    equal(sorted((os.path.basename(p["exe"]), p["ended"]) for p in found), [("cat", "exit"), ("endings", "exec")], "images")
+    equal(len({p["pid"] for p in found}), 1, "one pid")
+
+
+@tests.case
+def nothing_to_say_nothing_written(directory):
+    program = endings(directory)
+    out = directory / "out"
+    done = run([program, "none", directory / "file", "0"], env=tracing(out / "t"))
+    equal((done.code, done.out, done.err), (0, b"", b""), "a program without I/O")
+    true(not out.exists(), f"it left {list(out.rglob('*')) if out.exists() else ''}")
+    run(["true"], env=tracing(out / "t"))
+    run(["cat", "/proc/self/status", "/dev/null"], env=tracing(out / "t"))
+    true(not out.exists(), "true, and cat of /proc and /dev, left files")
+
+
+@tests.case
+def switched_off_leaves_nothing(directory):
+    out = directory / "out"
+    for value in ("0", "no", "OFF", None):
+        env = tracing(out / "t")
+        env.pop("DFTRACER_ENABLE")
+        if value:
+            env["DFTRACER_ENABLE"] = value
+        equal(run(["cat", "/etc/hostname"], env=env).code, 0, "exit code")
+        true(not out.exists(), f"DFTRACER_ENABLE={value} wrote files")
+
+
+@tests.case
+def data_dir_chooses_files(directory):
+    for name in ("data", "data/sub", "data/private", "database", "other"):
+        (directory / name).mkdir()
+        (directory / name / "f").write_text(name)
+    files = [directory / name / "f" for name in ("data", "data/sub", "data/private", "database", "other")]
+
+    def seen(setting):
+        out = directory / ("out" + str(abs(hash(setting))))
+        equal(run(["cat", *files], env=tracing(out / "t", DATA_DIR=setting)).code, 0, "exit code")
+        if not out.exists():
+            return []
+        found = {e["file"] for e in dump(out) if e["file"].startswith(str(directory))}
+        return sorted(os.path.relpath(f, directory) for f in found)
+
+    d = str(directory)
+    equal(seen(f"{d}/data"), ["data/f", "data/private/f", "data/sub/f"], "one directory: whole components")
+    equal(seen(f"{d}/data:{d}/other"), ["data/f", "data/private/f", "data/sub/f", "other/f"], "two directories")
+    equal(seen(f"{d}/data:!{d}/data/private"), ["data/f", "data/sub/f"], "with an exclusion")
+    equal(seen(f"all:!{d}/data"), ["database/f", "other/f"], "all but one")
+    equal(seen(f"{d}/nowhere"), [], "a directory that nothing touches")
+    equal(len(seen("all")), 5, "all")
+
+
+@tests.case
+def proc_sys_dev_are_not_traced(directory):
+    shm = f"/dev/shm/dft-e2e-{os.getpid()}"
+    script = f"cat /proc/self/status /sys/kernel/mm/transparent_hugepage/enabled > /dev/null 2>&1; echo x > {shm}; cat {shm}; rm {shm}"
+    done = run(["sh", "-c", script], env=tracing(directory / "out" / "t"))
+    equal((done.code, done.out), (0, b"x\n"), "code and output")
+    files = {e["file"] for e in dump(directory / "out") if "file" in e}
+    true(shm in files, "/dev/shm is traced")
+    bad = [f for f in files if f.startswith(("/proc", "/sys", "/dev")) and f != shm]
+    equal(bad, [], "files of /proc, /sys and /dev")
+
+
+@tests.case
+def cat_of_traces_counts_nothing_twice(directory):
+    for name in ("a", "b"):
+        equal(run(["cp", "-r", "/etc/apt", directory / f"copy-{name}"], env=tracing(directory / name / "t")).code, 0, "cp")
+    a, b = traces(directory / "a"), traces(directory / "b")
+    joined = directory / "joined.dft"
+    joined.write_bytes(b"".join(p.read_bytes() for p in (*a, *b, *a)))
+    equal(dump(joined), dump(*a, *b), "events of cat a b a")
+    equal(dump(joined, *a, joined), dump(*a, *b), "events of the same files named again")
+    summaries = []
+    for paths in ([joined], [*a, *b], [*a, *b, *a]):
+        done = dftmerge("summary", "--json", *paths)
+        equal(done.code, 0, "exit code of summary")
+        summaries.append(json.loads(done.out))
+    equal(summaries[0]["groups"], summaries[1]["groups"], "groups of cat a b a")
+    equal(summaries[2]["groups"], summaries[1]["groups"], "groups of a, b and a")
+
+
+@tests.case
+def the_program_cannot_close_or_see_the_trace(directory):
+    """A shell that closes every descriptor, and a program that lists its own."""
+    script = ("import os\n"
+              "before = set(os.listdir('/proc/self/fd'))\n"
+              "open('x', 'w').write('a')\n"
+              "os.closerange(3, 1024)\n"
+              "for i in range(100): os.stat('x')\n"
+              "fd = os.open('x', os.O_RDONLY)\n"
+              "print(fd, os.read(fd, 10))\n")
+    plain = run([sys.executable, "-S", "-c", script], cwd=directory)
+    done = run([sys.executable, "-S", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
+    equal((done.code, done.out, done.err), (plain.code, plain.out, plain.err), "code and output")
+    events = [e for e in dump(directory / "out") if e.get("file") == str(directory / "x")]
+    names = collections.Counter(e["name"] for e in events)
+    true(names["stat"] + names["fstatat"] >= 100 and names["read"] == 1, f"events after closing everything: {names}")
+
+
+@tests.case
+def a_full_or_missing_directory_harms_nobody(directory):
+    blocked = directory / "blocked"
+    blocked.write_text("a file where a directory should be")
+    done = run(["cat", blocked], env=tracing(blocked / "t"))
+    equal((done.code, done.out), (0, b"a file where a directory should be"), "code and output")
+    if os.path.exists("/dev/full"):
+        done = run(["sh", "-c", "ulimit -f 0; cat blocked"], cwd=directory, env=tracing(directory / "out" / "t"))
+        equal((done.code, done.out), (0, b"a file where a directory should be"), "with no room for a trace")
+
+
+@tests.case
+def many_processes_at_once(directory):
+    script = "for i in 1 2 3 4 5 6 7 8; do (for j in 1 2 3 4 5; do cat /etc/hostname > o$i-$j; done) & done; wait"
+    done = run(["bash", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
+    equal((done.code, done.out, done.err), (0, b"", b""), "code and output")
+    events = dump(directory / "out")
+    read = sum(e.get("bytes", 0) for e in events if e["name"] == "read" and e["file"] == "/etc/hostname")
+    equal(read, 40 * os.path.getsize("/etc/hostname"), "bytes read by 40 cats")
+    written = sum(e.get("bytes", 0) for e in events if e["name"] == "write" and e["file"].startswith(str(directory)))
+    equal(written, read, "bytes written by 40 cats")
+    equal(live_files(directory / "out"), [], "live files")
+
+
+@tests.case
+def signals_still_arrive(directory):
+    process = start_hanging(directory, 10)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    equal(process.wait(SECONDS), -signal.SIGTERM, "ends by the signal")
+    equal(len(writes_to(dump(directory / "out"), directory / "file")), 10, "writes")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

@@ -1,0 +1,136 @@
+"""What every end-to-end test needs: run programs plain and traced, read traces through dftmerge, count what passed."""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
+LIBRARY = BUILD / "lib" / "libdftrace.so"
+DFTMERGE = BUILD / "bin" / "dftmerge"
+DFTRUN = BUILD / "bin" / "dftrun"
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SECONDS = 120
+
+Result = collections.namedtuple("Result", "code out err")
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says why."""
+
+
+def environment(**more):
+    """A clean environment: no DFTRACER_ variable and no preload from outside, messages in English."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("DFTRACER_", "DFT_", "LD_PRELOAD"))}
+    env.update(LC_ALL="C", TZ="UTC", PATH="/usr/bin:/bin:/usr/sbin:/sbin")
+    env.update({k: str(v) for k, v in more.items() if v is not None})
+    return env
+
+
+def run(command, cwd=None, stdin=None, env=None, seconds=SECONDS):
+    """Runs to the end; stdin is bytes. A hang fails the test."""
+    done = subprocess.run([str(c) for c in command], cwd=cwd, input=stdin, env=env or environment(), timeout=seconds,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL if stdin is None else None,
+                          check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def tracing(prefix, **more):
+    """The environment that traces into prefix; more are DFTRACER_ settings without that prefix."""
+    return environment(LD_PRELOAD=LIBRARY, DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=prefix,
+                       **{"DFTRACER_" + k: v for k, v in more.items()})
+
+
+def dftmerge(*arguments, seconds=SECONDS):
+    return run([DFTMERGE, *arguments], seconds=seconds)
+
+
+def dump(*paths, expect=0, options=()):
+    """All events of these traces, as dictionaries."""
+    done = dftmerge("dump", "--json", *options, *paths)
+    if done.code != expect:
+        raise AssertionError(f"dftmerge dump: exit code {done.code}: {done.err.decode(errors='replace').strip()}")
+    return [json.loads(line) for line in done.out.decode("ascii").splitlines()]
+
+
+def traces(directory):
+    return sorted(pathlib.Path(directory).rglob("*.dft"))
+
+
+def live_files(directory):
+    return sorted(pathlib.Path(directory).rglob("*.dft.live"))
+
+
+def compile_program(source, output, *flags):
+    run_checked(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", output, PROGRAMS / source, *flags])
+    return output
+
+
+def run_checked(command, **more):
+    done = run(command, **more)
+    if done.code:
+        raise AssertionError(f"{command[0]}: exit code {done.code}: {done.err.decode(errors='replace')}")
+    return done
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f"{program} is not installed")
+
+
+class Tests:
+    """Runs test functions one after another; each gets an empty directory of its own. Prints the count that run.sh sums."""
+
+    def __init__(self):
+        self.cases = []
+
+    def case(self, function):
+        self.cases.append(function)
+        return function
+
+    def main(self):
+        wanted = sys.argv[1:]
+        passed = failed = skipped = 0
+        for function in self.cases:
+            if wanted and function.__name__ not in wanted:
+                continue
+            keep = os.environ.get("DFT_KEEP")
+            directory = pathlib.Path(tempfile.mkdtemp(prefix="dft-e2e-")).resolve()
+            try:
+                function(directory)
+                passed += 1
+                print(f"ok      {function.__name__}")
+            except Skip as why:
+                skipped += 1
+                print(f"skipped {function.__name__}: {why}")
+            except Exception as error:  # one failing test must not hide the others
+                failed += 1
+                where = error.__traceback__
+                while where.tb_next:
+                    where = where.tb_next
+                print(f"FAILED  {function.__name__} ({pathlib.Path(where.tb_frame.f_code.co_filename).name}:"
+                      f"{where.tb_lineno}): {type(error).__name__}: {error}")
+            finally:
+                if keep:
+                    print(f"        kept {directory}")
+                else:
+                    shutil.rmtree(directory, ignore_errors=True)
+            sys.stdout.flush()
+        print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+        return 1 if failed else 0
+
+
+def equal(got, expected, what):
+    if got != expected:
+        raise AssertionError(f"{what}: {got!r}, expected {expected!r}")
+
+
+def true(condition, what):
+    if not condition:
+        raise AssertionError(what)
