@@ -125,21 +125,21 @@ static void count_blocks(struct check *check)
 /* What END says was written must be there: a missing or cut file is not visible in the blocks that are left. */
 static void compare_ends(struct check *check)
 {
-    uint32_t count;
+    uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
+    const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
 
     for (uint32_t i = 0; i < count; i++) {
         const struct dft_source_process *p = &processes[i];
+        const char *path = files[p->file].path;
 
         if (p->ended && !p->live_file && p->events && p->end.events > p->events)
-            dft_source_note(check->source, 1, "process %u (key %016llx): it wrote %llu events, %llu are here",
-                            p->process.pid, (unsigned long long)p->key, (unsigned long long)p->end.events,
-                            (unsigned long long)p->events);
+            dft_source_note(check->source, 1, "%s: process %u wrote %llu events, %llu are here", path, p->process.pid,
+                            (unsigned long long)p->end.events, (unsigned long long)p->events);
         for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
             if (p->end.dropped[reason])
-                dft_source_note(check->source, 0, "process %u (key %016llx): %llu events lost: %s", p->process.pid,
-                                (unsigned long long)p->key, (unsigned long long)p->end.dropped[reason],
-                                dft_drop_text((enum dft_drop)reason));
+                dft_source_note(check->source, 0, "%s: process %u: %llu events lost: %s", path, p->process.pid,
+                                (unsigned long long)p->end.dropped[reason], dft_drop_text((enum dft_drop)reason));
     }
 }
 

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""dftrun: the program's output, exit code and signals are its own; the summary goes to standard error."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from tracing import (BUILD, DFTRUN, LIBRARY, SECONDS, Skip, Tests, dump, environment, equal, need, run, traces,
+                     true)
+
+tests = Tests()
+
+
+def dftrun(directory, *arguments, **more):
+    return run([DFTRUN, *arguments], cwd=directory, **more)
+
+
+@tests.case
+def traces_and_prints_a_summary(directory):
+    (directory / "in").write_text("some text\n")
+    done = dftrun(directory, "-o", "out", "--", "cp", "--reflink=never", "in", "copy")
+    equal((done.code, done.out), (0, b""), "exit code and standard output")
+    true(b"POSIX" in done.err and b"out" in done.err, f"the summary, on standard error: {done.err.decode()}")
+    equal((directory / "copy").read_text(), "some text\n", "what cp did")
+    true(any(e.get("file") == str(directory / "in") for e in dump(directory / "out")), "the trace")
+
+
+@tests.case
+def output_stays_the_programs_own(directory):
+    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo to stdout; echo to stderr >&2; cat", stdin=b"from stdin")
+    equal((done.code, done.out, done.err), (0, b"to stdout\nfrom stdin", b"to stderr\n"), "code and output")
+    true(traces(directory / "traces"), "the default directory is traces")
+
+
+@tests.case
+def exit_codes_pass_through(directory):
+    for code in (0, 1, 2, 7, 125, 126, 127, 255):
+        equal(dftrun(directory, "--no-summary", "sh", "-c", f"exit {code}").code, code, "exit code")
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGPIPE):
+        done = dftrun(directory, "--no-summary", "sh", "-c", f"kill -{int(number)} $$")
+        equal(done.code, -number, "the signal that it died of")
+    equal(dftrun(directory, "no-such-program").code, 127, "a program that is not there")
+    (directory / "text").write_text("no program")
+    equal(dftrun(directory, "./text").code, 126, "a file that cannot be run")
+
+
+@tests.case
+def usage(directory):
+    for arguments in ([], ["--"], ["--no-such-option", "ls"], ["--stack", "many", "ls"], ["-o"]):
+        done = dftrun(directory, *arguments)
+        equal((done.code, done.out), (2, b""), f"usage: {arguments}")
+        true(done.err, "it says what is wrong")
+    done = dftrun(directory, "--help")
+    equal((done.code, done.err), (0, b""), "--help")
+    true(b"Example" in done.out and b"dftrun -o" in done.out, "--help has an example")
+    equal(list(directory.iterdir()), [], "files left")
+
+
+@tests.case
+def options_reach_the_program(directory):
+    done = dftrun(directory, "-o", "a b/c", "--aggregate", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary", "--", "env")
+    settings = dict(line.split("=", 1) for line in done.out.decode().splitlines() if line.startswith(("DFTRACER_", "LD_")))
+    prefix = settings.pop("DFTRACER_LOG_FILE")
+    true(prefix.startswith(str(directory / "a b/c") + "/"), f"DFTRACER_LOG_FILE is {prefix}")
+    equal(settings, {"DFTRACER_ENABLE": "1", "DFTRACER_ENABLE_AGGREGATION": "1", "DFTRACER_DATA_DIR": "/x:!/x/y",
+                     "DFTRACER_STACK": "5", "LD_PRELOAD": str(LIBRARY.resolve())}, "the program's environment")
+
+
+@tests.case
+def preloads_of_others_stay(directory):
+    need("gcc")
+    (directory / "other.c").write_text("int other(void);\nint other(void) { return 1; }\n")
+    run(["gcc", "-shared", "-fPIC", "-o", "other.so", "other.c"], cwd=directory)
+    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo $LD_PRELOAD", env=environment(LD_PRELOAD=directory / "other.so"))
+    equal(done.out.decode().strip(), f"{LIBRARY.resolve()}:{directory / 'other.so'}", "LD_PRELOAD")
+
+
+@tests.case
+def two_runs_in_one_directory_are_told_apart(directory):
+    (directory / "first").write_text("1")
+    (directory / "second").write_text("2")
+    dftrun(directory, "cat", "first")
+    done = dftrun(directory, "cat", "second")
+    true(b"/second" in done.err and b"/first" not in done.err, f"the summary is of the second run alone: {done.err.decode()}")
+    files = {e.get("file") for e in dump(directory / "traces")}
+    true({str(directory / "first"), str(directory / "second")} <= files, "both are in the directory")
+
+
+@tests.case
+def a_directory_with_glob_characters(directory):
+    (directory / "in").write_text("1")
+    done = dftrun(directory, "-o", "a[1]*?\\x", "cat", "in")
+    equal((done.code, done.out), (0, b"1"), "code and output")
+    true(b"POSIX" in done.err, f"the summary: {done.err.decode()}")
+
+
+@tests.case
+def signals_are_passed_on(directory):
+    script = "trap 'echo got it; exit 9' TERM INT USR1; echo ready; while :; do sleep 0.05; done"
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+        process = subprocess.Popen([DFTRUN, "--no-summary", "--", "sh", "-c", script], cwd=directory, env=environment(),
+                                   stdout=subprocess.PIPE)
+        equal(process.stdout.readline(), b"ready\n", "the program's first word")
+        process.send_signal(number)
+        equal((process.stdout.read(), process.wait(SECONDS)), (b"got it\n", 9), f"after {number.name}")
+
+
+@tests.case
+def a_terminals_interrupt_arrives_once(directory):
+    """Ctrl-C goes to the whole process group: passing it on as well would make it two."""
+    script = ("import os, signal, sys, time\n"
+              "count = 0\n"
+              "def handler(*_):\n"
+              "    global count\n"
+              "    count += 1\n"
+              "signal.signal(signal.SIGINT, handler)\n"
+              "print('ready', flush=True)\n"
+              "end = time.time() + 0.7\n"
+              "while time.time() < end: time.sleep(0.02)\n"
+              "print('interrupts', count, flush=True)\n")
+    pid, terminal = os.forkpty()
+    if pid == 0:
+        os.chdir(directory)
+        os.execve(DFTRUN, [str(DFTRUN), "--no-summary", "--", sys.executable, "-S", "-c", script], environment())
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    try:
+        while b"interrupts" not in seen or not seen.endswith(b"\n"):
+            seen += os.read(terminal, 1000)
+    except OSError:
+        pass
+    _, status = os.waitpid(pid, 0)
+    true(b"interrupts 1" in seen, f"what it printed: {seen}")
+    equal(os.waitstatus_to_exitcode(status), 0, "exit code")
+
+
+@tests.case
+def only_rank_0_speaks(directory):
+    (directory / "in").write_text("1")
+    for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK", "MV2_COMM_WORLD_RANK"):
+        quiet = dftrun(directory, "cat", "in", env=environment(**{name: 3}))
+        equal((quiet.code, quiet.out, quiet.err), (0, b"1", b""), f"{name}=3")
+        loud = dftrun(directory, "cat", "in", env=environment(**{name: 0}))
+        true(b"rank 0 alone" in loud.err, f"{name}=0: {loud.err.decode()}")
+
+
+@tests.case
+def says_what_cannot_be_traced(directory):
+    need("gcc")
+    (directory / "a.c").write_text("int main(void) { return 0; }\n")
+    run(["gcc", "-static", "-o", "static", "a.c"], cwd=directory)
+    done = dftrun(directory, "./static")
+    equal(done.code, 0, "exit code")
+    true(b"statically linked" in done.err, f"a static program: {done.err.decode()}")
+    done = dftrun(directory, "true")
+    equal((done.code, done.out), (0, b""), "a program without I/O")
+    true(b"no file I/O" in done.err and not (directory / "traces").exists(), "nothing was written, and it says so")
+
+
+@tests.case
+def programs_with_a_sanitizer_run(directory):
+    need("gcc")
+    (directory / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
+                                   "int main(void) { char *p = malloc(10); FILE *f = fopen(\"in\", \"r\"); int c = getc(f);"
+                                   " fclose(f); free(p); printf(\"%c\\n\", c); return 0; }\n")
+    (directory / "in").write_text("z")
+    if run(["gcc", "-fsanitize=address", "-o", "asan", "a.c"], cwd=directory).code:
+        raise Skip("no ASan runtime")
+    plain = run(["./asan"], cwd=directory)
+    if plain.code:
+        raise Skip(f"ASan does not run here: {plain.err.decode()}")
+    done = dftrun(directory, "--no-summary", "./asan")
+    equal((done.code, done.out, done.err), (plain.code, plain.out, plain.err), "code and output")
+
+
+@tests.case
+def works_when_installed(directory):
+    """bin and lib beside each other somewhere else."""
+    place = directory / "opt" / "dftrace"
+    for name in ("bin/dftrun", "bin/dftmerge", "lib/libdftrace.so"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(BUILD / name, place / name)
+    (directory / "in").write_text("1")
+    done = run([place / "bin" / "dftrun", "cat", "in"], cwd=directory)
+    equal((done.code, done.out), (0, b"1"), "code and output")
+    true(b"POSIX" in done.err, f"the summary: {done.err.decode()}")
+    (place / "lib" / "libdftrace.so").unlink()
+    (place / "lib").rmdir()
+    done = run([place / "bin" / "dftrun", "cat", "in"], cwd=directory)
+    if not os.path.exists("/usr/local/lib/libdftrace.so"):
+        equal((done.code, done.out), (125, b""), "without the library")
+
+
+@tests.case
+def the_programs_descriptors_are_its_own(directory):
+    """Nothing of dftrun's is open in the program; the library's own descriptor lies at 256 or above, out of the way."""
+    done = dftrun(directory, "--no-summary", "--", "ls", "/proc/self/fd")
+    plain = run(["ls", "/proc/self/fd"], cwd=directory)
+    equal([n for n in done.out.split() if int(n) < 256], plain.out.split(), "descriptors")
+    true(len(done.out.split()) <= len(plain.out.split()) + 1, f"descriptors of the library: {done.out.split()}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
