@@ -184,11 +184,11 @@ int dft_filter_call(const struct dft_filter *filter, uint64_t call)
            (!filter->nnames || fits(filter->names, filter->nnames, name));
 }
 
-static int file_fits(const struct dft_filter *filter, uint64_t id)
+int dft_filter_file(const struct dft_filter *filter, uint64_t id)
 {
     char room[18];
 
-    return id && fits(filter->files, filter->nfiles, dft_names_show(filter->table, id, room));
+    return !filter->nfiles || (id && fits(filter->files, filter->nfiles, dft_names_show(filter->table, id, room)));
 }
 
 int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)
@@ -200,7 +200,7 @@ int dft_filter_event(const struct dft_filter *filter, const struct dft_event *ev
 {
     if (!dft_filter_time(filter, event) || !dft_filter_call(filter, call))
         return 0;
-    return !filter->nfiles || file_fits(filter, event->file) || file_fits(filter, event->file2);
+    return !filter->nfiles || dft_filter_file(filter, event->file) || dft_filter_file(filter, event->file2);
 }
 
 int dft_filter_has_files(const struct dft_filter *filter)

@@ -47,6 +47,8 @@ int dft_filter_call(const struct dft_filter *filter, uint64_t call);
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call);
 /* The time alone. */
 int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event);
+/* Does a file (name id) pass? */
+int dft_filter_file(const struct dft_filter *filter, uint64_t file);
 /* Is it asked about files, which call rows know nothing of? */
 int dft_filter_has_files(const struct dft_filter *filter);
 

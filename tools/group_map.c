@@ -1,0 +1,80 @@
+/* Group keys -> dense numbers: open addressing with linear probing. */
+#include "group_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct dft_group_key) == 64, "compared and hashed as eight words");
+
+static uint32_t hash_of(const struct dft_group_key *key)
+{
+    uint64_t words[8], hash = 0;
+
+    memcpy(words, key, sizeof words);
+    for (unsigned i = 0; i < 8; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)hash;
+}
+
+static uint32_t *find_slot(const struct dft_group_map *map, const struct dft_group_key *key)
+{
+    uint32_t i = hash_of(key) & (map->nslots - 1);
+
+    while (map->slots[i] && memcmp(&map->keys[map->slots[i] - 1], key, sizeof *key))
+        i = (i + 1) & (map->nslots - 1);
+    return &map->slots[i];
+}
+
+static int grow(struct dft_group_map *map)
+{
+    uint32_t nslots = map->nslots ? 2 * map->nslots : 256;
+    struct dft_group_key *keys;
+    uint32_t *slots;
+
+    if (map->count >= UINT32_MAX / 4)
+        return -ENOMEM;
+    keys = realloc(map->keys, nslots / 2 * sizeof *keys);
+    if (!keys)
+        return -ENOMEM;
+    map->keys = keys;
+    map->capacity = nslots / 2;
+    slots = calloc(nslots, sizeof *slots);
+    if (!slots)
+        return -ENOMEM;
+    free(map->slots);
+    map->slots = slots;
+    map->nslots = nslots;
+    for (uint32_t i = 0; i < map->count; i++)
+        *find_slot(map, &keys[i]) = i + 1;
+    return 0;
+}
+
+int dft_group_map_get(struct dft_group_map *map, const struct dft_group_key *key, uint32_t *number)
+{
+    uint32_t *slot;
+
+    if (2 * map->count >= map->nslots && grow(map))
+        return -ENOMEM;
+    slot = find_slot(map, key);
+    if (!*slot) {
+        map->keys[map->count++] = *key;
+        *slot = map->count;
+    }
+    *number = *slot - 1;
+    return 0;
+}
+
+int64_t dft_group_map_find(const struct dft_group_map *map, const struct dft_group_key *key)
+{
+    return map->nslots ? (int64_t)*find_slot(map, key) - 1 : -1;
+}
+
+void dft_group_map_fini(struct dft_group_map *map)
+{
+    free(map->keys);
+    free(map->slots);
+    memset(map, 0, sizeof *map);
+}

@@ -1,0 +1,20 @@
+/* A map from group keys to dense numbers 0, 1, ...; one thread. */
+#ifndef DFT_GROUP_MAP_H
+#define DFT_GROUP_MAP_H
+
+#include "query.h"
+
+struct dft_group_map {
+    struct dft_group_key *keys; /* by number */
+    uint32_t count, capacity;
+    uint32_t *slots; /* number + 1, 0 free; a power of two of them, at most half in use */
+    uint32_t nslots;
+};
+
+/* An empty map is all zero. Returns 0 and the number of the key (added when new), or -ENOMEM. The key's padding must be zero. */
+int dft_group_map_get(struct dft_group_map *map, const struct dft_group_key *key, uint32_t *number);
+/* The number of a key, or -1. */
+int64_t dft_group_map_find(const struct dft_group_map *map, const struct dft_group_key *key);
+void dft_group_map_fini(struct dft_group_map *map);
+
+#endif

@@ -1,0 +1,143 @@
+/* Questions about a source: events, grouped by some of their traits, as metrics and percentiles.
+ *
+ * WHERE THE ANSWER COMES FROM. Call rows (BUCKETS blocks) when they answer exactly; else events, and for what was kept as aggregates only, file rows
+ * where these answer, else call rows, else it is left out and the note says how much. Whatever the source, the arithmetic is
+ * that of the aggregator's tables: events are put into groups first (each group is a "call" of its own to the table), rows are merged as
+ * they are; so the integers are the same.
+ *
+ * Call rows do not answer: grouping by file or dir, --file; grouping by a time that is not a multiple of their interval; --from or --to off that grid (of 64
+ * intervals, when percentiles are wanted).
+ *
+ * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters, metadata, nor what was in flight. Grouping
+ * by file or dir leaves out events that have no file. `time` is that of the start.
+ *
+ * SELF TIME of a group: the sum of its durations, less the durations of all events whose innermost region belongs to the group, that is, has its
+ * category and name (as far as these are keys) and is in one of its processes and threads. Those events are subject to --rank, --pid, --from and --to, not to --cat,
+ * --name, --file. So it can be below zero, where a region was left open or began before --from. It is known for groups by cat, name, op, class and any key of
+ * processes and threads; not with region, file, dir or time. */
+#ifndef DFT_QUERY_H
+#define DFT_QUERY_H
+
+#include "aggregate.h"
+#include "filter.h"
+#include "source.h"
+
+enum dft_by {
+    DFT_BY_CAT,
+    DFT_BY_NAME,
+    DFT_BY_REGION,
+    DFT_BY_FILE,
+    DFT_BY_DIR,
+    DFT_BY_RANK,
+    DFT_BY_PID,
+    DFT_BY_HOST,
+    DFT_BY_TID,
+    DFT_BY_PROCESS, /* process key */
+    DFT_BY_PROGRAM, /* last part of the executable's path */
+    DFT_BY_TIME,
+    DFT_BY_OP,
+    DFT_BY_CLASS,
+    DFT_BY_COUNT
+};
+
+struct dft_query {
+    uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
+    unsigned nby;
+    uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
+    int percentiles;
+    int busy_union; /* wanted, if the answer comes from events */
+};
+
+/* What makes a group. Fields that are no key are 0. */
+struct dft_group_key {
+    uint64_t call;      /* while counting: call id. In an answer: unused */
+    uint64_t cat, name; /* in an answer: ids of the texts */
+    uint64_t region;    /* name id, 0 none */
+    uint64_t file;      /* name id of the file, or of the directory */
+    uint64_t time;      /* number of the interval of width_ns */
+    uint32_t who;       /* number of the combination of process traits + 1 */
+    uint32_t tid;
+    uint8_t op, class;
+    uint8_t pad[6];
+};
+
+struct dft_group {
+    struct dft_group_key key;
+    struct dft_metrics metrics;
+    int64_t self_ns;
+    uint64_t p50, p95, p99;
+    uint64_t busy_union_ns;
+    uint64_t union_end; /* while counting */
+};
+
+enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
+
+struct dft_answer {
+    struct dft_query query; /* with width_ns set */
+    enum dft_answer_source source;
+    int has_percentiles, has_union, has_self;
+    struct dft_group *groups;
+    uint32_t count;
+    uint32_t found;       /* groups before dft_answer_sort cut them to the first few */
+    uint64_t all_ns;      /* time of all groups found */
+    uint64_t events;      /* that pass the filter, whether or not they belong to a group */
+    uint64_t events_kept; /* of these, kept one by one */
+    uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */
+    const struct dft_source_process **who; /* one process of each combination */
+    struct dft_source *dft_source;
+};
+
+/* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */
+int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
+
+/* Answers. Returns 0 or -ENOMEM; what could not be read, or answered, is noted at the source. */
+int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                  struct dft_answer *answer);
+void dft_answer_fini(struct dft_answer *answer);
+
+/* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys, ascending. Returns 0, or -EINVAL: no such column.
+ * Fetches the texts of all files first when `top` is 0 (keys decide between ties), else only those of groups that may be
+ * among the first `top`, and forgets the others. */
+int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top);
+
+/* --- keys and columns ----------------------------------------------------------------------------------------------- */
+
+enum dft_key_type { DFT_KEY_NULL, DFT_KEY_TEXT, DFT_KEY_UINT };
+struct dft_key_value {
+    enum dft_key_type type;
+    struct dft_text text; /* valid as long as source and `room` are */
+    uint64_t number;
+    char room[24];
+};
+
+/* Name of a key as JSON has it: "cat", "t_ns". */
+const char *dft_by_name(enum dft_by by);
+/* The value of a key of a group. */
+void dft_group_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
+                     struct dft_key_value *value);
+
+/* The numbers of a group, in the order of JSON: "count", "errors" ... */
+enum dft_column {
+    DFT_COLUMN_COUNT,
+    DFT_COLUMN_ERRORS,
+    DFT_COLUMN_TIME,
+    DFT_COLUMN_SELF,
+    DFT_COLUMN_TIME_MIN,
+    DFT_COLUMN_TIME_MAX,
+    DFT_COLUMN_P50,
+    DFT_COLUMN_P95,
+    DFT_COLUMN_P99,
+    DFT_COLUMN_UNION,
+    DFT_COLUMN_BYTES,
+    DFT_COLUMN_SIZE_MIN,
+    DFT_COLUMN_SIZE_MAX,
+    DFT_COLUMN_OFFSET_MIN,
+    DFT_COLUMN_OFFSET_MAX,
+    DFT_COLUMNS
+};
+const char *dft_column_name(enum dft_column column);
+/* Returns 0: it means nothing here (null), 1: *value (only self_ns may be negative). */
+int dft_column_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_column column,
+                     int64_t *value);
+
+#endif

@@ -1,0 +1,155 @@
+/* Rows into groups: call rows, or, where events are not kept and files are asked about, file rows. */
+#include "query_inside.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A row's time, as far as a row can say it: its interval [start, start + width). */
+struct row_time {
+    uint64_t start, width;
+};
+
+static struct row_time time_of(const struct dft_row *row, uint64_t interval_ns)
+{
+    uint64_t width = row->kind == DFT_ROW_CALL ? interval_ns : interval_ns * DFT_COARSE;
+
+    return (struct row_time){row->interval * width, width};
+}
+
+/* Does the question cut the row's interval in two? */
+static int is_cut(const struct dft_asking *asking, const struct row_time *time)
+{
+    const struct dft_filter *filter = asking->filter;
+    uint64_t end = time->start + time->width;
+
+    if (filter->from_ns > time->start && filter->from_ns < end)
+        return 1;
+    if (filter->to_ns > time->start && filter->to_ns < end)
+        return 1;
+    if (!DFT_HAS(asking, DFT_BY_TIME))
+        return 0;
+    return time->start / asking->query.width_ns != (end - 1) / asking->query.width_ns;
+}
+
+/* Rounded outward: a row counts when any of its interval does. */
+static int in_time(const struct dft_filter *filter, const struct row_time *time)
+{
+    return time->start + time->width > filter->from_ns && (time->start < filter->to_ns || filter->to_ns == UINT64_MAX);
+}
+
+static void key_of(const struct dft_asking *asking, const struct dft_block *block, const struct dft_row *row,
+                   const struct row_time *time, struct dft_group_key *key)
+{
+    memset(key, 0, sizeof *key);
+    key->who = asking->who_of[block->process];
+    if (DFT_HAS(asking, DFT_BY_TID))
+        key->tid = block->tid;
+    if (DFT_HAS(asking, DFT_BY_TIME))
+        key->time = time->start / asking->query.width_ns;
+    if (DFT_HAS(asking, DFT_BY_REGION))
+        key->region = row->region;
+    if (DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME))
+        key->call = row->subject;
+    if (DFT_HAS(asking, DFT_BY_OP))
+        key->op = row->op;
+    if (DFT_HAS(asking, DFT_BY_CLASS))
+        key->class = (uint8_t)(1 + (row->kind == DFT_ROW_FILE ? row->class : dft_op_class(row->op)));
+}
+
+/* Which kind of rows answers for this block: call rows, file rows, or none (-1). */
+static int kind_for(const struct dft_asking *asking)
+{
+    const struct dft_filter *filter = asking->filter;
+    int calls = DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME) || DFT_HAS(asking, DFT_BY_OP) ||
+                filter->ncats || filter->nnames;
+
+    if (!DFT_HAS(asking, DFT_BY_FILE) && !DFT_HAS(asking, DFT_BY_DIR) && !filter->nfiles)
+        return DFT_ROW_CALL;
+    return calls ? -1 : DFT_ROW_FILE;
+}
+
+static int merge(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
+                 struct dft_row *row, const struct row_time *time)
+{
+    struct dft_group_key key;
+    uint32_t number;
+    int rc;
+
+    key_of(asking, block, row, time, &key);
+    if (row->kind == DFT_ROW_FILE) {
+        struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
+        struct dft_group_key with_file;
+
+        if (!dft_event_key(asking, counting, NULL, 0, &event, 0, 0, &with_file))
+            return 0;
+        key.file = with_file.file;
+        row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
+    }
+    rc = dft_group_map_get(&counting->map, &key, &number);
+    if (rc)
+        return rc;
+    row->interval = 0;
+    row->region = 0;
+    row->subject = number;
+    return dft_table_merge(counting->table, row);
+}
+
+static int count_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
+                     struct dft_row *row, const struct row_time *time, int kind)
+{
+    int is_call = row->kind == DFT_ROW_CALL, rc;
+
+    if (is_call && asking->want_self && row->region) {
+        rc = dft_add_child(asking, counting, asking->who_of[block->process], block->tid, row->region,
+                           row->metrics.dur_sum);
+        if (rc)
+            return rc;
+    }
+    if (row->kind != DFT_ROW_FILE && !dft_filter_call(asking->filter, row->subject))
+        return 0;
+    if (is_call && !asking->filter->nfiles) {
+        counting->events += row->metrics.count;
+        if (block->use & DFT_IN_BOTH)
+            counting->events_kept += row->metrics.count;
+    }
+    if (is_call && kind < 0)
+        counting->unsplit += row->metrics.count;
+    if (kind < 0)
+        return 0;
+    if (row->kind == DFT_ROW_FILE && asking->filter->nfiles)
+        counting->events += row->metrics.count;
+    if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
+        return 0;
+    if (row->kind == DFT_ROW_HISTOGRAM && !asking->query.percentiles)
+        return 0;
+    return merge(asking, counting, block, row, time);
+}
+
+int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
+                   const struct dft_block *block, struct dft_buckets *buckets)
+{
+    int kind = kind_for(asking), rc = 0;
+
+    (void)process;
+    if (!buckets->interval_ns || buckets->interval_ns > DFT_INTERVAL_NS_MAX)
+        return 0;
+    if (kind == DFT_ROW_FILE)
+        counting->file_rows = 1;
+    for (uint32_t i = 0; !rc && i < buckets->count; i++) {
+        struct dft_row *row = &buckets->rows[i];
+        struct row_time time = time_of(row, buckets->interval_ns);
+
+        if (row->kind > DFT_ROW_FILE || row->interval > UINT64_MAX / time.width - 1)
+            continue;
+        if (!in_time(asking->filter, &time))
+            continue;
+        if ((row->kind == kind || (row->kind == DFT_ROW_HISTOGRAM && asking->query.percentiles)) &&
+            is_cut(asking, &time)) {
+            if (asking->rows_only)
+                return DFT_NOT_EXACT;
+            counting->inexact = 1;
+        }
+        rc = count_row(asking, counting, block, row, &time, kind);
+    }
+    return rc == -EINVAL ? 0 : rc;
+}

@@ -1,0 +1,116 @@
+/* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and summary_data.c. */
+#include "summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *by_text, *width_text;
+
+static const struct dft_option own_options[] = {
+    {"by", 'b', "KEYS", &by_text, NULL, "group by these, separated by commas (default: call)"},
+    {"width", 0, "SECONDS", &width_text, NULL, "width of time groups (default: the traces' interval)"},
+    {0},
+};
+
+const char *dft_answer_source_name(enum dft_answer_source source)
+{
+    static const char *const names[] = {
+        [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "files", [DFT_ANSWER_EVENTS] = "events"};
+
+    return names[source];
+}
+
+int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
+                    struct dft_answer *answer)
+{
+    int rc = dft_query_run(summary->source, &summary->options->filter, query, answer);
+
+    if (rc)
+        return rc;
+    rc = dft_answer_sort(answer, sort, top);
+    if (rc)
+        dft_answer_fini(answer);
+    return rc;
+}
+
+static int parse_keys(struct dft_summary *summary)
+{
+    const char *wrong;
+    int64_t width;
+
+    summary->by = by_text != NULL;
+    if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
+        fprintf(stderr,
+                "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
+                "host, tid, process, program, time, op, class\n",
+                *wrong ? wrong : "(empty)");
+        return -EINVAL;
+    }
+    if (!width_text)
+        return 0;
+    if (dft_filter_seconds(&width, width_text) || width <= 0 || (uint64_t)width > DFT_INTERVAL_NS_MAX) {
+        fprintf(stderr, "dftmerge summary: --width %s: not a number of seconds, as in 0.5\n", width_text);
+        return -EINVAL;
+    }
+    summary->query.width_ns = (uint64_t)width;
+    return 0;
+}
+
+/* Wrong columns are found before the work, not after it. */
+static int check_sort(const struct dft_summary *summary)
+{
+    struct dft_answer empty = {.query = summary->query};
+
+    if (!summary->options->sort || !dft_answer_sort(&empty, summary->options->sort, 1))
+        return 0;
+    fprintf(stderr, "dftmerge summary: --sort %s: no such column. There are the keys of --by, and",
+            summary->options->sort);
+    for (int c = 0; c < DFT_COLUMNS; c++)
+        fprintf(stderr, " %s", dft_column_name((enum dft_column)c));
+    fputc('\n', stderr);
+    return -EINVAL;
+}
+
+static int write_summary(struct dft_summary *summary)
+{
+    if (summary->options->json)
+        return dft_summary_json(summary);
+    return summary->options->csv ? dft_summary_csv(summary) : dft_summary_text(summary);
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_summary summary = {.options = &options};
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_summary, own_options, argc, argv, &code))
+        return code;
+    if (parse_keys(&summary) || check_sort(&summary)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    if (dft_command_begin(&options, &summary.source, &code))
+        return code;
+    rc = dft_job_collect(&summary.job, summary.source);
+    if (!rc)
+        rc = write_summary(&summary);
+    if (rc)
+        fprintf(stderr, "dftmerge summary: %s\n", strerror(-rc));
+    dft_job_fini(&summary.job);
+    return dft_command_end(&options, summary.source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+}
+
+const struct dft_command dft_command_summary = {
+    .name = "summary",
+    .arguments = "PATH...",
+    .brief = "where the I/O time goes: by call, file and rank",
+    .details =
+        "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
+        "op, class. Times are sums over calls; self is without what is directly inside a region. Percentiles are of\n"
+        "durations, within 1.6 %. Grouping by file or dir leaves out what has no file.",
+    .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
+    .run = run,
+};

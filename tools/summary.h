@@ -1,0 +1,48 @@
+/* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and CSV. */
+#ifndef DFT_SUMMARY_H
+#define DFT_SUMMARY_H
+
+#include "command.h"
+#include "query.h"
+
+/* What is known of the job without looking at events; of all inputs, whatever the filter. */
+struct dft_job {
+    uint32_t processes, pids, ranks, hosts;
+    uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
+    uint32_t *missing_ranks; /* ascending */
+    uint32_t nmissing;
+    uint32_t killed, running; /* processes that did not end by themselves */
+    uint64_t start_ns, wall_ns;
+    uint64_t process_ns; /* from start to end, summed over processes */
+    uint64_t dropped[DFT_DROP_LAST + 1];
+    uint64_t overhead_ns;
+    uint64_t damaged;                       /* blocks */
+    const struct dft_source_process *first; /* the first one that started, for its names */
+};
+
+/* Returns 0 or -ENOMEM. */
+int dft_job_collect(struct dft_job *job, const struct dft_source *source);
+void dft_job_fini(struct dft_job *job);
+
+/* Everything that a summary is asked for. */
+struct dft_summary {
+    struct dft_source *source;
+    const struct dft_options *options;
+    struct dft_query query; /* of --by, or category and name */
+    int by;                 /* --by was given */
+    struct dft_job job;
+};
+
+/* Each writes to standard output. Return 0, -EINVAL (no such column to sort by) or -ENOMEM. */
+int dft_summary_json(struct dft_summary *summary);
+int dft_summary_csv(struct dft_summary *summary);
+int dft_summary_text(struct dft_summary *summary);
+
+/* Answers a question and sorts. `sort` NULL: time. */
+int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
+                    struct dft_answer *answer);
+/* "answered from buckets; nothing lost", or what was. */
+void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
+const char *dft_answer_source_name(enum dft_answer_source source);
+
+#endif

@@ -1,0 +1,132 @@
+/* Facts of the whole job: processes, ranks, wall time, what was lost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary.h"
+
+#define RANKS_MAX (1u << 24) /* a world size beyond it is not believed */
+
+static int by_host_and_pid(const void *left, const void *right)
+{
+    const struct dft_source_process *a = *(const struct dft_source_process *const *)left;
+    const struct dft_source_process *b = *(const struct dft_source_process *const *)right;
+    struct dft_text x = a->process.host, y = b->process.host;
+    uint32_t n = x.length < y.length ? x.length : y.length;
+    int order = n ? memcmp(x.bytes, y.bytes, n) : 0;
+
+    if (order || x.length != y.length)
+        return order ? order : x.length < y.length ? -1 : 1;
+    return a->process.pid < b->process.pid ? -1 : a->process.pid > b->process.pid;
+}
+
+static int same_host(const struct dft_source_process *a, const struct dft_source_process *b)
+{
+    return a->process.host.length == b->process.host.length &&
+           (!a->process.host.length || !memcmp(a->process.host.bytes, b->process.host.bytes, a->process.host.length));
+}
+
+static int count_pids(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    const struct dft_source_process **sorted = malloc((count + 1u) * sizeof *sorted);
+
+    if (!sorted)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &processes[i];
+    qsort(sorted, count, sizeof *sorted, by_host_and_pid);
+    for (uint32_t i = 0; i < count; i++) {
+        job->pids += !i || by_host_and_pid(&sorted[i - 1], &sorted[i]) != 0;
+        job->hosts += !i || !same_host(sorted[i - 1], sorted[i]);
+    }
+    free(sorted);
+    return 0;
+}
+
+static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    uint8_t *seen;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dft_process *process = &processes[i].process;
+
+        if (process->world_size > job->world_size && process->world_size <= RANKS_MAX)
+            job->world_size = process->world_size;
+        if (process->rank >= 0 && (uint32_t)process->rank < RANKS_MAX && (uint32_t)process->rank >= job->world_size)
+            job->world_size = (uint32_t)process->rank + 1;
+    }
+    seen = calloc(job->world_size + 1u, 1);
+    job->missing_ranks = malloc((job->world_size + 1u) * sizeof *job->missing_ranks);
+    if (!seen || !job->missing_ranks) {
+        free(seen);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t rank = processes[i].process.rank;
+
+        if (rank >= 0 && (uint32_t)rank < job->world_size && !seen[rank]++)
+            job->ranks++;
+    }
+    for (uint32_t rank = 0; job->ranks && rank < job->world_size; rank++)
+        if (!seen[rank])
+            job->missing_ranks[job->nmissing++] = rank;
+    free(seen);
+    return 0;
+}
+
+/* From its start to its end, as far as they are known; else from its first event to its last. */
+static uint64_t life_of(const struct dft_source_process *process)
+{
+    uint64_t start = process->process.start_ns, end = process->ended ? process->end.time_ns : 0;
+
+    if (!start || (process->start_ns && process->start_ns < start))
+        start = process->start_ns;
+    if (end < process->end_ns)
+        end = process->end_ns;
+    return end > start ? end - start : 0;
+}
+
+static void add_process(struct dft_job *job, const struct dft_source_process *process)
+{
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        job->dropped[reason] += process->end.dropped[reason];
+    job->overhead_ns += process->end.overhead_ns;
+    job->process_ns += life_of(process);
+    job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;
+    job->running += process->how == DFT_ENDING_RUNNING;
+    if (process->known && process->process.exe.length &&
+        (!job->first || process->process.start_ns < job->first->process.start_ns))
+        job->first = process;
+}
+
+int dft_job_collect(struct dft_job *job, const struct dft_source *source)
+{
+    const struct dft_source_process *processes;
+    const struct dft_source_file *files;
+    uint32_t count, nfiles;
+    uint64_t end;
+    int rc;
+
+    memset(job, 0, sizeof *job);
+    processes = dft_source_processes(source, &count);
+    files = dft_source_files(source, &nfiles);
+    dft_source_span(source, &job->start_ns, &end);
+    job->wall_ns = end - job->start_ns;
+    job->processes = count;
+    for (uint32_t i = 0; i < count; i++)
+        add_process(job, &processes[i]);
+    for (uint32_t f = 0; f < nfiles; f++)
+        job->damaged += files[f].skipped.damaged;
+    rc = count_pids(job, processes, count);
+    if (!rc)
+        rc = count_ranks(job, processes, count);
+    if (rc)
+        dft_job_fini(job);
+    return rc;
+}
+
+void dft_job_fini(struct dft_job *job)
+{
+    free(job->missing_ranks);
+    job->missing_ranks = NULL;
+}
