@@ -78,7 +78,7 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
         if (!error)
             error = exporter->write(export);
         if (!error)
-            error = dft_outfile_commit(&out);
+            error = dft_outfile_commit(&out, 0);
     }
     dft_outfile_abort(&out);
     if (error)

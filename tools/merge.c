@@ -95,7 +95,7 @@ static int write_out(struct merge *merge, const char *path)
     if (!error)
         error = put_records(merge);
     if (!error)
-        error = dft_outfile_commit(&merge->out);
+        error = dft_outfile_commit(&merge->out, 1);
     dft_outfile_abort(&merge->out);
     if (error)
         fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -187,6 +188,8 @@ int dft_outfile_open(struct dft_outfile *file, const char *path)
         error = 0;
     }
     setvbuf(file->stream, NULL, _IOFBF, 1 << 16);
+    __fsetlocking(file->stream,
+                  FSETLOCKING_BYCALLER); /* one thread writes: a lock a character would cost half the time */
 out:
     if (error)
         dft_outfile_abort(file);
@@ -206,7 +209,7 @@ static int close_stream(FILE *stream, int sync)
     return error;
 }
 
-int dft_outfile_commit(struct dft_outfile *file)
+int dft_outfile_commit(struct dft_outfile *file, int durable)
 {
     struct gzip *gzip = file->gzip;
     int error = 0;
@@ -225,7 +228,7 @@ int dft_outfile_commit(struct dft_outfile *file)
         dft_outfile_abort(file);
         return error;
     }
-    error = close_stream(file->stream, file->temporary != NULL);
+    error = close_stream(file->stream, durable && file->temporary != NULL);
     file->stream = NULL;
     if (!error && file->temporary && rename(file->temporary, file->path) < 0)
         error = -errno;

@@ -16,8 +16,8 @@ struct dft_outfile {
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
 
-/* Ends the file and gives it its name. Returns 0, or -errno of the first error since it was opened, and then nothing is left. */
-int dft_outfile_commit(struct dft_outfile *file);
+/* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the first error since it was opened, and then nothing is left. */
+int dft_outfile_commit(struct dft_outfile *file, int durable);
 
 /* Forgets the file; nothing is left. Harmless after commit, and on zeroed memory. */
 void dft_outfile_abort(struct dft_outfile *file);
