@@ -63,10 +63,11 @@ static void print_json(void)
     dft_json_object(&json, NULL);
     dft_json_array(&json, "calls");
     for (size_t i = 0; i < ENTRIES; i++) {
-        size_t op = op_of(&entries[i]);
+        size_t op;
 
         if (entries[i].event)
             continue;
+        op = op_of(&entries[i]);
         dft_json_object(&json, NULL);
         dft_json_string(&json, "cat", entries[i].category);
         dft_json_string(&json, "name", entries[i].name);

@@ -55,7 +55,7 @@ def dump(*paths, expect=0, options=()):
     done = dftmerge("dump", "--json", *options, *paths)
     if done.code != expect:
         raise AssertionError(f"dftmerge dump: exit code {done.code}: {done.err.decode(errors='replace').strip()}")
-    return [json.loads(line) for line in done.out.decode("ascii").splitlines()]
+    return [json.loads(line) for line in done.out.decode("utf-8").splitlines()]
 
 
 def traces(directory):
