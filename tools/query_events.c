@@ -21,7 +21,9 @@ int dft_event_counts(const struct dft_event *event, uint8_t op)
 {
     if (event->bits & DFT_BIT_OPEN || dft_op_class(op) == DFT_CLASS_MARK)
         return 0;
-    return event->phase == DFT_PHASE_COMPLETE || (op == DFT_OP_EXEC && event->phase == DFT_PHASE_BEGIN);
+    if (event->phase == DFT_PHASE_BEGIN)
+        return op == DFT_OP_EXEC || op == DFT_OP_FORK;
+    return event->phase == DFT_PHASE_COMPLETE;
 }
 
 static uint64_t duration_of(const struct dft_event *event)

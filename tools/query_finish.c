@@ -174,7 +174,9 @@ static void drop_empty(struct dft_answer *answer)
             answer->groups[n++] = answer->groups[i];
     answer->count = answer->found = n;
     for (uint32_t i = 0; i < n; i++)
-        answer->all_ns += answer->groups[i].metrics.dur_sum;
+        answer->all_ns += !answer->has_self               ? answer->groups[i].metrics.dur_sum
+                          : answer->groups[i].self_ns > 0 ? (uint64_t)answer->groups[i].self_ns
+                                                          : 0;
 }
 
 static int has_aggregates_only(const struct dft_asking *asking)

@@ -14,7 +14,8 @@
 
 /* --- what was lost -------------------------------------------------------------------------------------------------- */
 
-static void print_losses(const struct dft_job *job)
+/* `what` begins the sentence when something was. */
+static void print_losses(const struct dft_job *job, const char *what)
 {
     char room[DFT_TEXT_ROOM];
     const char *comma = "";
@@ -23,10 +24,10 @@ static void print_losses(const struct dft_job *job)
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         all += job->dropped[reason];
     if (!all && !job->damaged) {
-        fputs("nothing lost", stdout);
+        fputs(*what ? "nothing lost" : "nothing", stdout);
         return;
     }
-    fputs("lost: ", stdout);
+    fputs(what, stdout);
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
         if (!job->dropped[reason])
             continue;
@@ -46,7 +47,7 @@ void dft_summary_last_line(const struct dft_summary *summary, const struct dft_a
     char room[DFT_TEXT_ROOM];
 
     printf("answered from %s; ", names[answer->source]);
-    print_losses(&summary->job);
+    print_losses(&summary->job, "lost: ");
     if (answer->unsplit)
         printf("; %s events are known only as aggregates and are not in this table",
                dft_text_count(room, answer->unsplit));
@@ -144,7 +145,7 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
     fputs("\nlost      ", stdout);
-    print_losses(job);
+    print_losses(job, "");
     if (job->overhead_ns)
         printf("; tracing took %s (%s)", dft_text_ns(a, job->overhead_ns),
                dft_text_share(b, job->overhead_ns, job->process_ns));
@@ -172,6 +173,14 @@ enum cell {
 static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "%",   "self",  "mean",
                                                "p50",   "p95",    "p99",  "max", "bytes", "rate"};
 
+/* Self time where it is known: so that a region and what is inside it do not count twice. */
+static double share_of(const struct dft_answer *answer, const struct dft_group *group)
+{
+    if (!answer->has_self)
+        return (double)group->metrics.dur_sum;
+    return group->self_ns > 0 ? (double)group->self_ns : 0;
+}
+
 static void set_cell(const struct dft_answer *answer, const struct dft_group *group, enum cell cell, uint64_t all_ns,
                      char *room)
 {
@@ -184,8 +193,8 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_count(room, m->errors);
     else if (cell == CELL_TIME)
         dft_text_ns(room, m->dur_sum);
-    else if (cell == CELL_SHARE)
-        snprintf(room, DFT_TEXT_ROOM, "%.1f", all_ns ? 100.0 * (double)m->dur_sum / (double)all_ns : 0.0);
+    else if (cell == CELL_SHARE && all_ns)
+        snprintf(room, DFT_TEXT_ROOM, "%.1f", 100.0 * share_of(answer, group) / (double)all_ns);
     else if (cell == CELL_SELF && group->self_ns >= 0)
         dft_text_ns(room, (uint64_t)group->self_ns);
     else if (cell == CELL_MEAN && m->samples)
@@ -311,6 +320,8 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
     struct dft_answer answer;
     int rc = dft_summary_ask(summary, query, options->sort, options->top ? options->top : top, &answer);
 
+    if (rc == -EINVAL) /* the column to sort by is a key of another table */
+        rc = dft_summary_ask(summary, query, NULL, options->top ? options->top : top, &answer);
     if (rc)
         return rc;
     if (answer.count || even_empty) {

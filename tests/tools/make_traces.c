@@ -1,0 +1,526 @@
+/* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with threads that run nested regions and calls on a few
+ * files, written with the library's own encoders, EVENTS and BUCKETS block by block.
+ *
+ *   make_traces DIR KEY=VALUE...
+ *
+ * processes, threads, events (of a thread), block (events a block), interval_ms, seed: numbers.
+ * ranks=1: the n-th process is rank n. hosts=N: processes are spread over N hosts. rows=0: no BUCKETS. keep=0: no EVENTS (names and aggregates only).
+ * start=SECONDS of the first process. end=0: no END record. slow=1: events far apart, a few of them hours long. same_time=1: all events start together.
+ * live=1: the last part of each thread's events is not in blocks but in a live file, which overlaps the blocks by a few records.
+ * lossy=1: END counts dropped events. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "aggregate.h"
+#include "calls.h"
+#include "codec.h"
+#include "live.h"
+
+#define SECOND      UINT64_C(1000000000)
+#define CALLS       14
+#define FILES       12
+#define REGIONS     4
+#define REGIONS_MAX 3
+#define BLOCK_MAX   DFT_BLOCK_EVENTS_MAX
+
+static struct {
+    long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
+        live, lossy;
+} settings = {.processes = 2,
+              .threads = 2,
+              .events = 500,
+              .block = 100,
+              .interval_ms = 100,
+              .seed = 1,
+              .hosts = 1,
+              .rows = 1,
+              .keep = 1,
+              .start = 1700000000,
+              .end = 1};
+
+static const struct {
+    const char *name;
+    long *value;
+} names_of_settings[] = {
+    {"processes", &settings.processes},
+    {"threads", &settings.threads},
+    {"events", &settings.events},
+    {"block", &settings.block},
+    {"interval_ms", &settings.interval_ms},
+    {"seed", &settings.seed},
+    {"ranks", &settings.ranks},
+    {"hosts", &settings.hosts},
+    {"rows", &settings.rows},
+    {"keep", &settings.keep},
+    {"start", &settings.start},
+    {"end", &settings.end},
+    {"slow", &settings.slow},
+    {"same_time", &settings.same_time},
+    {"live", &settings.live},
+    {"lossy", &settings.lossy},
+};
+
+static struct dft_call calls[CALLS];
+static struct dft_name files[FILES], regions[REGIONS], keys[3];
+static struct dft_encoder *encoder;
+static FILE *out;
+
+/* xorshift64*: G. Marsaglia, S. Vigna. */
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit;
+}
+
+#define TEXT(s) ((struct dft_text){s, sizeof s - 1})
+
+static struct dft_name name_of(struct dft_text text)
+{
+    return (struct dft_name){.id = dft_name_id(text.bytes, text.length), .text = text};
+}
+
+static void make_names(void)
+{
+    static const struct {
+        struct dft_text text;
+        uint8_t op;
+    } table[CALLS] = {{TEXT("POSIX\0openat"), DFT_OP_OPEN},   {TEXT("POSIX\0close"), DFT_OP_CLOSE},
+                      {TEXT("POSIX\0read"), DFT_OP_READ},     {TEXT("POSIX\0write"), DFT_OP_WRITE},
+                      {TEXT("POSIX\0pread"), DFT_OP_PREAD},   {TEXT("POSIX\0fstat"), DFT_OP_STAT},
+                      {TEXT("POSIX\0rename"), DFT_OP_RENAME}, {TEXT("STDIO\0fread"), DFT_OP_FREAD},
+                      {TEXT("STDIO\0fputc"), DFT_OP_FPUTS},   {TEXT("PROCESS\0execve"), DFT_OP_EXEC},
+                      {TEXT("APP\0tick"), DFT_OP_INSTANT},    {TEXT("sys\0cpu"), DFT_OP_COUNTER},
+                      {TEXT("POSIX\0lseek"), DFT_OP_SEEK},    {TEXT("POSIX\0mkdir"), DFT_OP_MKDIR}};
+    static const struct dft_text paths[FILES] = {TEXT("/data/in/a.bin"),
+                                                 TEXT("/data/in/b.bin"),
+                                                 TEXT("/data/out/c.bin"),
+                                                 TEXT("/data/out/with,comma\".csv"),
+                                                 TEXT("/data/odd/\xff\xfe\n\t.txt"),
+                                                 TEXT("/data/odd/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
+                                                 TEXT("/top"),
+                                                 TEXT("/data/\xed\xa0\x80surrogate"),
+                                                 TEXT("/x/1"),
+                                                 TEXT("/x/2"),
+                                                 TEXT("/x/y/3"),
+                                                 TEXT("/scratch/job/deep/er/4")};
+    static const struct dft_text inside[REGIONS] = {TEXT("APP\0solve"), TEXT("APP\0step"), TEXT("LIB\0step"),
+                                                    TEXT("LIB\0pack")};
+    static const struct dft_text words[3] = {TEXT("\0step"), TEXT("\0label"), TEXT("\0value")};
+
+    for (int i = 0; i < CALLS; i++)
+        calls[i] = (struct dft_call){
+            .id = dft_name_id(table[i].text.bytes, table[i].text.length), .text = table[i].text, .op = table[i].op};
+    for (int i = 0; i < FILES; i++)
+        files[i] = name_of(paths[i]);
+    for (int i = 0; i < REGIONS; i++)
+        regions[i] = name_of(inside[i]);
+    for (int i = 0; i < 3; i++)
+        keys[i] = name_of(words[i]);
+}
+
+static void put(long length, const void *const *block)
+{
+    if (length < 0 || fwrite(*block, 1, (size_t)length, out) != (size_t)length) {
+        fprintf(stderr, "make_traces: %s\n", length < 0 ? strerror((int)-length) : strerror(errno));
+        exit(1);
+    }
+}
+
+/* --- the events of a thread ----------------------------------------------------------------------------------------- */
+
+struct walk {
+    uint64_t now;
+    struct dft_event *events;
+    struct dft_arg *args;
+    uint32_t count, nargs;
+    uint64_t open_regions[REGIONS_MAX], region_starts[REGIONS_MAX];
+    uint16_t depth;
+};
+
+static uint64_t pause_ns(void)
+{
+    uint64_t n = random_below(UINT64_C(1) << (4 + random_below(settings.slow ? 36 : 22)));
+
+    return settings.same_time ? 0 : n;
+}
+
+static struct dft_event *new_event(struct walk *walk, uint64_t start, uint32_t call)
+{
+    struct dft_event *event = &walk->events[walk->count++];
+
+    *event = (struct dft_event){.start_ns = start, .call = call, .calls = 1, .unit = 1, .offset = -1, .fd = -1};
+    event->depth = walk->depth;
+    event->region = walk->depth ? walk->open_regions[walk->depth - 1] : 0;
+    return event;
+}
+
+static void add_arg(struct walk *walk, struct dft_arg arg)
+{
+    arg.event = walk->count - 1;
+    walk->args[walk->nargs++] = arg;
+}
+
+static void set_data(struct dft_event *event, uint8_t op)
+{
+    event->size = random_below(1u << random_below(21));
+    event->result = random_below(8) ? (int64_t)event->size : (int64_t)random_below(event->size + 1);
+    if (op == DFT_OP_FREAD) {
+        event->unit = 1 + (uint32_t)random_below(16);
+        event->result = (int64_t)(event->size / event->unit);
+    }
+    if (op == DFT_OP_FPUTS) {
+        event->calls = 1 + (uint32_t)random_below(200);
+        event->size = (uint64_t)event->calls;
+        event->result = (int64_t)event->size;
+    }
+    if (random_below(10))
+        event->offset = (int64_t)random_below(1u << 30);
+    event->bits = (uint8_t)(random_below(2) ? DFT_BIT_SEQUENTIAL : 0);
+}
+
+static void call_event(struct walk *walk)
+{
+    uint32_t call = (uint32_t)random_below(CALLS);
+    uint8_t op = calls[call].op;
+    struct dft_event *event = new_event(walk, walk->now, call);
+    enum dft_class class = dft_op_class(op);
+
+    event->dur_ns = random_below(20) ? random_below(1u << random_below(18)) : pause_ns();
+    if (op == DFT_OP_INSTANT || op == DFT_OP_COUNTER) {
+        event->phase = op == DFT_OP_INSTANT ? DFT_PHASE_INSTANT : DFT_PHASE_COUNTER;
+        event->dur_ns = 0;
+        add_arg(walk, (struct dft_arg){.key = keys[2].id, .type = DFT_ARG_DOUBLE, .d = (double)random_below(1000) / 7});
+        return;
+    }
+    if (op == DFT_OP_EXEC && random_below(2)) {
+        event->phase = DFT_PHASE_BEGIN;
+        event->dur_ns = 0;
+    }
+    if (class != DFT_CLASS_NONE)
+        event->file = files[random_below(FILES)].id;
+    if (op == DFT_OP_RENAME)
+        event->file2 = files[random_below(FILES)].id;
+    if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE)
+        set_data(event, op);
+    event->fd = (int32_t)random_below(40) - 1;
+    if (op == DFT_OP_OPEN || op == DFT_OP_MKDIR) {
+        event->flags = (uint32_t)random_below(4) * 64;
+        event->mode = 0640;
+    }
+    if (!random_below(12)) {
+        event->result = -1;
+        event->err = (uint16_t)(1 + random_below(40));
+    }
+    if (!random_below(9)) {
+        add_arg(walk, (struct dft_arg){.key = keys[0].id, .type = DFT_ARG_INT, .i = (int64_t)random_below(99) - 50});
+        add_arg(walk, (struct dft_arg){.key = keys[1].id, .type = DFT_ARG_STRING, .s = TEXT("\xff\"quoted\"\x01")});
+    }
+    walk->now += event->dur_ns;
+}
+
+/* Events come in order of their ends; a region's when it ends. A region is a call whose position is CALLS + its number. */
+static void end_region(struct walk *walk)
+{
+    uint16_t depth = --walk->depth;
+    uint32_t number = 0;
+    struct dft_event *event;
+
+    while (regions[number].id != walk->open_regions[depth])
+        number++;
+    event = new_event(walk, walk->region_starts[depth], CALLS + number);
+    event->dur_ns = walk->now - event->start_ns;
+}
+
+static void make_events(struct walk *walk, uint32_t count)
+{
+    while (walk->count < count) {
+        walk->now += pause_ns();
+        if (walk->depth < REGIONS_MAX && !random_below(8)) {
+            walk->open_regions[walk->depth] = regions[random_below(REGIONS)].id;
+            walk->region_starts[walk->depth++] = walk->now;
+        } else if (walk->depth && !random_below(8)) {
+            end_region(walk);
+        } else {
+            call_event(walk);
+        }
+    }
+}
+
+/* --- blocks --------------------------------------------------------------------------------------------------------- */
+
+static void put_rows(const struct dft_batch *batch)
+{
+    unsigned keep = DFT_KEEP_HISTOGRAMS | (settings.keep ? 0 : DFT_KEEP_FILES);
+    struct dft_table *table = dft_table_create((uint64_t)settings.interval_ms * 1000000, keep);
+    struct dft_buckets buckets = {.key = batch->key,
+                                  .stream = batch->stream,
+                                  .tid = batch->tid,
+                                  .first = batch->first,
+                                  .last = batch->last,
+                                  .interval_ns = (uint64_t)settings.interval_ms * 1000000,
+                                  .calls = batch->calls,
+                                  .ncalls = batch->ncalls,
+                                  .names = batch->names,
+                                  .nnames = batch->nnames};
+    uint32_t position = 0;
+    const void *block;
+
+    if (!table || dft_table_add(table, batch, &position) || dft_table_rows(table, &buckets.rows, &buckets.count))
+        exit(1);
+    for (uint32_t i = 0; i < buckets.count; i++) {
+        const struct dft_metrics *m = &buckets.rows[i].metrics;
+
+        if (buckets.rows[i].kind != DFT_ROW_CALL || !m->count)
+            continue;
+        if (!buckets.start || m->first_start < buckets.start)
+            buckets.start = m->first_start;
+        if (m->last_end > buckets.end)
+            buckets.end = m->last_end;
+    }
+    if (buckets.count)
+        put(dft_encode_buckets(encoder, &buckets, &block), &block);
+    dft_table_destroy(table);
+}
+
+/* One block: the names are defined where they are used first in the process. */
+static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t first, struct walk *walk, uint32_t from,
+                      uint32_t to, uint8_t *defined)
+{
+    struct dft_call all_calls[CALLS + REGIONS];
+    struct dft_name names[FILES + REGIONS + 3];
+    struct dft_arg args[2 * BLOCK_MAX];
+    struct dft_batch batch = {.key = key,
+                              .stream = stream,
+                              .tid = tid,
+                              .first = first + from,
+                              .last = first + to - 1,
+                              .events = walk->events + from,
+                              .count = to - from,
+                              .calls = all_calls,
+                              .ncalls = CALLS + REGIONS,
+                              .names = names,
+                              .args = args};
+    const void *block;
+
+    memcpy(all_calls, calls, sizeof calls);
+    for (int i = 0; i < REGIONS; i++)
+        all_calls[CALLS + i] = (struct dft_call){.id = regions[i].id, .op = DFT_OP_REGION};
+    if (!*defined) {
+        memcpy(names, files, sizeof files);
+        memcpy(names + FILES, regions, sizeof regions);
+        memcpy(names + FILES + REGIONS, keys, sizeof keys);
+        batch.nnames = FILES + REGIONS + 3;
+        *defined = 1;
+    }
+    for (uint32_t i = 0; i < walk->nargs; i++) {
+        if (walk->args[i].event < from || walk->args[i].event >= to)
+            continue;
+        args[batch.nargs] = walk->args[i];
+        args[batch.nargs++].event -= from;
+    }
+    if (settings.keep)
+        put(dft_encode_events(encoder, &batch, &block), &block);
+    if (settings.rows)
+        put_rows(&batch);
+}
+
+/* --- the live file -------------------------------------------------------------------------------------------------- */
+
+static uint16_t number_of_call(const struct dft_call *call)
+{
+    for (uint16_t i = 1; i < DFT_CALL_COUNT; i++)
+        if (dft_call_rows[i].length == call->text.length &&
+            !memcmp(dft_call_rows[i].text, call->text.bytes, call->text.length))
+            return i;
+    return 0;
+}
+
+/* Reads of known files, so that a slot holds a record whole. Ticks are ns here. */
+static void put_ring(FILE *live, uint32_t stream, uint32_t tid, uint64_t from, uint64_t to, uint64_t start)
+{
+    static char page[DFT_LIVE_PAGE];
+    struct dft_ring *ring = (struct dft_ring *)page;
+    struct dft_slot slots[64] = {0};
+
+    memset(page, 0, sizeof page);
+    *ring = (struct dft_ring){.magic = DFT_RING_MAGIC,
+                              .stream = stream,
+                              .tid = tid,
+                              .capacity = 64,
+                              .shift = 6,
+                              .base = 0,
+                              .head = to,
+                              .tail = from};
+    atomic_store(&ring->flight_call, number_of_call(&calls[2]));
+    ring->flight_fd = 7;
+    ring->flight_start = start + 1000000;
+    ring->flight_file = files[0].id;
+    atomic_store(&ring->depth, 1);
+    ring->regions[0] = (struct dft_open_region){regions[0].id, start};
+    for (uint64_t sequence = from; sequence < to; sequence++) {
+        struct dft_slot *slot = &slots[sequence & 63];
+
+        *slot = (struct dft_slot){.size = 4096,
+                                  .start = start + sequence * 1000,
+                                  .duration = 500,
+                                  .slots = 1,
+                                  .file = files[1].id,
+                                  .result = 4096,
+                                  .offset = (int64_t)sequence * 4096,
+                                  .region = regions[0].id,
+                                  .fd = 5,
+                                  .depth = 1};
+        slot->call = number_of_call(&calls[2]);
+        atomic_store(&slot->marker, dft_ring_marker(ring, sequence, DFT_SLOT_VALID));
+    }
+    fwrite(page, sizeof page, 1, live);
+    fwrite(slots, sizeof slots, 1, live);
+}
+
+static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
+{
+    static char page[DFT_LIVE_PAGE];
+    char *name;
+    FILE *live = NULL;
+
+    if (asprintf(&name, "%s.live", path) >= 0)
+        live = fopen(name, "w");
+    if (!live)
+        exit(1);
+    free(name);
+    memset(page, 0, sizeof page);
+    *(struct dft_live *)page = (struct dft_live){.magic = DFT_LIVE_MAGIC,
+                                                 .version = DFT_LIVE_VERSION,
+                                                 .state = DFT_LIVE_RUNNING,
+                                                 .key = key,
+                                                 .rows_id = dft_call_rows_id(),
+                                                 .pid = pid,
+                                                 .start_ns = 1,
+                                                 .interval_ns = 1000000,
+                                                 .clock = {.mult = UINT64_C(1) << 32}};
+    fwrite(page, sizeof page, 1, live);
+    return live;
+}
+
+/* --- processes ------------------------------------------------------------------------------------------------------ */
+
+static void put_process(uint64_t key, long n, uint64_t start)
+{
+    char host[32], command[] = "./app\0--odd\nargument\0";
+    struct dft_process process = {.key = key,
+                                  .pid = 1000 + (uint32_t)n,
+                                  .ppid = 1,
+                                  .rank = -1,
+                                  .local_rank = -1,
+                                  .start_ns = start,
+                                  .exe = TEXT("/usr/bin/app"),
+                                  .cwd = TEXT("/data"),
+                                  .version = TEXT("test")};
+    const void *block;
+
+    snprintf(host, sizeof host, "node%ld", n % settings.hosts);
+    process.host = (struct dft_text){host, (uint32_t)strlen(host)};
+    process.command = (struct dft_text){command, sizeof command - 1};
+    if (settings.ranks) {
+        process.rank = (int32_t)n;
+        process.world_size = (uint32_t)settings.processes + 1; /* one is missing */
+        process.job_id = TEXT("4711");
+    }
+    put(dft_encode_process(encoder, &process, &block), &block);
+}
+
+static void put_end(uint64_t key, uint64_t now)
+{
+    struct dft_end end = {.key = key, .overhead_ns = 12345, .time_ns = now, .how = DFT_ENDING_EXIT};
+    const void *block;
+
+    end.events = (uint64_t)(settings.threads * settings.events);
+    if (settings.lossy)
+        end.dropped[DFT_DROP_RING_FULL] = 3;
+    put(dft_encode_end(encoder, &end, &block), &block);
+}
+
+static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *defined, FILE *live, uint64_t *end)
+{
+    uint32_t count = (uint32_t)settings.events, block = (uint32_t)settings.block;
+    struct walk walk = {.now = start + (settings.same_time ? 0 : random_below(1000000))};
+
+    walk.events = calloc(count + 1, sizeof *walk.events);
+    walk.args = calloc(2 * (size_t)count + 2, sizeof *walk.args);
+    if (!walk.events || !walk.args)
+        exit(1);
+    make_events(&walk, count);
+    for (uint32_t from = 0; from < count; from += block)
+        put_block(key, (uint32_t)t, 1000 + (uint32_t)n * 10 + (uint32_t)t, 0, &walk, from,
+                  from + block < count ? from + block : count, defined);
+    if (live)
+        put_ring(live, (uint32_t)t, 1000 + (uint32_t)n * 10 + (uint32_t)t, count - 10, count + 20, walk.now);
+    if (walk.now > *end)
+        *end = walk.now;
+    free(walk.events);
+    free(walk.args);
+}
+
+static void make_process(const char *directory, long n)
+{
+    uint64_t start = (uint64_t)settings.start * SECOND + (uint64_t)n * 1234567, end = start;
+    uint64_t key = UINT64_C(0xfeed000000000000) ^ ((uint64_t)settings.seed << 32) ^ (uint64_t)(n * 7919 + 1);
+    char path[4096];
+    uint8_t defined = 0;
+    FILE *live = NULL;
+
+    snprintf(path, sizeof path, "%s/t%ld-%ld.dft", directory, settings.seed, n);
+    random_state = key | 1;
+    out = fopen(path, "w");
+    if (!out)
+        exit(1);
+    put_process(key, n, start);
+    if (settings.live)
+        live = open_live(path, key, 1000 + (uint32_t)n);
+    for (long t = 0; t < settings.threads; t++)
+        make_thread(key, n, t, start, &defined, live, &end);
+    if (settings.end && !settings.live)
+        put_end(key, end);
+    if (fclose(out) || (live && fclose(live)))
+        exit(1);
+}
+
+static int set(const char *argument)
+{
+    for (size_t i = 0; i < sizeof names_of_settings / sizeof *names_of_settings; i++) {
+        size_t n = strlen(names_of_settings[i].name);
+
+        if (strncmp(argument, names_of_settings[i].name, n) || argument[n] != '=')
+            continue;
+        *names_of_settings[i].value = atol(argument + n + 1);
+        return 0;
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    for (int i = 2; i < argc; i++)
+        if (set(argv[i])) {
+            fprintf(stderr, "make_traces: %s: no such setting\n", argv[i]);
+            return 2;
+        }
+    if (argc < 2 || memory == MAP_FAILED || settings.block > BLOCK_MAX)
+        return 2;
+    mkdir(argv[1], 0777);
+    encoder = dft_encoder_init(memory);
+    make_names();
+    for (long n = 0; n < settings.processes; n++)
+        make_process(argv[1], n);
+    return 0;
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Every number of `summary --json`, recomputed from `dump --json`; from buckets and from events alike."""
+
+from tooltest import dftmerge, dump, groups, main, make, same_groups, summary, counts
+
+KEYS = ["call", "cat", "name", "rank", "pid", "tid", "class", "call,rank", "cat,tid", "pid,name", "class,rank", "region",
+        "region,call", "rank,region"]
+FILE_KEYS = ["file", "dir", "file,call", "dir,rank", "file,region", "file,tid,name"]
+
+
+def names(by):
+    return ",".join(by.split(",")).replace("call", "cat,name").replace("time", "t_ns").split(",")
+
+
+def all_keys_from_buckets(where):
+    make(where, ranks=1, processes=3, hosts=2)
+    events = dump(where)
+    for by in KEYS:
+        answer = summary("--by", by, where)
+        assert answer["source"] == "buckets", by
+        same_groups(answer["groups"], groups(events, names(by)), by)
+
+
+def all_keys_from_events(where):
+    make(where, ranks=1, processes=3, hosts=2, rows=0)
+    events = dump(where)
+    for by in KEYS + FILE_KEYS + ["time", "time,call"]:
+        answer = summary("--by", by, "--width", "0.1", where)
+        assert answer["source"] == "events", by
+        same_groups(answer["groups"], groups(events, names(by), with_union=True), by)
+
+
+def buckets_and_events_agree(where):
+    """The same events with and without BUCKETS: all but busy_union_ns, which buckets do not know, and where it comes from."""
+    make(where / "rows", ranks=1, processes=2, events=800)
+    make(where / "bare", ranks=1, processes=2, events=800, rows=0)
+    for by in KEYS:
+        a, b = summary("--by", by, where / "rows"), summary("--by", by, where / "bare")
+        assert (a.pop("source"), b.pop("source")) == ("buckets", "events")
+        assert all(g.pop("busy_union_ns") is None for g in a["groups"])
+        assert all(g.pop("busy_union_ns") is not None for g in b["groups"])
+        assert a == b, by
+
+
+def files_come_from_events(where):
+    make(where)
+    events = dump(where)
+    for by in FILE_KEYS:
+        answer = summary("--by", by, where)
+        assert answer["source"] == "events"
+        same_groups(answer["groups"], groups(events, names(by), with_union=True), by)
+
+
+def the_default_is_call(where):
+    make(where)
+    assert dftmerge("--json", where).out == dftmerge("summary", "--json", "--by", "call", where).out
+    assert dftmerge(where).out == dftmerge("summary", where).out
+
+
+def time_groups(where):
+    make(where, slow=1, events=300)
+    events = dump(where)
+    # Histograms are of 64 intervals: coarse time groups come from buckets, fine ones, with percentiles, from events.
+    for width, source in ((0.1, "events"), (6.4, "buckets"), (12.8, "buckets"), (0.25, "events"), (7, "events")):
+        ns = round(width * 1e9)
+        answer = summary("--by", "time,cat", "--width", width, where)
+        assert answer["source"] == source, (width, answer["source"])
+        same_groups(answer["groups"], groups(events, ["t_ns", "cat"], with_union=source == "events", width=ns), width)
+
+
+def facts_of_the_job(where):
+    make(where, ranks=1, processes=3, hosts=2, lossy=1)
+    events, answer = dump(where), summary(where)
+    assert (answer["processes"], answer["pids"], answer["ranks"]) == (3, 3, 3)
+    assert (answer["world_size"], answer["missing_ranks"]) == (4, [3])
+    start = min(e["ts"] for e in events)
+    assert answer["start_ns"] == start and answer["start_s"] == f"{start // 10**9}.{start % 10**9:09d}"
+    assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events) - start
+    wanted = sum(e.get("calls", 1) for e in events if counts(e))
+    assert answer["events"] == answer["events_kept"] == wanted == sum(g["count"] for g in answer["groups"])
+    assert list(answer["dropped"].values()) == [9] and answer["overhead_ns"] == 3 * 12345
+    assert answer["notes"] == []
+
+
+def aggregates_only(where):
+    """No event kept: calls as ever, files from file rows (without percentiles), and what cannot be told is said."""
+    make(where / "all", processes=2, rows=0)
+    make(where / "rows", processes=2, keep=0)
+    events = dump(where / "all")
+    for by in KEYS:
+        answer = summary("--by", by, where / "rows")
+        assert answer["source"] == "buckets" and answer["events_kept"] == 0
+        same_groups(answer["groups"], groups(events, names(by)), by)
+    for by in ("file", "dir", "file,class", "rank,file", "tid,dir"):
+        answer = summary("--by", by, where / "rows")
+        assert answer["source"] == "files"
+        assert answer["events"] == sum(e.get("calls", 1) for e in events if counts(e))
+        same_groups(answer["groups"], groups(events, by.split(","), percentiles=False), by)
+    answer = summary("--by", "file,call", where / "rows")
+    assert answer["groups"] == [] and any("cannot be split" in n for n in answer["notes"]), answer["notes"]
+    assert dump(where / "rows") == []
+
+
+def mixed_aggregates_and_events(where):
+    make(where / "a", processes=2, seed=1)
+    make(where / "b", processes=2, seed=2, keep=0)
+    make(where / "all", processes=2, seed=1)
+    make(where / "all", processes=2, seed=2)
+    answer = summary("--by", "file", where / "a", where / "b")
+    assert answer["source"] == "files"
+    same_groups(answer["groups"], groups(dump(where / "all"), ["file"], percentiles=False), "file")
+    answer = summary(where / "a", where / "b")
+    assert answer["source"] == "buckets"
+    same_groups(answer["groups"], summary(where / "all")["groups"], "call")
+    assert answer["events_kept"] == summary(where / "a")["events"] < answer["events"]
+
+
+def csv_says_the_same(where):
+    import csv
+    import io
+    make(where, ranks=1)
+    for by in ("call", "file", "rank,region"):
+        text = dftmerge("summary", "--csv", "--by", by, where).out.decode("utf-8", "surrogateescape")
+        lines = list(csv.DictReader(io.StringIO(text, newline="")))
+        wanted = summary("--by", by, where)["groups"]
+        assert len(lines) == len(wanted)
+        for line, group in zip(lines, wanted):
+            group.pop("region_cat", None)
+            assert line == {k: "" if v is None else str(v) for k, v in group.items()}, (line, group)
+
+
+def top_and_sort(where):
+    make(where, ranks=1)
+    whole = summary("--by", "file", where)["groups"]
+    assert summary("--by", "file", "--top", "3", where)["groups"] == whole[:3]
+    for column in ("bytes", "count", "time_max_ns", "time_max"):
+        key = column if column in whole[0] else column + "_ns"
+        got = summary("--by", "file", "--sort", column, "--top", "4", where)["groups"]
+        numbers = sorted((g[key] for g in whole), reverse=True)
+        assert [g[key] for g in got] == numbers[:4], column
+    got = [g["file"] for g in summary("--by", "file", "--sort", "file", where)["groups"]]
+    assert got == sorted(got, key=lambda f: f.encode("utf-8", "surrogateescape"))
+    assert "no such column" in dftmerge("summary", "--sort", "nothing", where, expect=2).err
+
+
+def text_fits_and_ends_with_its_source(where):
+    make(where, ranks=1)
+    for width in (80, 100, 160):
+        text = dftmerge(where, env={"COLUMNS": str(width)}).out.decode()
+        assert "\x1b" not in text and "\xff" not in text
+        assert text.count("answered from buckets; nothing lost") == 2  # calls, ranks
+        assert text.count("answered from events; nothing lost") == 1   # files
+        assert max(len(line) for line in text.splitlines()) <= max(width, 132), width
+    make(where / "lossy", lossy=1)
+    assert "lost: 6 events (" in dftmerge(where / "lossy").out.decode()
+
+
+if __name__ == "__main__":
+    main([all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
+          the_default_is_call, time_groups, facts_of_the_job, aggregates_only, mixed_aggregates_and_events,
+          csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])

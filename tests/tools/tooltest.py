@@ -1,0 +1,205 @@
+"""What the tests of dftmerge need: make traces, run dftmerge, recompute a summary from a dump, count what passed."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
+DFTMERGE = BUILD / "bin" / "dftmerge"
+MAKE = BUILD / "bin" / "make_traces"
+
+Result = collections.namedtuple("Result", "code out err")
+
+
+def run(*command, cwd=None, env=None):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("DFTRACER_")}
+    environment.update(env or {})
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=250, check=False)
+    return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+
+def make(directory, **settings):
+    done = run(MAKE, directory, *(f"{k}={v}" for k, v in settings.items()))
+    assert done.code == 0, done.err
+    return pathlib.Path(directory)
+
+
+def dftmerge(*arguments, expect=0, **more):
+    done = run(DFTMERGE, *arguments, **more)
+    assert done.code == expect, f"exit code {done.code}, not {expect}: {done.err}"
+    return done
+
+
+def summary(*arguments, **more):
+    return json.loads(dftmerge("summary", "--json", *arguments, **more).out)
+
+
+def dump(*arguments, **more):
+    return [json.loads(line) for line in dftmerge("dump", "--json", *arguments, **more).out.splitlines()]
+
+
+# --- the summary, computed from a dump by its definitions --------------------------------------------------------------
+
+DATA = {"read", "write", "pread", "fread", "fputc"}  # of the calls that make_traces makes
+INTERVAL_NS = 100_000_000
+
+
+def counts(event):
+    """Complete calls and regions, and an exec that did not return."""
+    if event.get("open"):
+        return False
+    if "phase" in event:
+        return event["phase"] == "begin" and event["name"] == "execve"
+    return True
+
+
+def bin_of(value):
+    if value < 64:
+        return value
+    e = value.bit_length() - 6
+    return 32 * e + (value >> e)
+
+
+def bin_middle(number):
+    if number < 64:
+        return number
+    shift = number // 32 - 1
+    return ((32 + number % 32) << shift) + ((1 << shift) - 1) // 2
+
+
+def percentile(durations, p):
+    rank = max(1, -(-p * len(durations) // 100))
+    middle = bin_middle(sorted(bin_of(d) for d in durations)[rank - 1])
+    return min(max(middle, min(durations)), max(durations))
+
+
+def union(events):
+    total, end = 0, 0
+    for event in sorted(events, key=lambda e: e["ts"]):
+        if "phase" in event:
+            continue
+        total += max(0, event["ts"] + event["dur"] - max(end, event["ts"]))
+        end = max(end, event["ts"] + event["dur"])
+    return total
+
+
+def directory(path):
+    head = path.rpartition("/")
+    return head[0] or ("/" if head[1] else ".")
+
+
+CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write"}
+
+
+def key_of(event, by, width=INTERVAL_NS):
+    values = []
+    for key in by:
+        if key == "dir":
+            values.append(directory(event["file"]))
+        elif key == "t_ns":
+            values.append(event["ts"] // width * width)
+        elif key == "class":
+            values.append("none" if event["cat"] in ("APP", "LIB", "PROCESS") else CLASSES.get(event["name"], "meta"))
+        else:
+            values.append(event.get(key))
+    return tuple(values)
+
+
+def group(members, parents, with_union):
+    data = [e for e in members if e["name"] in DATA and "errno" not in e]
+    offsets = [e for e in data if "offset" in e]
+    durations = [e["dur"] for e in members]
+    result = {
+        "count": sum(e.get("calls", 1) for e in members),
+        "errors": sum(e.get("calls", 1) for e in members if "errno" in e),
+        "time_ns": sum(durations),
+        "self_ns": None if parents is None else sum(durations) - parents,
+        "time_min_ns": min(durations),
+        "time_max_ns": max(durations),
+        "time_p50_ns": percentile(durations, 50),
+        "time_p95_ns": percentile(durations, 95),
+        "time_p99_ns": percentile(durations, 99),
+        "busy_union_ns": union(members) if with_union else None,
+        "bytes": sum(e["bytes"] for e in data),
+        "size_min": min((e["bytes"] for e in data), default=None),
+        "size_max": max((e["bytes"] for e in data), default=None),
+        "offset_min": min((e["offset"] for e in offsets), default=None),
+        "offset_max": max((e["offset"] + e["bytes"] for e in offsets), default=None),
+    }
+    return result
+
+
+NULLS = {None: 0}
+
+
+def order(value):
+    """Keys ascend: null, then numbers or bytes of text."""
+    if value is None:
+        return (0,)
+    return (1, value) if isinstance(value, int) else (1, value.encode("utf-8", "surrogateescape"))
+
+
+def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_NS, percentiles=True):
+    """`events`: those of the processes and the time asked about; `passes`: the other filters."""
+    members, children = collections.defaultdict(list), collections.Counter()
+    self_known = not {"region", "file", "dir", "t_ns"} & set(by)
+    for event in filter(counts, events):
+        if self_known and "region" in event:
+            parent = dict(event, cat=event["region_cat"], name=event["region"])
+            parent.pop("file", None)
+            if passes(parent):
+                children[key_of(parent, by)] += event["dur"]
+        if not passes(event) or ({"file", "dir"} & set(by) and "file" not in event):
+            continue
+        key = key_of(event, by, width)
+        if "region" in by:  # two regions may have one name
+            key += (event.get("region_cat"),)
+        members[key].append(event)
+    result = []
+    for key, list_of in members.items():
+        line = dict(zip(by, key))
+        if "region" in by and key[-1] is not None:
+            line["region_cat"] = key[-1]
+        line.update(group(list_of, children[key] if self_known else None, with_union))
+        if not percentiles:
+            line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
+        result.append(line)
+    result.sort(key=lambda g: (-g["time_ns"], *(order(g[k]) for k in by)))
+    return result
+
+
+def same_groups(got, wanted, what=""):
+    """Equal, also in order (but for regions of one name, whose order is by their ids)."""
+    def canonical(list_of):
+        return [json.dumps(g, sort_keys=True) for g in list_of]
+    got, wanted = canonical(got), canonical(wanted)
+    if got == wanted:
+        return
+    for g, w in zip(got, wanted):
+        assert g == w, f"{what}: differs:\n got {g}\nwant {w}"
+    raise AssertionError(f"{what}: {len(got)} groups, not {len(wanted)}")
+
+
+# --- running tests ------------------------------------------------------------------------------------------------------
+
+
+def main(tests):
+    """Runs functions that take a directory of their own; says which failed."""
+    failed = 0
+    for test in tests:
+        with tempfile.TemporaryDirectory(prefix="dftmerge-test-") as directory_:
+            try:
+                test(pathlib.Path(directory_))
+                print(f"ok      {test.__name__}", flush=True)
+            except Exception:  # a test may fail in any way; the others still run
+                failed += 1
+                print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
