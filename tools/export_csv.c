@@ -2,30 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "export.h"
 #include "ops.h"
 #include "write_json.h"
-
-static void put_text(FILE *out, const char *bytes, size_t length)
-{
-    size_t at = 0;
-
-    while (at < length && !strchr(",\"\r\n", bytes[at]))
-        at++;
-    if (at == length) {
-        fwrite(bytes, 1, length, out);
-        return;
-    }
-    putc('"', out);
-    for (at = 0; at < length; at++) {
-        if (bytes[at] == '"')
-            putc('"', out);
-        putc(bytes[at], out);
-    }
-    putc('"', out);
-}
+#include "write_text.h"
 
 static void put_name(const struct dft_export *export, uint64_t id)
 {
@@ -36,7 +17,7 @@ static void put_name(const struct dft_export *export, uint64_t id)
     if (!id)
         return;
     text = dft_names_show(export->names, id, room);
-    put_text(export->out, text.bytes, text.length);
+    dft_csv_text(export->out, text.bytes, text.length);
 }
 
 /* Arguments as a JSON object in one field. */
@@ -65,7 +46,7 @@ static int put_arguments(const struct dft_export *export, const struct dft_event
     dft_json_end_object(&json);
     if (fclose(memory) < 0)
         return -ENOMEM;
-    put_text(export->out, text, length);
+    dft_csv_text(export->out, text, length);
     free(text);
     return 0;
 }
@@ -84,13 +65,13 @@ static int put_event(void *context, const struct dft_event_at *at)
         fprintf(out, "%d", at->process->process.rank);
     fprintf(out, ",%" PRIu64 ",", at->sequence);
     dft_names_call(export->names, at->call, &category, &name, room);
-    put_text(out, category.bytes, category.length);
+    dft_csv_text(out, category.bytes, category.length);
     putc(',', out);
-    put_text(out, name.bytes, name.length);
+    dft_csv_text(out, name.bytes, name.length);
     fprintf(out, ",%c,", dft_export_phase(event, at->op));
     if (event->region) {
         dft_names_call(export->names, event->region, &category, &name, room);
-        put_text(out, name.bytes, name.length);
+        dft_csv_text(out, name.bytes, name.length);
     }
     put_name(export, event->file);
     put_name(export, event->file2);

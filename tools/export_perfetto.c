@@ -140,6 +140,37 @@ static void put_phase(struct perfetto *p, const struct dft_event_at *at, char ph
         dft_json_string(json, "bp", "e");
 }
 
+static void begin_metadata(struct perfetto *p, const char *name, uint32_t pid, uint32_t tid)
+{
+    dft_json_object(&p->json, NULL);
+    dft_json_string(&p->json, "name", name);
+    dft_json_string(&p->json, "ph", "M");
+    dft_json_uint(&p->json, "pid", pid);
+    dft_json_uint(&p->json, "tid", tid);
+    dft_json_object(&p->json, "args");
+}
+
+static void end_metadata(struct perfetto *p)
+{
+    dft_json_end_object(&p->json);
+    dft_json_end_object(&p->json);
+}
+
+/* A program's own name for a thread is metadata here too; any other metadata becomes an instant, which viewers show. */
+static int put_thread_name(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                           struct dft_text name)
+{
+    const struct dft_arg *value = dft_export_argument(p->export, at, "value");
+
+    if (!value || value->type != DFT_ARG_STRING || category.length != 7 || memcmp(category.bytes, "dftrace", 7) != 0 ||
+        name.length != 11 || memcmp(name.bytes, "thread_name", 11) != 0)
+        return 0;
+    begin_metadata(p, "thread_name", p->pids.shown[at->process->number], at->tid);
+    dft_json_text(&p->json, "name", value->s.bytes, value->s.length);
+    end_metadata(p);
+    return 1;
+}
+
 static void put_event(struct perfetto *p, const struct dft_event_at *at)
 {
     char phase = dft_export_phase(at->event, at->op), letter[2] = {phase == 'M' ? 'i' : phase, '\0'}, room[18];
@@ -149,6 +180,8 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
     dft_names_call(p->export->names, at->call, &category, &name, room);
     fputs(",\n", json->out);
     dft_json_init(json, json->out, 0);
+    if (phase == 'M' && put_thread_name(p, at, category, name))
+        return;
     dft_json_object(json, NULL);
     dft_json_text(json, "name", name.bytes, name.length);
     dft_json_text(json, "cat", category.bytes, category.length);
@@ -260,22 +293,6 @@ static int hold(void *context, const struct dft_event_at *at)
 }
 
 /* --- the file ------------------------------------------------------------------------------------------------------ */
-
-static void begin_metadata(struct perfetto *p, const char *name, uint32_t pid, uint32_t tid)
-{
-    dft_json_object(&p->json, NULL);
-    dft_json_string(&p->json, "name", name);
-    dft_json_string(&p->json, "ph", "M");
-    dft_json_uint(&p->json, "pid", pid);
-    dft_json_uint(&p->json, "tid", tid);
-    dft_json_object(&p->json, "args");
-}
-
-static void end_metadata(struct perfetto *p)
-{
-    dft_json_end_object(&p->json);
-    dft_json_end_object(&p->json);
-}
 
 static void put_metadata(void *context, const struct dft_shown *shown)
 {

@@ -9,6 +9,7 @@
 #include "end.h"
 #include "ps_tree.h"
 #include "write_json.h"
+#include "write_text.h"
 
 /* A call or region that was in flight when its process ended. */
 struct flight {
@@ -273,26 +274,20 @@ static void print_json(const struct ps *ps)
     putchar('\n');
 }
 
-/* Text for a terminal: control characters as \\xNN. */
-static void print_escaped(const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)bytes[i] < 32 || bytes[i] == 127)
-            printf("\\x%02x", (unsigned char)bytes[i]);
-        else
-            putchar(bytes[i]);
-}
-
+/* Arguments, each ended by a NUL, with spaces between. */
 static void print_command(const struct dft_process *process)
 {
-    struct dft_text command = process->command;
+    struct dft_text command = process->command.length ? process->command : process->exe;
+    const char *at = command.bytes, *end = at + command.length;
 
-    if (!command.length) {
-        print_escaped(process->exe.bytes, process->exe.length);
-        return;
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+
+        dft_text_escape(stdout, at, (size_t)((stop ? stop : end) - at));
+        at = stop ? stop + 1 : end;
+        if (at < end)
+            putchar(' ');
     }
-    for (uint32_t i = 0; i + 1 < command.length || (i < command.length && command.bytes[i]); i++)
-        print_escaped(command.bytes[i] ? &command.bytes[i] : " ", 1);
 }
 
 static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin_ns)
@@ -307,14 +302,14 @@ static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin
         dft_names_call(names, flight->call, &category, &name, room);
         printf("%10s in flight since %+.6f s in thread %u: ", "", (double)(int64_t)(flight->start_ns - origin_ns) / 1e9,
                flight->tid);
-        print_escaped(category.bytes, category.length);
+        dft_text_escape(stdout, category.bytes, category.length);
         putchar(' ');
-        print_escaped(name.bytes, name.length);
+        dft_text_escape(stdout, name.bytes, name.length);
         if (flight->file) {
             struct dft_text file = dft_names_show(names, flight->file, room);
 
             printf(" of ");
-            print_escaped(file.bytes, file.length);
+            dft_text_escape(stdout, file.bytes, file.length);
         }
         putchar('\n');
     }

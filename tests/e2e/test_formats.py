@@ -90,6 +90,54 @@ def perfetto_slices_nest(directory):
         stack.append(end)
 
 
+def annotated(directory, rounds):
+    program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
+    equal(run([program, directory / "file", rounds]).code, 0, "without the library")
+    (directory / "file").unlink()
+    equal(run([program, directory / "file", rounds], env=tracing(directory / "out" / "t")).code, 0, "traced")
+    return directory / "out"
+
+
+@tests.case
+def perfetto_shows_annotations(directory):
+    out = annotated(directory, 20)
+    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
+    trace = strict((directory / "trace.json").read_text())["traceEvents"]
+    by_phase = collections.defaultdict(list)
+    for e in trace:
+        by_phase[e["ph"]].append(e)
+    regions = collections.Counter((e["cat"], e["name"]) for e in by_phase["X"] if e["name"] in ("all", "step", "save"))
+    equal(regions, {("phases", "all"): 1, ("APP", "step"): 40, ("APP", "save"): 40}, "regions")
+    equal(sorted(e["args"]["queue_depth"] for e in by_phase["C"]), sorted(list(range(20)) * 2), "counters, as C")
+    equal(collections.Counter(e["name"] for e in by_phase["i"]), {"stepped": 40, "model": 1}, "instants and metadata, as i")
+    true(all(e["s"] in "tpg" for e in by_phase["i"]), "instants have a scope")
+    steps = [e["args"] for e in by_phase["X"] if e["name"] == "step"]
+    equal(sorted(a["step"] for a in steps), sorted(list(range(20)) * 2), "integer arguments")
+    true(all(a["loss"] == 1.0 / (a["step"] + 1) and a["note"] == 'a "quoted" note' for a in steps), "other arguments")
+    true("worker" in {e["args"]["name"] for e in by_phase["M"] if e["name"] == "thread_name"}, "the thread's own name")
+    inside = []
+    for e in sorted((e for e in by_phase["X"]), key=lambda e: (e["tid"], e["ts"], -e["dur"])):
+        while inside and (inside[-1][0] != e["tid"] or inside[-1][1] <= e["ts"]):
+            inside.pop()
+        if e["name"] == "write":
+            equal([name for _, _, name in inside][-2:], ["step", "save"], "what a write is inside of")
+        inside.append((e["tid"], e["ts"] + e["dur"], e["name"]))
+
+
+@tests.case
+def pfw_keeps_annotations(directory):
+    out = annotated(directory, 20)
+    equal(dftmerge("export", "--to", "pfw", "-o", directory / "trace.pfw", out).code, 0, "export")
+    records = [strict(line) for line in (directory / "trace.pfw").read_text().split("\n")[1:-1]]
+    counts = collections.Counter((r["cat"], r["name"]) for r in records if r["ph"] == "X")
+    equal((counts["phases", "all"], counts["APP", "step"], counts["APP", "save"], counts["APP", "stepped"]), (1, 40, 40, 40), "regions")
+    levels = {r["name"]: r["args"]["level"] for r in records if r["ph"] == "X" and r["name"] in ("step", "save", "write")}
+    true(levels["step"] < levels["save"] < levels["write"], f"levels {levels}")
+    custom = {r["args"]["name"]: r["args"]["value"] for r in records if r["name"] == "CM"}
+    equal(custom.get("model"), "tiny", "metadata of the user")
+    true(all(r["args"]["loss"] == 1.0 / (r["args"]["step"] + 1) for r in records if r["name"] == "step"), "arguments")
+
+
 def pfw_bytes(record):
     """The rule of DFTracer's readers."""
     args, name = record["args"], record["name"]
