@@ -21,7 +21,7 @@ struct dft_name {
 };
 
 /* A kind of call. text is "category NUL name"; id is its hash. Without a text (length 0) the id is that of a name, whose text, if
- * known, stands among the names; a decoder fills it in when the block has it. */
+ * known, stands among the names; a decoder fills it in when the block has all of it. */
 struct dft_call {
     uint64_t id;
     struct dft_text text;

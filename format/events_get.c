@@ -2,6 +2,7 @@
  * zeros, and what it made is thrown away. */
 #include <errno.h>
 
+#include "args.h"
 #include "decoder.h"
 #include "shape.h"
 #include "times.h"
@@ -279,56 +280,6 @@ static void get_all_events(struct getting *g, struct dft_event *events, const st
     }
 }
 
-static void get_arg_value(struct dft_columns *columns, struct dft_arg *arg)
-{
-    uint64_t word;
-
-    switch (arg->type) {
-    case DFT_ARG_INT:
-        arg->i = (int64_t)dft_unzigzag(dft_column_leb(columns, DFT_EV_ARG_VALUE));
-        break;
-    case DFT_ARG_DOUBLE:
-        word = dft_column_word(columns, DFT_EV_ARG_VALUE);
-        memcpy(&arg->d, &word, 8);
-        break;
-    default:
-        arg->s.length = (uint32_t)dft_column_leb_max(columns, DFT_EV_ARG_VALUE, DFT_RAW_MAX);
-        arg->s.bytes = (const char *)dft_column_bytes(columns, DFT_EV_ARG_VALUE, arg->s.length);
-    }
-}
-
-/* Returns 0, -ENOMEM or -EBADMSG. */
-static int get_args(struct dft_decoder *decoder, const struct dft_block_header *header, struct dft_batch *batch)
-{
-    struct dft_columns *columns = &decoder->columns;
-    const struct dft_name *names = decoder->names.bytes;
-    uint64_t event = 0, key;
-    struct dft_arg *arg;
-
-    while (dft_column_left(columns, DFT_EV_ARG_EVENT) && !columns->why) {
-        if (batch->nargs == DFT_ARGS_MAX) {
-            dft_columns_fault(columns, "more arguments than a block may hold");
-            break;
-        }
-        if (dft_buffer_reserve(&decoder->args, (batch->nargs + 1) * sizeof *arg))
-            return -ENOMEM;
-        arg = (struct dft_arg *)decoder->args.bytes + batch->nargs++;
-        event += dft_column_leb_max(columns, DFT_EV_ARG_EVENT, DFT_COUNT_MAX);
-        key = dft_column_leb(columns, DFT_EV_ARG_KEY);
-        if (event >= header->count)
-            dft_column_fault(columns, DFT_EV_ARG_EVENT);
-        if (key >= decoder->nnames)
-            dft_column_fault(columns, DFT_EV_ARG_KEY);
-        else
-            arg->key = names[key].id;
-        arg->event = (uint32_t)event;
-        arg->type = (uint8_t)dft_column_leb_max(columns, DFT_EV_ARG_TYPE, DFT_ARG_STRING);
-        get_arg_value(columns, arg);
-    }
-    batch->args = decoder->args.bytes;
-    return columns->why ? -EBADMSG : 0;
-}
-
 static int get_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
                       struct dft_batch *batch)
 {
@@ -360,7 +311,7 @@ static int get_events(struct dft_decoder *decoder, const struct dft_block_header
                                 .ncalls = decoder->ncalls,
                                 .names = decoder->names.bytes,
                                 .nnames = decoder->nnames};
-    return decoder->columns.why ? -EBADMSG : get_args(decoder, header, batch);
+    return decoder->columns.why ? -EBADMSG : dft_args_get(decoder, header, batch);
 }
 
 int dft_decode_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,

@@ -2,6 +2,7 @@
  * goes into the field's own column, and which fields those are makes the event's shape. */
 #include <errno.h>
 
+#include "args.h"
 #include "encoder.h"
 #include "shape.h"
 #include "times.h"
@@ -21,7 +22,6 @@ struct putting {
     uint64_t *shapes; /* position in CALLS << 32 | flags */
     uint32_t nshapes;
     uint64_t *gaps, *durations;
-    uint32_t *arg_keys;
     uint64_t start_ns, end_ns;
     /* Prediction state. */
     struct dft_entry *recent[DFT_RECENT];
@@ -55,8 +55,7 @@ static int putting_begin(struct putting *p, struct dft_encoder *encoder, const s
     p->calls = dft_arena_take(encoder, ncalls * sizeof *p->calls);
     p->call_of = dft_arena_take(encoder, (uint64_t)batch->ncalls * 4);
     p->call_order = dft_arena_take(encoder, ncalls * 4);
-    p->arg_keys = dft_arena_take(encoder, (uint64_t)batch->nargs * 4);
-    if (!p->gaps || !p->durations || !p->shapes || !p->calls || !p->call_of || !p->call_order || !p->arg_keys)
+    if (!p->gaps || !p->durations || !p->shapes || !p->calls || !p->call_of || !p->call_order)
         return -E2BIG;
     for (unsigned i = 0; i < COLUMNS; i++) {
         p->start[i] = p->at[i] = dft_arena_take(encoder, count * column_bytes[i]);
@@ -301,60 +300,6 @@ static int put_all_events(struct putting *p)
     return 0;
 }
 
-/* Gives arguments' keys their positions. */
-static int refer_to_keys(struct putting *p)
-{
-    for (uint32_t i = 0; i < p->batch->nargs; i++) {
-        const struct dft_arg *arg = &p->batch->args[i];
-        struct dft_entry *entry = dft_entries_get(&p->entries, arg->key);
-
-        if (!entry)
-            return -E2BIG;
-        if (arg->event >= p->batch->count || arg->type > DFT_ARG_STRING || (i && arg->event < arg[-1].event))
-            return -EINVAL;
-        p->arg_keys[i] = dft_entries_refer(&p->entries, entry);
-    }
-    return 0;
-}
-
-static void put_arg_value(struct dft_raw *raw, const struct dft_arg *arg)
-{
-    if (arg->type == DFT_ARG_INT) {
-        dft_raw_leb(raw, dft_zigzag((uint64_t)arg->i));
-    } else if (arg->type == DFT_ARG_DOUBLE) {
-        dft_raw_bytes(raw, &arg->d, 8);
-    } else {
-        dft_raw_leb(raw, arg->s.length);
-        dft_raw_bytes(raw, arg->s.bytes, arg->s.length);
-    }
-}
-
-static void put_args(struct putting *p)
-{
-    struct dft_raw *raw = &p->encoder->raw;
-    const struct dft_arg *args = p->batch->args;
-    uint32_t count = p->batch->nargs;
-
-    if (!count)
-        return;
-    dft_raw_open(raw, DFT_EV_ARG_EVENT, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < count; i++)
-        dft_raw_leb(raw, args[i].event - (i ? args[i - 1].event : 0));
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_EV_ARG_KEY, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < count; i++)
-        dft_raw_leb(raw, p->arg_keys[i]);
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_EV_ARG_TYPE, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < count; i++)
-        dft_raw_leb(raw, args[i].type);
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_EV_ARG_VALUE, DFT_ENC_BYTES);
-    for (uint32_t i = 0; i < count; i++)
-        put_arg_value(raw, &args[i]);
-    dft_raw_close(raw);
-}
-
 static void put_shapes(struct putting *p)
 {
     struct dft_raw *raw = &p->encoder->raw;
@@ -379,17 +324,18 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
                                       .tid = batch->tid};
     const uint8_t *tail = NULL;
     size_t tail_bytes = 0;
+    uint32_t *arg_keys = NULL;
     struct putting p;
     int status;
 
-    if (batch->count > DFT_BLOCK_EVENTS_MAX || batch->ncalls > DFT_COUNT_MAX || batch->nargs > DFT_ARGS_MAX)
+    if (batch->count > DFT_BLOCK_EVENTS_MAX || batch->ncalls > DFT_COUNT_MAX)
         return -EINVAL;
     dft_block_begin(encoder);
     status = putting_begin(&p, encoder, batch);
     if (!status)
         status = put_all_events(&p);
     if (!status)
-        status = refer_to_keys(&p);
+        status = dft_args_begin(encoder, &p.entries, batch, &arg_keys);
     if (!status)
         status = dft_calls_put(&encoder->raw, &p.entries, batch->calls, p.call_order, p.ncalls);
     if (status)
@@ -401,7 +347,7 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
             if (p.at[i] > p.start[i])
                 dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
                                (size_t)(p.at[i] - p.start[i]));
-        put_args(&p);
+        dft_args_put(&encoder->raw, batch, arg_keys);
         status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
     }
     header.start = p.start_ns;

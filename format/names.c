@@ -243,7 +243,8 @@ static int get_call(struct dft_decoder *decoder, struct dft_call *call)
         return -EBADMSG;
     }
     call->id = names[position].id;
-    call->text = names[position].text;
+    /* The id of a call with a text is the text's hash: not so if it is cut. */
+    call->text = names[position].cut ? (struct dft_text){NULL, 0} : names[position].text;
     return columns->why ? -EBADMSG : 0;
 }
 

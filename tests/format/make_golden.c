@@ -1,0 +1,279 @@
+/* Writes a small trace with something of everything, always the same: the golden file of the format.
+ *
+ *   make_golden stored|deflated|small-stack|list FILE
+ *
+ * `list` writes the events and rows as they are before they are encoded, one a line, for comparison with what a reader reads. With `stored` the bytes must not change while the format has its version; how deflate packs them may. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sample.h"
+
+#define SECOND  UINT64_C(1000000000)
+#define START   (UINT64_C(1700000000) * SECOND)
+#define KEY     UINT64_C(0x0123456789abcdef)
+#define MANY    120u
+#define TEXT(s) ((struct dft_text){s, sizeof s - 1})
+
+enum { NAME_INPUT, NAME_OUTPUT, NAME_BYTES, NAME_REGION, NAME_STEP, NAME_LABEL, NAME_RATIO, NAME_CUT, NAMES };
+enum { CALL_OPEN, CALL_READ, CALL_FREAD, CALL_RENAME, CALL_CLOSE, CALL_REGION, CALLS };
+
+static struct dft_name names[NAMES];
+static struct dft_call calls[CALLS];
+static FILE *file;
+static struct dft_encoder *encoder;
+static int list;
+
+static void name(unsigned position, struct dft_text text)
+{
+    names[position] = (struct dft_name){.id = dft_name_id(text.bytes, text.length), .text = text};
+}
+
+static void call(unsigned position, struct dft_text text, uint8_t op)
+{
+    calls[position] = (struct dft_call){.id = dft_name_id(text.bytes, text.length), .text = text, .op = op};
+}
+
+static void make_names(void)
+{
+    name(NAME_INPUT, TEXT("/data/input.bin"));
+    name(NAME_OUTPUT, TEXT("/data/output.bin"));
+    name(NAME_BYTES, TEXT("/data/\xff\xc3\xa9\n"));
+    name(NAME_REGION, TEXT("app\0solve"));
+    name(NAME_STEP, TEXT("app\0step"));
+    name(NAME_LABEL, TEXT("app\0label"));
+    name(NAME_RATIO, TEXT("app\0ratio"));
+    name(NAME_CUT, TEXT("/data/long"));
+    names[NAME_CUT].cut = 1;
+    names[NAME_CUT].id = 12345;
+    call(CALL_OPEN, TEXT("POSIX\0open"), DFT_OP_OPEN);
+    call(CALL_READ, TEXT("POSIX\0read"), DFT_OP_READ);
+    call(CALL_FREAD, TEXT("STDIO\0fread"), DFT_OP_FREAD);
+    call(CALL_RENAME, TEXT("POSIX\0rename"), DFT_OP_RENAME);
+    call(CALL_CLOSE, TEXT("POSIX\0close"), DFT_OP_CLOSE);
+    calls[CALL_REGION] = (struct dft_call){.id = names[NAME_REGION].id, .op = DFT_OP_REGION};
+}
+
+/* Returns 0, or -1 and says why. */
+static int put(long size, const void *const *block)
+{
+    if (size < 0 || fwrite(*block, 1, (size_t)size, file) != (size_t)size) {
+        fprintf(stderr, "make_golden: %s\n", size < 0 ? strerror((int)-size) : strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+static int put_process(void)
+{
+    static const uint64_t samples[2][2] = {{5 * SECOND, START}, {6 * SECOND, START + SECOND + 3}};
+    struct dft_process process = {.key = KEY,
+                                  .parent_key = 77,
+                                  .pid = 4321,
+                                  .ppid = 1,
+                                  .rank = 0,
+                                  .local_rank = -1,
+                                  .world_size = 4,
+                                  .start_ns = START,
+                                  .clock_offset = -(int64_t)SECOND,
+                                  .host = TEXT("node1"),
+                                  .exe = TEXT("/usr/bin/app"),
+                                  .command = TEXT("app\0-n\0\xe9\0"),
+                                  .cwd = TEXT("/data"),
+                                  .version = TEXT("0.1.0"),
+                                  .options = TEXT("DFTRACER_ENABLE=1\n")};
+    const void *block;
+
+    if (list)
+        return 0;
+    return put(dft_encode_process(encoder, &process, &block), &block) ||
+           put(dft_encode_clock(encoder, KEY, samples, 2, &block), &block);
+}
+
+static int put_events(const struct dft_batch *batch)
+{
+    const void *block;
+
+    for (uint32_t i = 0; list && i < batch->count; i++) {
+        const struct dft_event *e = &batch->events[i];
+
+        fprintf(file, "event %lu %lu %lu %lu %lu %lu %lu %ld %ld %lu %lu %u %u %u %u %d %u %u %u %u\n", e->start_ns,
+                e->dur_ns, batch->calls[e->call].id, e->file, e->file2, e->region, e->size, e->result, e->offset,
+                e->stack, e->id, e->calls, e->unit, e->flags, e->mode, e->fd, e->err, e->depth, e->phase, e->bits);
+    }
+    if (list)
+        return 0;
+    return put(dft_encode_events(encoder, batch, &block), &block);
+}
+
+/* One event of every sort, with what no other has. */
+static int put_few(void)
+{
+    uint64_t input = names[NAME_INPUT].id, output = names[NAME_OUTPUT].id;
+    /* A line or two an event. */
+    /* clang-format off */
+    struct dft_event events[] = {
+        {.start_ns = START + 100, .dur_ns = 50, .call = CALL_OPEN, .file = input, .result = 3, .fd = -1, .offset = -1,
+         .flags = 02000102, .mode = 0644, .unit = 1, .calls = 1},
+        {.start_ns = START + 200, .dur_ns = 10, .call = CALL_READ, .file = input, .size = 4096, .result = 4096, .fd = 3,
+         .unit = 1, .calls = 1, .bits = DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE},
+        {.start_ns = START + 300, .dur_ns = 10, .call = CALL_READ, .file = input, .size = 4096, .result = 100, .fd = 3,
+         .offset = 4096, .unit = 1, .calls = 1, .bits = DFT_BIT_SEQUENTIAL, .region = names[NAME_REGION].id,
+         .depth = 2, .stack = UINT64_C(0xfedcba9876543210)},
+        {.start_ns = START + 250, .dur_ns = 300, .call = CALL_READ, .file = output, .size = 4096, .result = -1,
+         .err = 5, .fd = 9, .offset = -1, .unit = 1, .calls = 1},
+        {.start_ns = START + 700, .dur_ns = 1, .call = CALL_FREAD, .file = output, .size = 800, .result = 100,
+         .unit = 8, .calls = 25, .fd = 9, .offset = 1 << 20},
+        {.start_ns = START + 800, .dur_ns = 1, .call = CALL_FREAD, .file = output, .size = 800, .result = 3, .unit = 8,
+         .calls = 1, .fd = 9, .offset = (1 << 20) + 800},
+        {.start_ns = START + 900, .dur_ns = 7, .call = CALL_RENAME, .file = output, .file2 = names[NAME_CUT].id,
+         .fd = -1, .offset = -1, .unit = 1, .calls = 1, .bits = DFT_BIT_VFORK | DFT_BIT_CUT},
+        {.start_ns = START + 950, .dur_ns = 7, .call = CALL_RENAME, .file = names[NAME_BYTES].id, .file2 = 999,
+         .result = -1, .err = 18, .fd = -1, .offset = -1, .unit = 1, .calls = 1},
+        {.start_ns = START + 150, .dur_ns = SECOND, .call = CALL_REGION, .id = 42, .fd = -1, .offset = -1, .unit = 1,
+         .calls = 1, .phase = DFT_PHASE_ASYNC_BEGIN},
+        {.start_ns = START + 2 * SECOND, .call = CALL_CLOSE, .file = 888, .fd = 3, .offset = -1, .unit = 1, .calls = 1,
+         .phase = DFT_PHASE_BEGIN, .bits = DFT_BIT_OPEN},
+    };
+    /* clang-format on */
+    struct dft_arg args[] = {
+        {.event = 1, .key = names[NAME_STEP].id, .type = DFT_ARG_INT, .i = -5},
+        {.event = 1, .key = names[NAME_LABEL].id, .type = DFT_ARG_STRING, .s = TEXT("first\xfe")},
+        {.event = 8, .key = names[NAME_RATIO].id, .type = DFT_ARG_DOUBLE, .d = 0.1},
+    };
+    struct dft_batch batch = {.key = KEY,
+                              .stream = 1,
+                              .tid = 4321,
+                              .first = 1,
+                              .last = 12,
+                              .events = events,
+                              .count = sizeof events / sizeof *events,
+                              .calls = calls,
+                              .ncalls = CALLS,
+                              .names = names,
+                              .nnames = NAMES,
+                              .args = args,
+                              .nargs = sizeof args / sizeof *args};
+
+    return put_events(&batch);
+}
+
+/* Enough of them for time columns to be split. Random bits from a formula, not from the tests' generator, so that they stay. */
+static int put_many(void)
+{
+    static struct dft_event events[MANY];
+    struct dft_batch batch = {.key = KEY,
+                              .stream = 2,
+                              .tid = 4322,
+                              .first = 100,
+                              .last = 219,
+                              .events = events,
+                              .count = MANY,
+                              .calls = calls,
+                              .ncalls = CALLS,
+                              .names = names,
+                              .nnames = 3};
+    uint64_t now = START + SECOND, bits = 1;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        bits = bits * UINT64_C(6364136223846793005) + 1442695040888963407;
+        events[i] = (struct dft_event){.start_ns = now += bits >> 55,
+                                       .dur_ns = (bits >> 40 & 1023) << (bits >> 60),
+                                       .call = CALL_READ,
+                                       .file = names[i / 7 % 3].id,
+                                       .size = 65536,
+                                       .result = i % 50 ? 65536 : (int64_t)(bits >> 50),
+                                       .offset = (int64_t)(i * 65536),
+                                       .fd = 3 + (int)(i / 7 % 3),
+                                       .unit = 1,
+                                       .calls = 1};
+        now += events[i].dur_ns;
+    }
+    return put_events(&batch);
+}
+
+static int put_buckets(void)
+{
+    static const struct dft_bin durations[] = {{3, 7}, {64, 1}, {1919, UINT64_MAX}}, sizes[] = {{0, 2}};
+    /* A few lines a row. */
+    /* clang-format off */
+    struct dft_row rows[] = {
+        {.kind = DFT_ROW_CALL, .op = DFT_OP_READ, .interval = 1700000000, .subject = calls[CALL_READ].id,
+         .metrics = {.count = 30, .samples = 28, .errors = 1, .dur_sum = 3000, .dur_min = 10, .dur_max = 1500,
+                     .edge = 2000, .step = 1, .data = 27, .bytes = 100000, .size_min = 100, .size_max = 4096,
+                     .offset_min = 0, .offset_max = 100000, .first_start = START + 100, .last_end = START + SECOND,
+                     .sequential = 26, .consecutive = 25}},
+        {.kind = DFT_ROW_CALL, .op = DFT_OP_REGION, .interval = 1700000002, .subject = calls[CALL_REGION].id,
+         .region = names[NAME_REGION].id,
+         .metrics = {.dur_min = UINT64_MAX, .edge = 5, .step = -1, .size_min = UINT64_MAX, .offset_min = INT64_MAX,
+                     .offset_max = -1, .first_start = UINT64_MAX}},
+        {.kind = DFT_ROW_HISTOGRAM, .op = DFT_OP_READ, .interval = 26562500, .subject = calls[CALL_READ].id,
+         .durations = durations, .ndurations = 3, .sizes = sizes, .nsizes = 1},
+        {.kind = DFT_ROW_FILE, .class = DFT_CLASS_READ, .interval = 26562500, .subject = names[NAME_INPUT].id,
+         .metrics = {.count = 1, .samples = 1, .dur_sum = 10, .dur_min = 10, .dur_max = 10, .edge = 10, .data = 1,
+                     .bytes = 4096, .size_min = 4096, .size_max = 4096, .offset_min = 8192, .offset_max = 12288,
+                     .first_start = START + 200, .last_end = START + 210, .sequential = 1, .consecutive = 1}},
+    };
+    /* clang-format on */
+    struct dft_buckets buckets = {.key = KEY,
+                                  .stream = 1,
+                                  .tid = 4321,
+                                  .first = 1,
+                                  .last = 12,
+                                  .start = START + 100,
+                                  .end = START + SECOND,
+                                  .interval_ns = SECOND,
+                                  .rows = rows,
+                                  .count = 4,
+                                  .calls = calls,
+                                  .ncalls = CALLS,
+                                  .names = names,
+                                  .nnames = NAMES};
+    const void *block;
+
+    for (uint32_t i = 0; list && i < buckets.count; i++) {
+        const struct dft_metrics *m = &rows[i].metrics;
+
+        if (rows[i].kind != DFT_ROW_HISTOGRAM)
+            fprintf(file, "row %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %ld %lu %lu %lu %ld %ld %lu %lu %lu %lu\n",
+                    rows[i].interval, rows[i].region, rows[i].subject, m->count, m->samples, m->errors, m->dur_sum,
+                    m->dur_min, m->dur_max, m->edge, m->data, m->step, m->bytes, m->size_min, m->size_max,
+                    m->offset_min, m->offset_max, m->first_start, m->last_end, m->sequential, m->consecutive);
+    }
+    return list ? 0 : put(dft_encode_buckets(encoder, &buckets, &block), &block);
+}
+
+static int put_end(void)
+{
+    struct dft_end end = {.key = KEY,
+                          .events = 130,
+                          .overhead_ns = 12345,
+                          .time_ns = START + 3 * SECOND,
+                          .status = -9,
+                          .how = DFT_ENDING_SIGNAL};
+    const void *block;
+
+    end.dropped[DFT_DROP_RING_FULL] = 3;
+    end.dropped[DFT_DROP_TORN] = 1;
+    if (list)
+        return 0;
+    return put(dft_encode_names(encoder, KEY, names, NAMES, &block), &block) ||
+           put(dft_encode_end(encoder, &end, &block), &block);
+}
+
+int main(int argc, char **argv)
+{
+    int failed;
+
+    if (argc != 3 || !(file = fopen(argv[2], "wb"))) {
+        fprintf(stderr, "usage: make_golden stored|deflated|small-stack|list FILE\n");
+        return 2;
+    }
+    list = !strcmp(argv[1], "list");
+    encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE, !strcmp(argv[1], "small-stack"));
+    make_names();
+    failed = put_process() || put_few() || put_many() || put_buckets() || put_end();
+    failed |= fclose(file) != 0;
+    sample_encoder_free(encoder);
+    return failed;
+}

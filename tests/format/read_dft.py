@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+"""An independent reader of .dft files, written from format/format.h alone: prints all blocks as JSON.
+
+    read_dft.py FILE
+
+It shares no code with the library, so that an error in the specification, the writer or the reader shows as a difference. It is
+made to be plain, not fast. Names that are not UTF-8 keep their bytes as surrogates (surrogateescape)."""
+import json
+import struct
+import sys
+import zlib
+
+MAGIC = b"DfBlk\r\x1a\n"
+HEADER = struct.Struct("<QHBBIIIIIIIQQQQQII")
+FIELDS = ("magic type version flags header_crc payload_crc count stored raw tail stream key first last start end tid "
+          "reserved").split()
+TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "COUNTERS", 7: "STACKS", 8: "END",
+         9: "INDEX"}
+M64 = (1 << 64) - 1
+RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
+LEB, SPLIT, BYTES = 0, 1, 2
+
+# ops.def: bytes moved. Those not here move nothing.
+BYTES_RESULT = {3, 4, 5, 6, 24, 25}
+BYTES_ITEMS = {22, 23}
+OPENS = {1, 20}  # OPEN, FOPEN: the result is a descriptor
+
+EVENTS = {3: "SHAPES", 4: "SHAPE", 5: "GAP", 6: "DURATION", 7: "FILE", 8: "SIZE", 9: "UNIT", 10: "CALLS_RUN",
+          11: "RESULT", 12: "ERRNO", 13: "OFFSET", 14: "FD", 15: "FLAGS", 16: "MODE", 17: "REGION", 18: "DEPTH",
+          19: "FILE2", 20: "STACK", 21: "ID", 22: "ARG_EVENT", 23: "ARG_KEY", 24: "ARG_TYPE", 25: "ARG_VALUE"}
+BUCKETS = {3: "INTERVAL_NS", 4: "KIND", 5: "INTERVAL", 6: "REGION", 7: "SUBJECT", 8: "CLASS", 9: "COUNT", 10: "SAMPLES",
+           11: "ERRORS", 12: "DUR_MIN", 13: "DUR_MAX", 14: "DUR_SUM", 15: "EDGE", 16: "STEP", 17: "DATA",
+           18: "SIZE_MIN", 19: "SIZE_MAX", 20: "BYTES", 21: "OFFSET_MIN", 22: "OFFSET_MAX", 23: "FIRST", 24: "LAST",
+           25: "SEQUENTIAL", 26: "CONSECUTIVE", 27: "BINS"}
+PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: "WORLD_SIZE", 9: "START_NS",
+           10: "CLOCK_OFFSET", 11: "HOST", 12: "JOB_ID", 13: "EXE", 14: "COMMAND", 15: "CWD", 16: "VERSION",
+           17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES"}
+END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS"}
+CLOCK = {3: "SAMPLES"}
+KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END}
+ALL_BYTES = {"NAMES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
+             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "DROPPED"}
+
+
+class Unreadable(Exception):
+    """A block that breaks the format."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Unreadable(what)
+
+
+def crc32c_table():
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+CRC_TABLE = crc32c_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ CRC_TABLE[(crc ^ byte) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def murmur64a(data, seed=0):
+    m = 0xC6A4A7935BD1E995
+    h = seed ^ (len(data) * m & M64)
+    whole = len(data) & ~7
+    for at in range(0, whole, 8):
+        k = int.from_bytes(data[at:at + 8], "little") * m & M64
+        k ^= k >> 47
+        h = (h ^ (k * m & M64)) * m & M64
+    if len(data) > whole:
+        h = (h ^ int.from_bytes(data[whole:], "little")) * m & M64
+    h ^= h >> 47
+    h = h * m & M64
+    return h ^ (h >> 47)
+
+
+def name_id(text):
+    return murmur64a(text) or 1
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def unzigzag(value):
+    return signed((value >> 1) ^ (M64 if value & 1 else 0))
+
+
+class Bytes:
+    """A column, read from its beginning. An absent one is full of zeros."""
+
+    def __init__(self, data=None, encoding=LEB, name=""):
+        self.data, self.at, self.encoding, self.name = data, 0, encoding, name
+
+    def left(self):
+        return len(self.data) - self.at if self.data is not None else 0
+
+    def take(self, count):
+        if self.data is None:
+            return bytes(count)
+        need(count <= self.left(), f"column {self.name} ends early")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def leb(self):
+        if self.data is None:
+            return 0
+        value = 0
+        for i in range(10):
+            byte = self.take(1)[0]
+            value |= (byte & 127) << (7 * i)
+            if byte < 128:
+                need(value <= M64, f"column {self.name}: number over 64 bits")
+                return value
+        raise Unreadable(f"column {self.name}: number over ten bytes")
+
+    def zigzag(self):
+        return unzigzag(self.leb())
+
+    def word(self):
+        return int.from_bytes(self.take(8), "little")
+
+
+def columns_of(kind, raw):
+    known = {1: "NAMES", 2: "CALLS"} if kind in ("EVENTS", "BUCKETS") else {1: "NAMES"} if kind == "NAMES" else {}
+    known = {**known, **KNOWN[kind]}
+    found = {}
+    source = Bytes(raw, name="list")
+    while source.left():
+        number, encoding, length = source.leb(), source.leb(), source.leb()
+        data = source.take(length)
+        name = known.get(number)
+        if name is None:
+            continue
+        need(name not in found, f"column {name} appears twice")
+        is_bytes = name in ALL_BYTES or kind == "CLOCK"
+        allowed = {BYTES} if is_bytes else {LEB, SPLIT} if name in ("GAP", "DURATION") else {LEB}
+        need(encoding in allowed, f"column {name} has an unknown encoding")
+        found[name] = Bytes(data, encoding, name)
+    return {name: found.get(name, Bytes(name=name)) for name in known.values()}
+
+
+def read_names(column):
+    names, previous, total = [], b"", 0
+    while column.left():
+        head = column.leb()
+        kind, shared = head & 3, head >> 2
+        need(kind < 3 and (kind or not shared), "column NAMES: kind")
+        if kind == 0:
+            names.append({"id": column.word()})
+            continue
+        number = column.word() if kind == 2 else None
+        length = column.leb()
+        need(shared <= len(previous) and shared + length <= TEXT_MAX, "column NAMES: length")
+        previous = previous[:shared] + column.take(length)
+        total += len(previous)
+        need(total <= 32 << 20, "too much text")
+        name = {"id": name_id(previous) if kind == 1 else number, "text": previous}
+        if kind == 2:
+            name["cut"] = True
+        names.append(name)
+    need(len(names) <= COUNT_MAX, "too many names")
+    return names
+
+
+def read_calls(column, names):
+    calls = []
+    while column.left():
+        op, length = column.leb(), column.leb()
+        need(op < 256 and length <= TEXT_MAX, "column CALLS")
+        if length:
+            text = column.take(length)
+            calls.append({"op": op, "id": name_id(text), "text": text})
+        else:
+            position = column.leb()
+            need(position < len(names), "column CALLS: position")
+            calls.append({"op": op, **names[position]})
+    need(len(calls) <= COUNT_MAX, "too many calls")
+    return calls
+
+
+class Bits:
+    def __init__(self, data):
+        self.value, self.left = int.from_bytes(data, "little"), 8 * len(data)
+
+    def take(self, count):
+        need(count <= self.left, "the bit string ends early")
+        bits = self.value & ((1 << count) - 1)
+        self.value >>= count
+        self.left -= count
+        return bits
+
+
+def read_time(column, bits):
+    if column.data is None or column.encoding == LEB:
+        return column.leb()
+    symbol = column.take(1)[0]
+    need(symbol <= 251, f"column {column.name}: symbol")
+    if symbol < 8:
+        return symbol
+    low = symbol // 4 - 1
+    return (4 + symbol % 4) << low | bits.take(low)
+
+
+class CallState:
+    def __init__(self):
+        self.size = self.flags = self.mode = self.errno = 0
+        self.unit = self.calls = 1
+        self.without_fd = False
+
+
+class FileState:
+    def __init__(self):
+        self.fd, self.end = -1, 0
+
+
+class EventsReader:
+    """Section 7."""
+
+    def __init__(self, header, raw, tail):
+        self.columns = columns_of("EVENTS", raw)
+        self.bits = Bits(tail)
+        self.names = read_names(self.columns["NAMES"])
+        self.calls = read_calls(self.columns["CALLS"], self.names)
+        self.shapes = self.read_shapes()
+        self.call_states = [CallState() for _ in self.calls]
+        self.file_states = [FileState() for _ in self.names]
+        self.fd, self.region, self.depth, self.recent, self.next = -1, 0, 0, [], 0
+        self.events = []
+        self.end = header["start"]
+        for _ in range(header["count"]):
+            self.events.append(self.read_event())
+        self.read_args()
+
+    def read_shapes(self):
+        column = self.columns["SHAPES"]
+        shapes = [(column.leb(), column.leb()) for _ in range(column.leb())]
+        for call, flags in shapes:
+            need(call < len(self.calls), "shape: call")
+            need(flags < 1 << 30 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
+                 and flags >> 18 & 15 < 10, "shape: flags")
+        return shapes
+
+    def use(self, position):
+        need(position < len(self.names), "position")
+        self.next = max(self.next, position + 1)
+        return position
+
+    def read_file(self, code):
+        if code == 6:
+            return None
+        if code < 4:
+            need(code < len(self.recent), "recent file")
+            position = self.recent.pop(code)
+        else:
+            position = self.use(self.next if code == 4 else self.columns["FILE"].leb())
+        self.recent = ([position] + self.recent)[:4]
+        return position
+
+    def read_event(self):
+        columns = self.columns
+        index = columns["SHAPE"].leb()
+        need(index < len(self.shapes), "shape")
+        position, flags = self.shapes[index]
+        call, state = self.calls[position], self.call_states[position]
+        gap, duration = read_time(columns["GAP"], self.bits), read_time(columns["DURATION"], self.bits)
+        event = {"start_ns": (self.end + (-gap if flags >> 15 & 1 else gap)) & M64, "dur_ns": duration}
+        self.end = (event["start_ns"] + duration) & M64
+        event["call"] = call["id"]
+        event["op"] = call["op"]
+        file = self.read_file(flags >> 10 & 7)
+        event["file"] = self.names[file]["id"] if file is not None else 0
+        file_state = self.file_states[file] if file is not None else FileState()
+        if flags >> 13 & 1:
+            region = columns["REGION"].leb()
+            self.region = self.names[self.use(region - 1)]["id"] if region else 0
+        event["region"] = self.region
+        event["file2"] = self.names[self.use(columns["FILE2"].leb())]["id"] if flags >> 22 & 1 else 0
+        self.read_result(event, state, flags)
+        self.read_place(event, state, file_state, flags)
+        state.flags = event["flags"] = columns["FLAGS"].leb() if flags >> 6 & 1 else state.flags
+        state.mode = event["mode"] = columns["MODE"].leb() if flags >> 7 & 1 else state.mode
+        self.depth = event["depth"] = columns["DEPTH"].leb() if flags >> 14 & 1 else self.depth
+        event["stack"] = columns["STACK"].word() if flags >> 25 & 1 else 0
+        event["id"] = columns["ID"].leb() if flags >> 26 & 1 else 0
+        event["phase"] = flags >> 18 & 15
+        event["bits"] = sum(bit for bit, flag in ((1, 16), (2, 17), (4, 27), (8, 28), (16, 29)) if flags >> flag & 1)
+        return event
+
+    def read_result(self, event, state, flags):
+        columns = self.columns
+        if flags & 1:
+            state.size = (state.size + columns["SIZE"].zigzag()) & M64
+        state.unit = columns["UNIT"].leb() if flags >> 23 & 1 else state.unit
+        state.calls = columns["CALLS_RUN"].leb() if flags >> 24 & 1 else state.calls
+        need(state.unit < 1 << 32 and state.calls < 1 << 32, "unit or calls over 32 bits")
+        event.update(size=state.size, unit=state.unit, calls=state.calls)
+        code = flags >> 1 & 3
+        need(code or state.unit, "unit is 0")
+        if code == 0:
+            event["result"] = signed(state.size // state.unit)
+        else:
+            event["result"] = 0 if code == 1 else -1 if code == 2 else columns["RESULT"].zigzag()
+        code = flags >> 8 & 3
+        if code == 2:
+            state.errno = columns["ERRNO"].leb()
+        event["errno"] = state.errno if code else 0
+
+    def read_place(self, event, state, file_state, flags):
+        columns, op, result = self.columns, event["op"], event["result"]
+        event["offset"] = -1
+        if flags >> 3 & 3:
+            offset = file_state.end + (columns["OFFSET"].zigzag() if flags >> 3 & 3 == 2 else 0)
+            moved = result if op in BYTES_RESULT else result * event["unit"] if op in BYTES_ITEMS else 0
+            file_state.end = (offset + max(moved, 0)) & M64
+            event["offset"] = signed(offset & M64)
+        if flags >> 5 & 1:
+            fd = columns["FD"].zigzag()
+        elif state.without_fd:
+            fd = -1
+        else:
+            fd = file_state.fd if file_state.fd != -1 else self.fd
+        event["fd"] = fd
+        state.without_fd = fd == -1
+        learnt = result if op in OPENS and 0 <= result < 1 << 31 else fd
+        if learnt != -1:
+            file_state.fd = self.fd = learnt
+
+    def read_args(self):
+        columns, index = self.columns, 0
+        while columns["ARG_EVENT"].left():
+            index += columns["ARG_EVENT"].leb()
+            key, kind, column = columns["ARG_KEY"].leb(), columns["ARG_TYPE"].leb(), columns["ARG_VALUE"]
+            need(index < len(self.events) and key < len(self.names) and kind < 3, "argument")
+            if kind == 0:
+                value = column.zigzag()
+            elif kind == 1:
+                value = struct.unpack("<d", column.take(8))[0]
+            else:
+                value = column.take(column.leb())
+            self.events[index].setdefault("args", []).append([self.names[key]["id"], value])
+
+
+def predict(name, row, first):
+    """Section 8: what is expected of a column, from those before it."""
+    empty_row, empty_data = row.get("SAMPLES") == 0, row.get("DATA") == 0
+    if name == "SAMPLES":
+        return row["COUNT"]
+    if name == "DUR_MIN":
+        return M64 if empty_row else 0
+    if name == "DUR_MAX":
+        return 0 if empty_row else row["DUR_MIN"]
+    if name == "DUR_SUM":
+        return row["SAMPLES"] * row["DUR_MIN"]
+    if name == "EDGE":
+        return row["DUR_SUM"]
+    if name == "SIZE_MIN":
+        return M64 if empty_data else 0
+    if name == "SIZE_MAX":
+        return 0 if empty_data else row["SIZE_MIN"]
+    if name == "BYTES":
+        return row["DATA"] * row["SIZE_MIN"]
+    if name == "OFFSET_MIN":
+        return (1 << 63) - 1 if empty_data else 0
+    if name == "OFFSET_MAX":
+        return M64 if row["OFFSET_MIN"] == (1 << 63) - 1 else row["OFFSET_MIN"] + row["BYTES"]
+    if name == "FIRST":
+        return M64 if empty_row else first
+    if name == "LAST":
+        return 0 if empty_row else row["FIRST"] + row["DUR_SUM"]
+    if name == "SEQUENTIAL":
+        return row["DATA"]
+    if name == "CONSECUTIVE":
+        return row["SEQUENTIAL"]
+    return 0
+
+
+def read_histogram(column):
+    bins, number = [], 0
+    for i in range(column.leb()):
+        distance = column.leb()
+        number += distance
+        need(number <= 1919 and (distance or not i), "bins")
+        bins.append([number, column.leb()])
+    return bins
+
+
+def read_buckets(header, raw):
+    columns = columns_of("BUCKETS", raw)
+    names = read_names(columns["NAMES"])
+    calls = read_calls(columns["CALLS"], names)
+    rows, interval, first = [], 0, 0
+    width = columns["INTERVAL_NS"].leb()
+    for _ in range(header["count"]):
+        kind = columns["KIND"].leb()
+        need(kind < 3, "kind of row")
+        interval = (interval + columns["INTERVAL"].zigzag()) & M64
+        region, subject = columns["REGION"].leb(), columns["SUBJECT"].leb()
+        need(region <= len(names) and subject < len(names if kind == 2 else calls), "row: position")
+        row = {"kind": kind, "interval": interval, "region": names[region - 1]["id"] if region else 0,
+               "subject": (names if kind == 2 else calls)[subject]["id"]}
+        if kind == 2:
+            row["class"] = columns["CLASS"].leb()
+        if kind == 1:
+            row["durations"], row["sizes"] = read_histogram(columns["BINS"]), read_histogram(columns["BINS"])
+        else:
+            values = {}
+            for name in list(BUCKETS.values())[6:-1]:
+                values[name] = (predict(name, values, first) + columns[name].zigzag()) & M64
+            first = values["FIRST"] if values["SAMPLES"] else first
+            for name in ("STEP", "OFFSET_MIN", "OFFSET_MAX"):
+                values[name] = signed(values[name])
+            row.update((name.lower(), value) for name, value in values.items())
+        rows.append(row)
+    return {"interval_ns": width, "rows": rows, "names": names, "calls": calls}
+
+
+def read_record(kind, raw):
+    values = {}
+    for name, column in columns_of(kind, raw).items():
+        if name in ALL_BYTES and name != "DROPPED":
+            values[name.lower()] = column.data or b""
+        elif name in ("RANK", "LOCAL_RANK"):
+            values[name.lower()] = column.leb() - 1
+        elif name in ("CLOCK_OFFSET", "STATUS"):
+            values[name.lower()] = column.zigzag()
+        elif name == "DROPPED":
+            pairs = []
+            while column.left():
+                pairs.append([column.leb(), column.leb()])
+            values["dropped"] = pairs
+        else:
+            values[name.lower()] = column.leb()
+    return values
+
+
+def read_block(header, payload):
+    tail = payload[len(payload) - header["tail"]:]
+    raw = payload[:len(payload) - header["tail"]]
+    if header["flags"] & 1:
+        inflater = zlib.decompressobj(-15)
+        try:
+            raw = inflater.decompress(raw, header["raw"] + 1)
+        except zlib.error as error:
+            raise Unreadable(str(error)) from error
+        need(inflater.eof, "the deflate stream ends early")
+    need(len(raw) == header["raw"], "raw size differs")
+    kind = TYPES[header["type"]]
+    if kind == "EVENTS":
+        reader = EventsReader(header, raw, tail)
+        return {"events": reader.events, "names": reader.names, "calls": reader.calls}
+    if kind == "BUCKETS":
+        return read_buckets(header, raw)
+    if kind == "NAMES":
+        return {"names": read_names(columns_of(kind, raw)["NAMES"])}
+    if kind == "CLOCK":
+        data = columns_of(kind, raw)["SAMPLES"].data or b""
+        need(len(data) == 16 * header["count"], "samples")
+        return {"samples": [list(pair) for pair in struct.iter_unpack("<QQ", data)]}
+    return read_record(kind, raw)
+
+
+def check_header(data, at):
+    """The header at a magic, or None."""
+    if len(data) - at < HEADER.size:
+        return None
+    header = dict(zip(FIELDS, HEADER.unpack_from(data, at)))
+    bare = data[at:at + 12] + bytes(4) + data[at + 16:at + HEADER.size]
+    if crc32c(bare) != header["header_crc"]:
+        return None
+    good = (header["version"] == 1 and header["flags"] < 2 and header["raw"] <= RAW_MAX
+            and header["stored"] <= RAW_MAX + (64 << 10) and header["count"] <= COUNT_MAX
+            and header["tail"] <= header["stored"]
+            and (header["flags"] & 1 or header["stored"] - header["tail"] == header["raw"]))
+    return header if good else None
+
+
+def read_file(data):
+    """All blocks of some bytes, and what was passed over."""
+    blocks, at = [], 0
+    skipped = {"damaged": 0, "unknown": 0, "unreadable": 0}
+    while True:
+        at = data.find(MAGIC, at)
+        if at < 0:
+            return {"blocks": blocks, "skipped": skipped}
+        header = check_header(data, at)
+        start = at + HEADER.size
+        payload = data[start:start + header["stored"]] if header else b""
+        if not header or len(payload) < header["stored"] or crc32c(payload) != header["payload_crc"]:
+            skipped["damaged"] += 1
+            at += 8
+            continue
+        at = start + header["stored"]
+        if header["type"] not in TYPES or TYPES[header["type"]] not in KNOWN:
+            skipped["unknown"] += 1
+            continue
+        block = {"type": TYPES[header["type"]]}
+        block.update((name, header[name]) for name in "count stream key first last start end tid".split())
+        try:
+            block.update(read_block(header, payload))
+            blocks.append(block)
+        except Unreadable:
+            skipped["unreadable"] += 1
+
+
+def as_text(value):
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else repr(value)
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        json.dump(read_file(file.read()), sys.stdout, default=as_text, indent=0, sort_keys=True)
+    print()
+
+
+if __name__ == "__main__":
+    main()
