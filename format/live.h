@@ -150,9 +150,9 @@ enum dft_time_metric { DFT_TIME_NS = 0, DFT_TIME_US = 1, DFT_TIME_MS = 2, DFT_TI
 /* ticks -> Unix ns. */
 static inline uint64_t dft_clock_ns(const struct dft_clock *clock, uint64_t ticks)
 {
-    __int128 delta = (__int128)(int64_t)(ticks - clock->base_ticks) * (__int128)clock->mult;
-
-    return clock->base_ns + (uint64_t)(int64_t)(delta >> 32);
+    if (__builtin_expect(ticks >= clock->base_ticks, 1))
+        return clock->base_ns + (uint64_t)(((unsigned __int128)(ticks - clock->base_ticks) * clock->mult) >> 32);
+    return clock->base_ns - (uint64_t)(((unsigned __int128)(clock->base_ticks - ticks) * clock->mult) >> 32);
 }
 
 /* Scratch for taking records out of a ring; arrays are the caller's. */

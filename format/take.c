@@ -212,33 +212,43 @@ static void keep_resolution(struct filling *filling, struct dft_event *event)
     filling->previous_end = event->start_ns + event->dur_ns;
 }
 
-static void get_fixed(const struct dft_slot *slot, struct dft_event *event)
+/* What the record's first slot says, but for the times. Every field of the event is written. */
+static inline __attribute__((always_inline)) void get_fixed(const struct dft_slot *slot, struct dft_event *event,
+                                                            uint8_t op)
 {
-    uint8_t op =
-        slot->call < DFT_CALL_COUNT ? dft_call_rows[slot->call].op : (uint8_t)(slot->call - DFT_CALL_ANNOTATION);
     int flags = dft_op_bytes(op) == DFT_BYTES_NOTHING;
     int mode = op == DFT_OP_OPEN || op == DFT_OP_MKDIR;
 
-    *event = (struct dft_event){.file = slot->call < DFT_CALL_COUNT ? slot->file : 0,
-                                .region = slot->region,
-                                .size = flags ? 0 : slot->size,
-                                .flags = flags ? slot->size : 0,
-                                .mode = mode ? (uint32_t)slot->offset : 0,
-                                .offset = mode ? -1 : slot->offset,
-                                .result = slot->result,
-                                .calls = 1,
-                                .unit = 1,
-                                .fd = slot->fd,
-                                .err = slot->err,
-                                .depth = slot->depth,
-                                .phase = slot->bits >> DFT_SLOT_PHASE_SHIFT,
-                                .bits = slot->bits & 31};
-    if (slot->call >= DFT_CALL_COUNT && (op == DFT_OP_COUNTER || op == DFT_OP_METADATA))
-        event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
+    event->file = slot->file;
+    event->file2 = 0;
+    event->region = slot->region;
+    event->size = flags ? 0 : slot->size;
+    event->result = slot->result;
+    event->offset = mode ? -1 : slot->offset;
+    event->stack = 0;
+    event->id = 0;
+    event->calls = 1;
+    event->unit = 1;
+    event->flags = flags ? slot->size : 0;
+    event->mode = mode ? (uint32_t)slot->offset : 0;
+    event->fd = slot->fd;
+    event->err = slot->err;
+    event->depth = slot->depth;
+    event->phase = slot->bits >> DFT_SLOT_PHASE_SHIFT;
+    event->bits = slot->bits & 31;
     if (slot->bits & DFT_SLOT_UNIT) {
         event->unit = (uint32_t)((uint64_t)slot->result >> 32);
         event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);
     }
+}
+
+static void get_times(struct filling *filling, const struct dft_slot *slot, uint64_t duration, struct dft_event *event)
+{
+    const struct dft_clock *clock = filling->take->clock;
+
+    event->start_ns = dft_clock_ns(clock, slot->start);
+    event->dur_ns = dft_clock_ns(clock, slot->start + duration) - event->start_ns;
+    keep_resolution(filling, event);
 }
 
 static int take_event(struct filling *filling, const struct dft_slot *slot, struct items *items)
@@ -247,23 +257,50 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
     struct dft_event *event = &filling->take->events[batch->count];
     uint32_t nargs = batch->nargs, text_used = filling->text_used;
     uint64_t duration = slot->duration;
+    int annotation = slot->call >= DFT_CALL_COUNT;
+    uint8_t op;
 
     if (slot->call == DFT_CALL_NONE ||
-        (slot->call >= DFT_CALL_COUNT &&
-         (slot->call < DFT_CALL_ANNOTATION || slot->call >= DFT_CALL_ANNOTATION + DFT_OP_COUNT)))
+        (annotation && (slot->call < DFT_CALL_ANNOTATION || slot->call >= DFT_CALL_ANNOTATION + DFT_OP_COUNT)))
         return -1;
-    get_fixed(slot, event);
+    op = annotation ? (uint8_t)(slot->call - DFT_CALL_ANNOTATION) : dft_call_rows[slot->call].op;
+    get_fixed(slot, event, op);
+    if (annotation) {
+        event->file = 0;
+        if (op == DFT_OP_COUNTER || op == DFT_OP_METADATA)
+            event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
+    }
     if (slot->slots > 1 && get_items(filling, items, event, &duration)) {
         batch->nargs = nargs;
         filling->text_used = text_used;
         return -1;
     }
-    event->start_ns = dft_clock_ns(filling->take->clock, slot->start);
-    event->dur_ns = dft_clock_ns(filling->take->clock, slot->start + duration) - event->start_ns;
-    keep_resolution(filling, event);
+    get_times(filling, slot, duration, event);
     event->call = call_position(filling, slot);
     batch->count++;
     return 0;
+}
+
+/* The common record: one slot, a call of the C library that is in the batch already. Returns 0 when it is not that. */
+static inline __attribute__((always_inline)) int take_simple(struct filling *filling, const struct dft_ring *ring,
+                                                             uint64_t sequence, const struct dft_slot *slot)
+{
+    struct dft_take *take = filling->take;
+    struct dft_batch *batch = filling->batch;
+    uint32_t index = (uint32_t)sequence & (ring->capacity - 1);
+    uint64_t bit = UINT64_C(1) << index % 64;
+    struct dft_event *event;
+
+    if (slot->slots != 1 || slot->call >= DFT_CALL_COUNT || !take->call_of[slot->call] || take->torn_ok ||
+        batch->count >= take->events_max || take->taken[index / 64] & bit)
+        return 0;
+    event = &take->events[batch->count++];
+    take->taken[index / 64] |= bit;
+    get_fixed(slot, event, dft_call_rows[slot->call].op);
+    get_times(filling, slot, slot->duration, event);
+    event->call = take->call_of[slot->call] - 1;
+    batch->last = sequence;
+    return 1;
 }
 
 static int take_name(struct filling *filling, const struct dft_slot *slot, struct items *items)
@@ -415,6 +452,10 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
         int this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
 
         if ((marker & 3) == DFT_SLOT_VALID) {
+            if (this_lap && take_simple(&filling, ring, *sequence, slot)) {
+                ++*sequence;
+                continue;
+            }
             step = take_at(&filling, ring, sequence, sequence_of(ring, *sequence, marker), slot);
         } else {
             take->torn += take->torn_ok && (marker & 3) == DFT_SLOT_BUSY;

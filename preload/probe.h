@@ -1,6 +1,7 @@
 /* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
  * that little is left of the choices here.
  *
+ * What is handed to functions out of line is copied for it: so the compiler keeps a wrapper's own probe and arguments in registers.
  * Nothing of the program's memory is touched before the real call, nothing is held across it, errno stays as the real call left it
  * (all that is done here are raw system calls). */
 #ifndef DFT_PROBE_H
@@ -142,7 +143,9 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
     uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
 
     if (__builtin_expect(flags, 0)) {
-        probe->offset = dft_probe_ask_offset(probe, op);
+        struct dft_probe copy = *probe;
+
+        probe->offset = dft_probe_ask_offset(&copy, op);
         return;
     }
     probe->started = dft_turn_add(&probe->open->started);
@@ -164,8 +167,11 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, enum dft_op op, in
 
     if (!dft_probe_is_same(probe))
         return -1;
-    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0))
-        return dft_probe_settle_offset(probe, op, moved);
+    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
+        struct dft_probe copy = *probe;
+
+        return dft_probe_settle_offset(&copy, op, moved);
+    }
     finished = dft_turn_add(&open->finished);
     started = atomic_load_explicit(&open->started, memory_order_acquire);
     if (__builtin_expect(
@@ -238,7 +244,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* Where a stream's data call happened; -1: not known. */
-int64_t dft_stream_offset(struct dft_probe *probe, enum dft_op op, int64_t moved);
+int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved);
 
 /* One data call into the ring. moved: bytes; result: as recorded. */
 static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,
@@ -257,14 +263,17 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, op, moved);
     else if (dft_op_is_stream_data(op))
-        offset = dft_stream_offset(probe, op, moved);
+        offset = dft_stream_offset(probe->open, dft_probe_is_same(probe), op, moved);
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
     if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||
                              (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
                          0)) {
-        dft_end_rare(probe, call, args, result, size, offset, end, bits, err);
+        struct dft_probe probe_copy = *probe;
+        struct dft_call_args args_copy = *args;
+
+        dft_end_rare(&probe_copy, call, &args_copy, result, size, offset, end, bits, err);
         return;
     }
     record.size = (uint32_t)size;
@@ -292,14 +301,19 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 {
     int err = failed ? errno : 0;
 
-    if (dft_op_is_data(op))
+    if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
-    else if (dft_op_closes(op))
-        dft_end_close(probe, call, result, err);
-    else if (args->path != DFT_NO_PATH)
-        dft_end_path(probe, call, op, args, result, err);
-    else
-        dft_end_fd(probe, call, op, args, result, err);
+    } else {
+        struct dft_probe probe_copy = *probe;
+        struct dft_call_args args_copy = *args;
+
+        if (dft_op_closes(op))
+            dft_end_close(&probe_copy, call, result, err);
+        else if (args->path != DFT_NO_PATH)
+            dft_end_path(&probe_copy, call, op, &args_copy, result, err);
+        else
+            dft_end_fd(&probe_copy, call, op, &args_copy, result, err);
+    }
 }
 
 #endif

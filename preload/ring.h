@@ -78,7 +78,7 @@ static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slo
 }
 
 /* One record of one slot. `record` has all fields but the marker. */
-static inline void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
+static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
 {
     uint64_t sequence;
     struct dft_slot *slot = dft_ring_reserve(self, &sequence);
