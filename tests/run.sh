@@ -3,7 +3,7 @@
 # tests, builds with clang, runs the unit and property tests again under ASan and UBSan, fuzzes for a while, and checks
 # the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is 0 when nothing failed.
 #
-#   tests/run.sh            everything (about ten minutes on two cores)
+#   tests/run.sh            everything (a few minutes on two cores)
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
