@@ -1,10 +1,8 @@
 /* Events into rows: what one event adds, and where (aggregate.h defines it). On the drain path of the traced process.
  *
- * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval in
- * which it starts: `recent` finds that row without hashing or dividing. All else takes the slow way. */
+ * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval
+ * in which it starts: `recent` finds that row without hashing or dividing. All else takes the slow way. */
 #include "table.h"
-
-#include <errno.h>
 
 /* What an event adds. Kept in registers on the fast way: nothing that is not inlined gets its address. */
 struct add_sample {
@@ -75,7 +73,7 @@ static void add_remember(struct dft_recent *recent, const struct dft_key *key, u
     recent->to_ns = recent->from_ns <= UINT64_MAX - width ? recent->from_ns + width : UINT64_MAX;
 }
 
-/* Finds the row in which [start, end) starts, sets *edge to what lies there, and puts the rest into the rows behind it. */
+/* Finds the row in which [start, end) starts, sets *edge to what lies there, puts the rest into the rows behind it. */
 static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_t start_ns, uint64_t end_ns,
                            uint64_t width, uint64_t *edge)
 {
@@ -161,7 +159,7 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
 
     add_sample_init(&sample, event, call->op, class);
     is_recent = add_is_recent(recent, call->id, event->region, &sample);
-    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of durations and one of sizes. */
+    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of durations, one of sizes. */
     rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve(table, 7, 1, 2);
     if (rc)
         return rc;

@@ -19,8 +19,8 @@
  *   class NONE and for events without a file.
  *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies there;
  *   where whole intervals lie between, `step` goes up by 1 in the first of them and down by 1 in the last interval. So
- *   the rows of one key know busy(k) = edge(k) + W * (sum of steps up to k) exactly, and all busy(k) add up to the sum of
- *   durations. (File rows: 64 W instead of W.) */
+ *   the rows of one key know busy(k) = edge(k) + W * (sum of steps up to k) exactly, and all busy(k) add up to the sum
+ *   of durations. (File rows: 64 W instead of W.) */
 #ifndef DFT_AGGREGATE_H
 #define DFT_AGGREGATE_H
 
@@ -38,9 +38,9 @@ enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2 };
 #define DFT_TABLE_ROWS_MAX  (1u << 20)          /* of a fixed table */
 #define DFT_INTERVAL_NS_MAX (UINT64_C(1) << 57) /* so that 64 W is a 64-bit number */
 
-/* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64, dft_table_bytes(rows) long;
- * pages that few rows do not need are not touched). `rows` is brought into the limits above. NULL: interval_ns is 0 or over
- * its limit. */
+/* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64, dft_table_bytes(rows)
+ * long; pages that few rows do not need are not touched). `rows` is brought into the limits above. NULL: interval_ns is 0
+ * or over its limit. */
 size_t dft_table_bytes(uint32_t rows);
 struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_ns, unsigned keep);
 
@@ -48,8 +48,8 @@ struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_
 struct dft_table *dft_table_create(uint64_t interval_ns, unsigned keep);
 void dft_table_destroy(struct dft_table *);
 
-/* Adds the events of a batch (those that are aggregated), from event *position on, and sets *position to the number done.
- * Returns 0, or -ENOSPC when a fixed table may not be able to take the next event whole (flush it, clear it, go on at
+/* Adds the events of a batch (those that are aggregated), from event *position on, and sets *position to the number
+ * done. Returns 0, or -ENOSPC when a fixed table may not be able to take the next event whole (flush it, clear it, go on at
  * *position: a table just cleared takes any event), or -ENOMEM. An event is added whole or not at all. */
 int dft_table_add(struct dft_table *, const struct dft_batch *batch, uint32_t *position);
 
@@ -57,8 +57,8 @@ int dft_table_add(struct dft_table *, const struct dft_batch *batch, uint32_t *p
  * On an error the table is as before. */
 int dft_table_merge(struct dft_table *, const struct dft_row *row);
 
-/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums and busy(k) come out as if the
- * events had been added to this table; edge and step alone may be split otherwise between rows (compare busy times).
+/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums and busy(k) come out as
+ * if the events had been added to this table; edge and step alone may lie otherwise between rows (compare busy times).
  * Returns as dft_table_merge, and -EINVAL for factor 0. */
 int dft_table_merge_finer(struct dft_table *, const struct dft_row *row, uint64_t factor);
 
@@ -68,8 +68,8 @@ void dft_table_clear(struct dft_table *);
 /* Rows in it: nothing to flush when 0. */
 uint32_t dft_table_count(const struct dft_table *);
 
-/* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the table changes. Histogram
- * rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing tables). */
+/* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the table changes.
+ * Histogram rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing tables). */
 int dft_table_rows(struct dft_table *, struct dft_row **rows, uint32_t *count);
 
 /* Order of rows by key: negative, 0, positive. */
