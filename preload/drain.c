@@ -341,44 +341,21 @@ static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_clock_now.mult) >> 32));
 }
 
-/* A SIGXFSZ that our write caused is taken back; one that was pending before is not. */
-#define SIGXFSZ_BIT (UINT64_C(1) << 24)
-
-static int xfsz_pending(void)
-{
-    uint64_t pending = 0;
-
-    DFT_SYS(rt_sigpending, &pending, 8, 0, 0, 0, 0);
-    return (pending & SIGXFSZ_BIT) != 0;
-}
-
-static void take_back_xfsz(int before)
-{
-    uint64_t mask = SIGXFSZ_BIT;
-    int64_t no_time[2] = {0, 0};
-
-    if (!before && xfsz_pending())
-        DFT_SYS(rt_sigtimedwait, &mask, 0, no_time, 8, 0, 0);
-}
-
 void dft_drain_own(struct dft_thread *self)
 {
     struct dft_signals before;
     struct dft_ring *ring;
-    int pending;
 
     if (dft_in_vfork_child())
         return;
     before = dft_signals_block();
     if (__atomic_exchange_n(&self->lock.held, 1, __ATOMIC_ACQUIRE) == 0) {
-        pending = xfsz_pending();
         ring = self->ring;
         with_context(ring, atomic_load_explicit(&ring->tail, memory_order_relaxed),
                      atomic_load_explicit(&ring->head, memory_order_relaxed));
         if (++self->drains >= GROW_AFTER && !dft_late)
             dft_thread_grow(self);
         dft_spin_unlock(&self->lock);
-        take_back_xfsz(pending);
     }
     dft_signals_restore(before);
 }
@@ -405,13 +382,11 @@ static uint32_t drain_whole(struct dft_ring *ring)
 uint32_t dft_drain_all_of(struct dft_thread *thread)
 {
     uint32_t busy;
-    int pending = xfsz_pending();
 
     dft_spin_lock(&thread->lock);
     busy = thread->home == thread->ring ? 0 : drain_whole(thread->home);
     busy += drain_whole(thread->ring);
     dft_spin_unlock(&thread->lock);
-    take_back_xfsz(pending);
     return busy;
 }
 

@@ -149,7 +149,7 @@ static long read_fd_link(int fd, char *text, size_t room)
 
 static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
 {
-    uint64_t word = dft_fd_word(fd);
+    uint64_t word = self ? dft_fd_word(fd) : 0;
 
     for (uint32_t i = 0; i < DFT_DIRS && word; i++)
         if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length)
@@ -160,10 +160,11 @@ static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
 static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
 {
     uint64_t word = dft_fd_word(fd);
-    struct dft_dir *dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
+    struct dft_dir *dir;
 
-    if (!word || length > DFT_DIR_TEXT || dft_vfork_mark)
+    if (!self || !word || length > DFT_DIR_TEXT || dft_vfork_mark)
         return;
+    dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
     dir->length = 0;
     dir->fd = fd;
     dir->word = word;
@@ -290,6 +291,18 @@ static void make_below_fd(struct dft_thread *self, struct dft_path *path, int di
     dft_path_done(&base);
 }
 
+/* Before the thread has a state: the working directory is asked for. */
+static void make_below_cwd(struct dft_path *path, const char *name, size_t length)
+{
+    char *base = dft_sys_map(LONGEST);
+    long n = base ? DFT_SYS(getcwd, base, LONGEST, 0, 0, 0, 0) : -1;
+
+    if (n > 0 && base[0] == '/')
+        join(path, base, (uint32_t)n - 1, name, length);
+    if (base)
+        DFT_SYS(munmap, base, LONGEST, 0, 0, 0, 0);
+}
+
 void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name)
 {
     size_t length = name ? strlen(name) : 0;
@@ -310,10 +323,12 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, co
         join(path, "", 0, name + 1, length - 1);
     } else if (dirfd != AT_FDCWD) {
         make_below_fd(self, path, dirfd, name, length);
-    } else {
+    } else if (self) {
         base = working_directory(self, &base_length);
         if (base_length)
             join(path, base, base_length, name, length);
+    } else {
+        make_below_cwd(path, name, length);
     }
 }
 

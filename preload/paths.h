@@ -26,7 +26,7 @@ int dft_path_is_traced(const char *text, size_t length);
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
  * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory: call this only after the
- * real call. Give back with dft_path_done. */
+ * real call. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
 void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name);
 /* What a descriptor is open on, by asking the kernel. */
 void dft_path_of_fd(struct dft_path *path, int fd);

@@ -220,15 +220,15 @@ static int opens(enum dft_op op)
     return op == DFT_OP_OPEN || op == DFT_OP_FOPEN || op == DFT_OP_OPENDIR;
 }
 
-/* The id of the second path; whether it is traced is or-ed to *traced. */
+/* The id of the second path. Its text is sent when either of the two is traced. */
 static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, int *traced)
 {
     struct dft_path path;
 
     dft_path_make(self, &path, args->dirfd2, args->path2);
-    if (path.traced)
-        dft_path_define(self, &path);
     *traced |= path.traced;
+    if (*traced && (self = dft_thread_get()))
+        dft_path_define(self, &path);
     dft_path_done(&path);
     return path.id;
 }
@@ -247,32 +247,35 @@ static void record_path(struct dft_thread *self, struct dft_probe *probe, enum d
     put(self, &record, probe, end, file2);
 }
 
+/* The thread's state if there is one: calls that turn out to be of no interest make none. */
+static struct dft_thread *thread_so_far(void)
+{
+    return *dft_generation ? dft_self : NULL;
+}
+
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                   int64_t result, int err)
 {
     uint64_t end = dft_ticks(), file2 = 0;
-    struct dft_thread *self = dft_thread_get();
+    struct dft_thread *self = thread_so_far();
     struct dft_path path;
-    int traced = 0;
 
+    if (self)
+        atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (op == DFT_OP_CHDIR && !err)
         dft_paths_directory_changed();
-    if (!self || err == EFAULT) {
-        if (opens(op) && result >= 0)
-            dft_fd_drop(dft_fd_unbind((int)result));
+    if (err == EFAULT)
         return;
-    }
-    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    if (args->path2 != DFT_NO_PATH)
-        file2 = second_path(self, args, &traced);
     dft_path_make(self, &path, args->dirfd, args->path);
-    if (opens(op))
-        bind(self, op, args, &path, (int)result);
-    if (path.traced || traced) {
+    if (args->path2 != DFT_NO_PATH)
+        file2 = second_path(self, args, &path.traced);
+    if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
         probe->file = path.id;
         record_path(self, probe, call, op, args, result, err, end, file2);
     }
+    if (opens(op))
+        bind(self, op, args, &path, (int)result);
     dft_path_done(&path);
 }
 

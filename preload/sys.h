@@ -101,22 +101,41 @@ static inline void *dft_sys_reserve(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* All signals of this thread off, and back. 32 and 33 (glibc's own) included, which sigprocmask leaves out. */
+/* All signals of this thread off, and back: 32 and 33 (glibc's own) included, which sigprocmask leaves out. Everything that writes files
+ * or takes a lock on our account happens in between. A SIGXFSZ that came up meanwhile is ours and is taken back; one that was pending before
+ * is the program's. */
 struct dft_signals {
     uint64_t mask;
+    int had_xfsz;
 };
+
+#define DFT_SIGXFSZ_BIT (UINT64_C(1) << 24)
+
+static inline int dft_xfsz_pending(void)
+{
+    uint64_t pending = 0;
+
+    DFT_SYS(rt_sigpending, &pending, 8, 0, 0, 0, 0);
+    return (pending & DFT_SIGXFSZ_BIT) != 0;
+}
 
 static inline struct dft_signals dft_signals_block(void)
 {
     uint64_t all = ~UINT64_C(0);
-    struct dft_signals before = {0};
+    struct dft_signals before = {0, 0};
 
     DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before.mask, 8, 0, 0);
+    before.had_xfsz = dft_xfsz_pending();
     return before;
 }
 
 static inline void dft_signals_restore(struct dft_signals before)
 {
+    uint64_t xfsz = DFT_SIGXFSZ_BIT;
+    int64_t no_time[2] = {0, 0};
+
+    if (!before.had_xfsz && dft_xfsz_pending())
+        DFT_SYS(rt_sigtimedwait, &xfsz, 0, no_time, 8, 0, 0);
     DFT_SYS(rt_sigprocmask, 2, &before.mask, 0, 8, 0, 0);
 }
 
