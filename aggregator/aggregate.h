@@ -39,8 +39,8 @@ enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2 };
 #define DFT_INTERVAL_NS_MAX (UINT64_C(1) << 57) /* so that 64 W is a 64-bit number */
 
 /* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64, dft_table_bytes(rows)
- * long; pages that few rows do not need are not touched). `rows` is brought into the limits above. NULL: interval_ns is 0
- * or over its limit. */
+ * long; pages that few rows do not need are not touched). `rows` is brought into the limits above. NULL: interval_ns
+ * is 0 or over its limit. */
 size_t dft_table_bytes(uint32_t rows);
 struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_ns, unsigned keep);
 
@@ -49,17 +49,17 @@ struct dft_table *dft_table_create(uint64_t interval_ns, unsigned keep);
 void dft_table_destroy(struct dft_table *);
 
 /* Adds the events of a batch (those that are aggregated), from event *position on, and sets *position to the number
- * done. Returns 0, or -ENOSPC when a fixed table may not be able to take the next event whole (flush it, clear it, go on at
- * *position: a table just cleared takes any event), or -ENOMEM. An event is added whole or not at all. */
+ * done. Returns 0, or -ENOSPC when a fixed table may not be able to take the next event whole (flush it, clear it, go
+ * on at *position: a table just cleared takes any event), or -ENOMEM. An event is added whole or not at all. */
 int dft_table_add(struct dft_table *, const struct dft_batch *batch, uint32_t *position);
 
 /* Merges one row of the table's own interval. Returns 0, -ENOSPC, -ENOMEM, or -EINVAL (unknown kind, bin out of range).
  * On an error the table is as before. */
 int dft_table_merge(struct dft_table *, const struct dft_row *row);
 
-/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums and busy(k) come out as
- * if the events had been added to this table; edge and step alone may lie otherwise between rows (compare busy times).
- * Returns as dft_table_merge, and -EINVAL for factor 0. */
+/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums and busy(k) come out
+ * as if the events had been added to this table; edge and step alone may lie otherwise between rows (compare busy
+ * times). Returns as dft_table_merge, and -EINVAL for factor 0. */
 int dft_table_merge_finer(struct dft_table *, const struct dft_row *row, uint64_t factor);
 
 /* Forgets all rows, in time proportional to their number. */
@@ -69,7 +69,8 @@ void dft_table_clear(struct dft_table *);
 uint32_t dft_table_count(const struct dft_table *);
 
 /* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the table changes.
- * Histogram rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing tables). */
+ * Histogram rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing
+ * tables). */
 int dft_table_rows(struct dft_table *, struct dft_row **rows, uint32_t *count);
 
 /* Order of rows by key: negative, 0, positive. */

@@ -1,8 +1,9 @@
 /* Rows out of a table: sorted in place by key, histograms as lists of bins.
  *
- * Sorting moves 200-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots of the index, which hold
- * two numbers a row; runs already in order are passed over, and rows mostly arrive in order), then moves each row once along
- * the cycles of the permutation, then builds the index anew. No memory is allocated but for lists of bins of growing tables. */
+ * Sorting moves 200-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots of the index, which
+ * hold two numbers a row; runs already in order are passed over, and rows mostly arrive in order), then moves each
+ * row once along the cycles of the permutation, then builds the index anew. No memory is allocated but for lists of
+ * bins of growing tables. */
 #include "table.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One thread at a time.
  *
- * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its hash,
- * its histogram). The index is open addressing with linear probing over row numbers. Only its first `active` slots
- * are in use: it doubles as rows come (at most half full), so a table with few rows touches, and clears, little memory.
- * A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on demand.
- * Everything refers by number, not by address, because the arrays of a growing table move.
+ * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its
+ * hash, its histogram). The index is open addressing with linear probing over row numbers. Only its first `active`
+ * slots are in use: it doubles as rows come (at most half full), so a table with few rows touches, and clears, little
+ * memory. A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on
+ * demand. Everything refers by number, not by address, because the arrays of a growing table move.
  *
  * Who changes a table first reserves (the only step that can fail), then inserts freely. */
 #ifndef DFT_TABLE_H
@@ -77,8 +77,8 @@ struct dft_key {
     uint64_t interval, region, subject;
 };
 
-/* The number of the row with this key, made empty when it was not there. Room must have been reserved. Its op becomes the
- * largest that was seen, so that the order does not matter. */
+/* The number of the row with this key, made empty when it was not there. Room must have been reserved. Its op becomes
+ * the largest that was seen, so that the order does not matter. */
 uint32_t dft_table_find(struct dft_table *, const struct dft_key *key);
 
 /* Builds the index anew over `active` slots. */

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the library, the tools, the headers, and how other builds find them (pkg-config, CMake).
-# Included by the top CMakeLists.txt after all targets exist.
+# What `cmake --install` puts where: the library, the tools, the headers, and how other builds find them (pkg-config,
+# CMake). Included by the top CMakeLists.txt after all targets exist.
 include(CMakePackageConfigHelpers)
 
 foreach(target dftrace dftmerge dftrun dftmerge-mpi)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# From a fresh Debian machine to a first answer: installs what is missing, builds into build/, traces a small job of many
-# processes (a make of four programs, a tar, a Python script), and prints where its I/O time went.
+# From a fresh Debian machine to a first answer: installs what is missing, builds into build/, traces a small job of
+# many processes (a make of four programs, a tar, a Python script), and prints where its I/O time went.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
@@ -21,7 +21,7 @@ mkdir "$job/src" "$job/traces"
 
 # A job: four programs built by make -j2, packed by tar, and read back by Python.
 for n in 1 2 3 4; do
-    printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { printf("program %d\\n"); return 0; }\n' "$n" >"$job/src/p$n.c"
+    printf '#include <stdio.h>\nint main(void) { return puts("program %d") < 0; }\n' "$n" >"$job/src/p$n.c"
 done
 printf 'all: p1 p2 p3 p4\n' >"$job/src/Makefile"
 cat >"$job/read.py" <<'PYTHON'
@@ -36,7 +36,7 @@ JOB
 echo "Tracing: make -j2, tar, python3 ..."
 LD_PRELOAD=$top/build/lib/libdftrace.so DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=$job/traces/trace sh "$job/job.sh" "$job"
 echo
-echo "\$ build/bin/dftmerge summary <traces>     ($(find "$job/traces" -name '*.dft' | wc -l) trace files, one a process)"
+echo "\$ build/bin/dftmerge summary TRACES     ($(find "$job/traces" -name '*.dft' | wc -l) files, one a process)"
 build/bin/dftmerge summary "$job/traces"
 cat <<'NEXT'
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# All tests, from a clean clone on a Debian machine: installs what is missing, builds with gcc, runs the unit, property and end-to-end
-# tests, builds with clang, runs the unit and property tests again under ASan and UBSan, fuzzes for a while, and checks
-# the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is 0 when nothing failed.
+# All tests, from a clean clone on a Debian machine: installs what is missing, builds with gcc, runs the unit,
+# property and end-to-end tests, builds with clang, runs the unit and property tests again under ASan and UBSan,
+# fuzzes for a while, and checks the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is
+# 0 when nothing failed.
 #
 #   tests/run.sh            everything (a few minutes on two cores)
 #   FUZZ_SECONDS=5 tests/run.sh
@@ -58,7 +59,8 @@ build() { # folder, compiler, options...
     folder=$1
     compiler=$2
     shift 2
-    CC=$compiler cmake -S . -B "$folder" -G Ninja -DDFT_WERROR=ON -DDFT_TESTS=ON "$@" && cmake --build "$folder" -j "$JOBS"
+    CC=$compiler cmake -S . -B "$folder" -G Ninja -DDFT_WERROR=ON -DDFT_TESTS=ON "$@" &&
+        cmake --build "$folder" -j "$JOBS"
 }
 
 # Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.

@@ -1,4 +1,5 @@
-/* Times the aggregator alone: events into a fixed table as a drain does it, and rows into a growing one as the tools do. */
+/* Times the aggregator alone: events into a fixed table as a drain does it, and rows into a growing one as the tools
+ * do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,8 @@
  *
  *   bench_calls CASE COUNT FILE      FILE: a regular file of at least 16 MiB, read only, in the page cache
  *   bench_calls spawn COUNT FILE PRELOAD PREFIX PROGRAM [ARG...]
- *       starts PROGRAM, its output thrown away, and waits for it, COUNT times; with PRELOAD not empty under that library */
+ *       starts PROGRAM, its output thrown away, and waits for it, COUNT times; with PRELOAD not empty under that
+ *       library */
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>

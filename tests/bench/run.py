@@ -125,7 +125,8 @@ class Bench:
     # --- off line
 
     def summary(self, paths, *options):
-        done = subprocess.run([self.dftmerge, "summary", "--json", *options, *paths], stdout=subprocess.PIPE, check=True)
+        done = subprocess.run([self.dftmerge, "summary", "--json", *options, *paths], stdout=subprocess.PIPE,
+                              check=True)
         return json.loads(done.stdout)
 
     def print_reading(self):
@@ -158,8 +159,9 @@ class Bench:
         """The codec and the aggregator alone, by programs of their own."""
         if self.only:
             return
-        for program, goals in (("bench_codec", "encode <= 35 ns with igzip, 70 with zlib; decode > 30 million a second"),
-                               ("bench_aggregator", "add <= 15 ns; merge > 20 million rows a second")):
+        for program, goals in (
+                ("bench_codec", "encode <= 35 ns with igzip, 70 with zlib; decode > 30 million a second"),
+                ("bench_aggregator", "add <= 15 ns; merge > 20 million rows a second")):
             path = os.path.join(self.bin, program)
             if os.access(path, os.X_OK):
                 print(f"\n{program} (goals: {goals})", flush=True)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the given build into a temporary tree, moves the tree, and uses it as a stranger would: an annotated program built with
-# pkg-config and one with find_package, run alone and under the installed library.
+# Installs the given build into a temporary tree, moves the tree, and uses it as a stranger would: an annotated
+# program built with pkg-config and one with find_package, run alone and under the installed library.
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
