@@ -8,12 +8,16 @@ cd "$top"
 . tests/packages.sh
 need_packages build
 
-if [ ! -f build/build.ninja ]; then
-    echo "Building into build/ ..."
-    cmake -S . -B build -G Ninja -DDFT_TESTS=OFF >build-quickstart.log 2>&1 || { cat build-quickstart.log; exit 1; }
-fi
-cmake --build build --target dftrace dftmerge dftrun >build-quickstart.log 2>&1 || { cat build-quickstart.log; exit 1; }
-rm -f build-quickstart.log
+mkdir -p build
+build() {
+    [ -f build/build.ninja ] || cmake -S . -B build -G Ninja -DDFT_TESTS=OFF
+    cmake --build build --target dftrace dftmerge dftrun
+}
+[ -x build/bin/dftmerge ] || echo "Building into build/ ..."
+build >build/quickstart.log 2>&1 || {
+    cat build/quickstart.log
+    exit 1
+}
 
 job=$(mktemp -d)
 trap 'rm -rf "$job"' EXIT
