@@ -144,7 +144,7 @@ const struct dft_command dft_command_calls = {
     .brief = "the list of intercepted calls",
     .details =
         "Every function of the C library that is intercepted: the category and the name under which its calls are\n"
-        "recorded, its other entry points, what kind of operation it is, and what its time and bytes count for.\n",
+        "recorded, its other entry points, what kind of operation it is, and what its time and bytes count for.",
     .example = "dftmerge calls --json",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE,
     .run = run,

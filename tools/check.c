@@ -259,7 +259,7 @@ const struct dft_command dft_command_check = {
     .details = "Verifies the checksums of every block, decodes it, and compares what processes say they wrote with "
                "what is there.\n"
                "What is wrong is named with file and offset. Exit code 1 when anything was wrong, also when it was "
-               "recovered.\n",
+               "recovered.",
     .example = "dftmerge check --recover traces/",
     .takes = DFT_TAKES_JSON,
     .run = run,

@@ -88,7 +88,7 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
 
 static int run(int argc, char **argv)
 {
-    const char *format = NULL, *path = NULL;
+    const char *format = NULL, *path = NULL, *until = NULL;
     const struct dft_option own[] = {
         {.name = "to", .argument = "FORMAT", .text = &format, .help = "perfetto, pfw or csv"},
         {.name = "output",
@@ -96,6 +96,10 @@ static int run(int argc, char **argv)
          .argument = "OUT",
          .text = &path,
          .help = "the file to write; - is standard output"},
+        {.name = "until",
+         .argument = "SECONDS",
+         .text = &until,
+         .help = "the end of what --from begins (elsewhere: --to)"},
         {0}};
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
@@ -108,7 +112,11 @@ static int run(int argc, char **argv)
     if (exporter && !path)
         fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --to %s -o OUT PATH...\n",
                 exporter->name);
-    if (!exporter || !path) {
+    if (until && dft_filter_seconds(&options.filter.to_rel_ns, until) < 0)
+        fprintf(stderr, "dftmerge: export: --until takes seconds, not '%s'\n", until);
+    else
+        options.filter.has_to = until != NULL;
+    if (!exporter || !path || (until && !options.filter.has_to)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -131,7 +139,7 @@ const struct dft_command dft_command_export = {
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
         "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
         "csv       one line for every event, nanoseconds\n"
-        "An OUT that ends in .gz is compressed, in members that can be decompressed independently.\n",
+        "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER,
     .run = run,

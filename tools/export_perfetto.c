@@ -225,6 +225,8 @@ static int outermost_first(const void *a, const void *b)
 
 static void flush_held(struct perfetto *p)
 {
+    if (!p->nheld)
+        return;
     for (size_t i = 0; i < p->nargs; i++)
         if (p->args[i].type == DFT_ARG_STRING)
             p->args[i].s.bytes = p->texts + (uintptr_t)p->args[i].s.bytes;

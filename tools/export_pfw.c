@@ -4,7 +4,7 @@
  * a process, the events in order of start, one `end` a process. Times are whole microseconds, cut down at both ends so that
  * what was nested stays nested. A reader of this form counts bytes by its own rule (POSIX calls with read or write in the name:
  * the result; fread and fwrite: result * size; others: size), so `ret` and `size` are given where, and only where, that gives
- * the bytes that were moved. A run of calls that was kept as one event becomes as many lines as there were calls. */
+ * the bytes that were moved. A run of calls that was kept as one event becomes as many lines as there were calls, up to RUN_MAX. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "ops.h"
 
 #define VERSION_WRITTEN 100008
+#define RUN_MAX         (1u << 20) /* lines made of one event; what a longer run moved stands in its last line */
 
 struct pfw {
     struct dft_export *export;
@@ -274,12 +275,11 @@ static void put_custom(struct pfw *pfw, const struct dft_event_at *at, struct df
     end(pfw);
 }
 
-/* One of `calls` calls: the i-th share of time and bytes. */
+/* The i-th of `calls` calls that are one event: its share of time and bytes. */
 static void put_call(struct pfw *pfw, const struct dft_event_at *at, struct dft_text category, struct dft_text name,
-                     char phase, uint32_t i)
+                     char phase, uint32_t i, uint32_t calls)
 {
     const struct dft_event *event = at->event;
-    uint32_t calls = event->calls ? event->calls : 1;
     uint64_t bytes = dft_event_bytes(event, at->op), share = bytes / calls;
     uint64_t from = event->start_ns + event->dur_ns / calls * i;
     uint64_t until = i + 1 == calls ? event->start_ns + event->dur_ns : from + event->dur_ns / calls;
@@ -306,8 +306,11 @@ static int put_event(void *context, const struct dft_event_at *at)
     } else if (at->event->bits & DFT_BIT_OPEN || strchr("besf", phase)) {
         pfw->export->left_out++;
     } else {
-        for (uint32_t i = 0; i < (at->event->calls ? at->event->calls : 1); i++)
-            put_call(pfw, at, category, name, phase, i);
+        uint32_t calls = at->event->calls < RUN_MAX ? at->event->calls : RUN_MAX;
+
+        pfw->export->left_out += at->event->calls - calls;
+        for (uint32_t i = 0; i < calls || i == 0; i++)
+            put_call(pfw, at, category, name, phase, i, calls ? calls : 1);
     }
     return ferror(pfw->export->out) ? -EIO : 0;
 }

@@ -136,7 +136,7 @@ const struct dft_command dft_command_merge = {
     .brief = "one file from many; reads back identically",
     .details = "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name "
                "and renamed\n"
-               "when it is whole, so it may be one of the inputs.\n",
+               "when it is whole, so it may be one of the inputs.",
     .example = "dftmerge merge -o all.dft traces/",
     .takes = 0,
     .run = run,

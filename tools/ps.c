@@ -380,7 +380,7 @@ const struct dft_command dft_command_ps = {
     .arguments = "PATH...",
     .brief = "processes: tree, program, rank, start, end, how it ended, what was in flight",
     .details = "One line for every process image (a process that execs has several), children under their parents.\n"
-               "Calls and regions that were in flight when a process was killed, or that are now, stand below it.\n",
+               "Calls and regions that were in flight when a process was killed, or that are now, stand below it.",
     .example = "dftmerge ps --json traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
     .run = run,

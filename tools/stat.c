@@ -216,7 +216,7 @@ const struct dft_command dft_command_stat = {
     .brief = "bytes by block type and column",
     .details = "How many bytes each kind of block and each of its columns takes, before and after compression. The "
                "stored share\n"
-               "of a column is exact: the bits of the compressed stream that give its bytes.\n",
+               "of a column is exact: the bits of the compressed stream that give its bytes.",
     .example = "dftmerge stat traces/",
     .takes = DFT_TAKES_JSON,
     .run = run,

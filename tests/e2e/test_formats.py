@@ -194,6 +194,26 @@ def csv_has_one_line_for_every_event(directory):
 
 
 @tests.case
+def export_takes_filters(directory):
+    out = job(directory)
+    events = dump(out)
+    origin = events[0]["ts"]
+    middle = (events[len(events) // 2]["ts"] - origin) / 1e9
+    for options, keep in ((["--name", "read,write"], lambda e: e["name"] in ("read", "write")),
+                          (["--cat", "STDIO"], lambda e: e["cat"] == "STDIO"),
+                          (["--file", "*/file"], lambda e: e.get("file", "").endswith("/file")),
+                          (["--from", f"{middle:.9f}"], lambda e: e["ts"] - origin >= round(middle * 1e9)),
+                          (["--until", f"{middle:.9f}"], lambda e: e["ts"] - origin < round(middle * 1e9)),
+                          (["--pid", str(events[0]["pid"])], lambda e: e["pid"] == events[0]["pid"])):
+        done = dftmerge("export", "--to", "csv", "-o", "-", *options, out)
+        rows = list(csv.DictReader(io.StringIO(done.out.decode("utf-8", "surrogateescape"), newline="")))
+        wanted = [e for e in events if keep(e)]
+        true(0 < len(wanted) < len(events), f"{options} leaves some and not all")
+        equal([(int(r["ts"]), r["name"]) for r in rows], [(e["ts"], e["name"]) for e in wanted], f"events with {options}")
+    equal(dftmerge("export", "--to", "csv", "-o", "-", "--until", "soon", out).code, 2, "--until soon")
+
+
+@tests.case
 def merged_reads_back_identically(directory):
     out = job(directory)
     events = dump(out)

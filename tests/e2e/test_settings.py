@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Every DFTRACER_ variable does what its line of spec and help says, and wrong values harm nobody."""
+
+import collections
+import json
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+from tracing import ROOT, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
+
+tests = Tests()
+
+
+def annotated(directory, name, **settings):
+    """The annotated program with these settings; its events."""
+    program = directory / "annotated"
+    if not program.exists():
+        compile_program("annotated.c", program, f"-I{ROOT / 'include'}", "-lpthread")
+    out = directory / name
+    done = run([program, directory / f"file-{name}", "10"], env=tracing(out / "t", **settings))
+    equal((done.code, done.out), (0, b""), f"{settings}: code and output")
+    return (dump(out) if out.exists() else []), done.err
+
+
+def known_calls(directory, name, **settings):
+    program = directory / "known_calls"
+    if not program.exists():
+        compile_program("known_calls.c", program, "-fno-inline", "-lpthread")
+    work, out = directory / f"work-{name}", directory / name
+    work.mkdir()
+    done = run([program, work, "0", "1", "3"], env=tracing(out / "t", DATA_DIR=work, **settings))
+    equal(done.code, 0, f"{settings}: exit code")
+    return (dump(out) if out.exists() else []), json.loads(done.out), done.err
+
+
+def count(events):
+    counts = collections.Counter()
+    for event in events:
+        counts[event["name"]] += event.get("calls", 1)
+    return counts
+
+
+@tests.case
+def groups_can_be_switched_off(directory):
+    both, said, _ = known_calls(directory, "both")
+    posix, _, _ = known_calls(directory, "posix", DISABLE_STDIO=1)
+    stdio, _, _ = known_calls(directory, "stdio", DISABLE_POSIX="TRUE")
+    none, _, _ = known_calls(directory, "none", DISABLE_IO="on")
+    true({"POSIX", "STDIO"} <= {e["cat"] for e in both}, "both groups by default")
+    true("STDIO" not in {e["cat"] for e in posix} and count(posix)["pwrite"] == said["pwrite"]["calls"], "POSIX alone")
+    true("POSIX" not in {e["cat"] for e in stdio} and count(stdio)["fwrite"] == said["fwrite"]["calls"], "STDIO alone")
+    equal([e for e in none if e["cat"] in ("POSIX", "STDIO")], [], "calls with DISABLE_IO")
+
+
+@tests.case
+def annotations_stay_without_calls(directory):
+    events, _ = annotated(directory, "none", DISABLE_IO=1)
+    counts = count(events)
+    equal((counts["step"], counts["save"], counts["open"], counts["write"]), (20, 20, 0, 0), "regions and calls")
+
+
+@tests.case
+def without_compression_the_same_is_read(directory):
+    plain, said, _ = known_calls(directory, "stored", TRACE_COMPRESSION=0)
+    equal(count(plain)["write"], said["write"]["calls"], "writes")
+    stat = json.loads(dftmerge("stat", "--json", directory / "stored").out)["types"]["EVENTS"]
+    equal(stat["stored_bytes"], stat["raw_bytes"] + stat["bit_string_bytes"], "stored bytes of events")
+    known_calls(directory, "deflated")
+    packed = json.loads(dftmerge("stat", "--json", directory / "deflated").out)["types"]["EVENTS"]
+    true(packed["stored_bytes"] < stat["stored_bytes"], "compression makes it smaller")
+
+
+@tests.case
+def time_metrics_round_times(directory):
+    for metric, unit in (("US", 1000), ("MS", 1000000), ("SEC", 1000000000)):
+        events, said, _ = known_calls(directory, metric, TIME_METRIC=metric)
+        equal(count(events)["write"], said["write"]["calls"], f"{metric}: writes")
+        true(all(e["ts"] % unit == 0 and e["dur"] % unit == 0 for e in events), f"{metric}: times are multiples of {unit} ns")
+    events, said, _ = known_calls(directory, "NS", TIME_METRIC="ns")
+    true(any(e["ts"] % 1000 for e in events), "NS keeps nanoseconds")
+    events, said, _ = known_calls(directory, "REL", TIME_METRIC="REL")
+    equal(count(events)["write"], said["write"]["calls"], "REL: writes")
+
+
+@tests.case
+def thread_ids_can_be_left_out(directory):
+    events, _ = annotated(directory, "tids")
+    true(len({e["tid"] for e in events}) == 2, "two threads")
+    events, _ = annotated(directory, "no-tids", DISABLE_TIDS=1)
+    equal({e["tid"] for e in events}, {e["pid"] for e in events}, "thread ids")
+
+
+@tests.case
+def less_metadata_keeps_what_is_counted(directory):
+    full, said, _ = known_calls(directory, "full")
+    less, _, _ = known_calls(directory, "less", INC_METADATA=0)
+    equal(count(less), count(full), "calls")
+    equal(sum(e.get("bytes", 0) for e in less), sum(e.get("bytes", 0) for e in full), "bytes")
+    equal(sum("errno" in e for e in less), sum("errno" in e for e in full), "errors")
+    true(any(e.get("mode") for e in full) and not any(e.get("mode") for e in less), "no aggregate needs the mode")
+
+
+@tests.case
+def ranks_come_from_launchers(directory):
+    for name, variables in (("openmpi", {"OMPI_COMM_WORLD_RANK": 5, "OMPI_COMM_WORLD_SIZE": 8, "OMPI_COMM_WORLD_LOCAL_RANK": 1}),
+                            ("pmi", {"PMI_RANK": 5, "PMI_SIZE": 8}), ("slurm", {"SLURM_PROCID": 5, "SLURM_NTASKS": 8}),
+                            ("own", {"DFTRACER_RANK": 5, "DFTRACER_WORLD_SIZE": 8, "OMPI_COMM_WORLD_RANK": 2})):
+        env = tracing(directory / name / "t")
+        env.update({k: str(v) for k, v in variables.items()})
+        equal(run(["cat", ROOT / "CMakeLists.txt"], env=env).code, 0, "cat")
+        [process] = json.loads(dftmerge("ps", "--json", directory / name).out)["processes"]
+        equal((process["rank"], process["world_size"]), (5, 8), f"{name}: rank and world size")
+        true(all(e["rank"] == 5 for e in dump(directory / name)), f"{name}: rank of events")
+
+
+@tests.case
+def the_live_file_goes_where_it_is_told(directory):
+    program = compile_program("endings.c", directory / "endings")
+    live = directory / "live"
+    live.mkdir()
+    run([program, "kill", directory / "f", "100"], env=tracing(directory / "out" / "t", LIVE_DIR=live))
+    equal((len(live_files(live)), len(live_files(directory / "out"))), (1, 0), "live files there and beside the trace")
+    [trace] = traces(directory / "out")
+    events = dump(trace)
+    equal(sum(e["name"] == "write" for e in events), 100, "writes, when only the trace is named")
+    equal(dftmerge("check", "--recover", trace).code, 1, "check --recover")
+    equal(live_files(live), [], "live files afterwards")
+    equal(dump(trace), events, "events afterwards")
+
+
+@tests.case
+def the_prefix_names_files(directory):
+    done = run(["cat", ROOT / "CMakeLists.txt"], cwd=directory, env=tracing("deep/er/name"))
+    equal(done.code, 0, "cat")
+    [trace] = traces(directory)
+    true(trace.parent == directory / "deep" / "er" and trace.name.startswith("name-cat-"), f"the name {trace}")
+    env = tracing("x")
+    del env["DFTRACER_LOG_FILE"]
+    (directory / "here").mkdir()
+    run(["cat", ROOT / "CMakeLists.txt"], cwd=directory / "here", env=env)
+    [trace] = traces(directory / "here")
+    true(trace.name.startswith("trace-cat-") and trace.parent == directory / "here", f"the default name {trace}")
+
+
+@tests.case
+def wrong_values_are_named_and_harmless(directory):
+    for name, value in (("TIME_METRIC", "fortnights"), ("TRACE_INTERVAL_MS", "-5"), ("INC_METADATA", "maybe"),
+                        ("TRACE_INTERVAL_MS", "99999999999999999999"), ("RANK", "first")):
+        events, err = annotated(directory, f"{name}-{value}", **{name: value})
+        equal(count(events)["step"], 20, f"{name}={value}: regions")
+        equal(err.decode().count(f"DFTRACER_{name}"), 1, f"{name}={value}: named once on standard error: {err.decode()}")
+
+
+@tests.case
+def other_names_of_dftracer_are_accepted(directory):
+    events, err = annotated(directory, "others", GOTCHA_PRIORITY=1, WRITE_BUFFER_SIZE=1000, SET_CORE_AFFINITY=1, LIBUV_THREADS=4)
+    equal((count(events)["step"], err), (20, b""), "regions and messages")
+
+
+@tests.case
+def intervals_have_the_width_asked_for(directory):
+    for width in (1, 10, 1000, 60000):
+        known_calls(directory, f"w{width}", TRACE_INTERVAL_MS=width)
+        done = dftmerge("summary", "--json", "--by", "name", directory / f"w{width}")
+        groups = {g["name"]: g["count"] for g in json.loads(done.out)["groups"]}
+        equal(groups, dict(count(dump(directory / f"w{width}"))), f"{width} ms: calls in the summary and in the events")
+
+
+@tests.case
+def nothing_is_lost_when_killed_at_any_time(directory):
+    """Threads count their calls in shared memory; after kill -9 the trace must have all of them, and at most one more each."""
+    program = compile_program("endless.c", directory / "endless", "-lpthread")
+    threads = 3
+    for round_number, delay in enumerate((0.0, 0.01, 0.05, 0.1, 0.2)):
+        counts, file, out = directory / "counts", directory / "file", directory / f"out{round_number}"
+        counts.write_bytes(bytes(8 * threads))
+        file.write_bytes(b"")
+        process = subprocess.Popen([program, counts, file, str(threads)], stdout=subprocess.PIPE, env=tracing(out / "t"))
+        equal(process.stdout.readline(), b"ready\n", "the program's word")
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        said = sorted(struct.unpack(f"{threads}Q", counts.read_bytes()))
+        found = collections.Counter()
+        for e in dump(out):
+            if e["name"] == "pwrite" and not e.get("open"):
+                found[e["tid"]] += e.get("calls", 1)
+        got = sorted(found.values())
+        true(len(got) == threads and all(a <= b <= a + 1 for a, b in zip(said, got)),
+             f"after {delay} s the program had done {said}, the trace has {got}")
+        equal(dftmerge("check", "--recover", out).code, 1, "check --recover")
+        equal(sum(e["name"] == "pwrite" and not e.get("open") for e in dump(out)), sum(got), "writes after --recover")
+        equal(dftmerge("check", out).code, 0, "check afterwards")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
