@@ -206,8 +206,9 @@ static void keep_resolution(struct filling *filling, struct dft_event *event)
                                                      : end - keep_seven(end - event->start_ns);
     } else {
         unit = units[filling->take->metric <= DFT_TIME_SEC ? filling->take->metric : DFT_TIME_NS];
+        end = event->start_ns + event->dur_ns;
         event->start_ns -= event->start_ns % unit;
-        event->dur_ns -= event->dur_ns % unit;
+        event->dur_ns = end - end % unit - event->start_ns; /* of many short ones the sum is still right */
     }
     filling->previous_end = event->start_ns + event->dur_ns;
 }

@@ -149,7 +149,7 @@ static void report(const char *name, const char *value)
     dft_message(DFT_LOG_ERROR, "DFTRACER_", name, "=", value, " is not understood; the default is used", NULL);
 }
 
-/* Names that scripts written for DFTracer may set, and that mean nothing here. */
+/* Names that scripts written for DFTracer may set, and that change nothing here. */
 static const char *const ignored[] = {
     "GOTCHA_PRIORITY", "WRITE_BUFFER_SIZE", "SET_CORE_AFFINITY", "LIBUV_THREADS", "BIND_SIGNALS", "CONFIGURATION",
 };
@@ -166,7 +166,7 @@ static void set_option(const char *name, size_t length, const char *value)
 #undef DFT_OPTION
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         if (length == strlen(ignored[i]) && !memcmp(name, ignored[i], length))
-            dft_message(DFT_LOG_INFO, "DFTRACER_", ignored[i], " has no meaning here and is ignored", NULL);
+            dft_message(DFT_LOG_INFO, "DFTRACER_", ignored[i], " has no effect here", NULL);
 }
 
 /* What launchers call these; the first that is set counts. */

@@ -136,7 +136,7 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
         classes->time_ns[DFT_CLASS_READ] + classes->time_ns[DFT_CLASS_WRITE] + classes->time_ns[DFT_CLASS_META];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
-    printf("I/O time  %s (%s of the processes' time): read %s, write %s", dft_text_ns(a, io),
+    printf("I/O time  %s, %s of the processes' time\n          read %s, write %s", dft_text_ns(a, io),
            dft_text_share(b, io, job->process_ns), dft_text_ns(c, classes->time_ns[DFT_CLASS_READ]),
            dft_text_ns(d, classes->time_ns[DFT_CLASS_WRITE]));
     printf(", metadata %s\n", dft_text_ns(a, classes->time_ns[DFT_CLASS_META]));
@@ -170,6 +170,9 @@ enum cell {
     CELLS
 };
 
+/* Which go first on a narrow terminal. */
+static const uint8_t cell_drops[CELLS] = {[CELL_ERRORS] = 2, [CELL_SELF] = 1, [CELL_MEAN] = 3, [CELL_P50] = 6,
+                                          [CELL_P95] = 3,    [CELL_P99] = 5,  [CELL_MAX] = 4,  [CELL_RATE] = 7};
 static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "%",   "self",  "mean",
                                                "p50",   "p95",    "p99",  "max", "bytes", "rate"};
 
@@ -280,7 +283,7 @@ static int print_table(const struct dft_summary *summary, const struct dft_answe
                                      by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_REGION || by == DFT_BY_NAME};
     }
     for (unsigned i = 0; i < ncells; i++)
-        columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0};
+        columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};
     grid = dft_grid_create(columns, nby + ncells);
     if (!grid)
         return -ENOMEM;

@@ -11,6 +11,7 @@
 struct dft_grid {
     struct dft_grid_column columns[DFT_TABLE_COLUMNS];
     size_t widths[DFT_TABLE_COLUMNS];
+    uint8_t hidden[DFT_TABLE_COLUMNS];
     unsigned count;
     char **cells;
     size_t ncells, capacity;
@@ -52,9 +53,44 @@ int dft_grid_cell(struct dft_grid *grid, const char *text)
     return grid->cells[grid->ncells] ? (grid->ncells++, 0) : -ENOMEM;
 }
 
+static size_t total_width(const struct dft_grid *grid)
+{
+    size_t all = 0;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c])
+            all += grid->widths[c] + (all ? GAP : 0);
+    return all;
+}
+
+/* How narrow the table could be, with what may shrink shrunk. */
+static size_t least_width(const struct dft_grid *grid)
+{
+    size_t all = total_width(grid);
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c] && grid->columns[c].shrink && grid->widths[c] > SHRUNK_MIN)
+            all -= grid->widths[c] - SHRUNK_MIN;
+    return all;
+}
+
+static int hide_one(struct dft_grid *grid)
+{
+    unsigned worst = grid->count;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c] && grid->columns[c].drop &&
+            (worst == grid->count || grid->columns[c].drop > grid->columns[worst].drop))
+            worst = c;
+    if (worst == grid->count)
+        return 0;
+    grid->hidden[worst] = 1;
+    return 1;
+}
+
 static void measure(struct dft_grid *grid)
 {
-    size_t all = 0, limit = dft_terminal_width();
+    size_t all, limit = dft_terminal_width();
 
     for (unsigned c = 0; c < grid->count; c++) {
         grid->widths[c] = dft_text_columns(grid->columns[c].title);
@@ -64,13 +100,15 @@ static void measure(struct dft_grid *grid)
             if (width > grid->widths[c])
                 grid->widths[c] = width;
         }
-        all += grid->widths[c] + (c ? GAP : 0);
     }
+    while (least_width(grid) > limit && hide_one(grid))
+        ;
+    all = total_width(grid);
     for (unsigned c = 0; c < grid->count && all > limit; c++) {
         size_t least = grid->widths[c] < SHRUNK_MIN ? grid->widths[c] : SHRUNK_MIN;
         size_t over = all - limit, give = grid->widths[c] - least;
 
-        if (!grid->columns[c].shrink)
+        if (!grid->columns[c].shrink || grid->hidden[c])
             continue;
         give = give < over ? give : over;
         grid->widths[c] -= give;
@@ -116,24 +154,33 @@ static void print_cell(FILE *out, const char *text, size_t width, int left, int 
         fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
 }
 
+static void print_row(const struct dft_grid *grid, FILE *out, char *const *cells)
+{
+    unsigned last = 0;
+    int first = 1;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c])
+            last = c;
+    for (unsigned c = 0; c < grid->count; c++) {
+        if (grid->hidden[c])
+            continue;
+        fprintf(out, "%*s", first ? 0 : (int)GAP, "");
+        print_cell(out, cells ? cells[c] : grid->columns[c].title, grid->widths[c], grid->columns[c].left, c == last);
+        first = 0;
+    }
+}
+
 void dft_grid_print(struct dft_grid *grid, FILE *out)
 {
     int colour = out == stdout && dft_terminal_colour();
 
     measure(grid);
-    if (colour)
-        fputs("\033[1m", out);
-    for (unsigned c = 0; c < grid->count; c++) {
-        fprintf(out, "%*s", c ? (int)GAP : 0, "");
-        print_cell(out, grid->columns[c].title, grid->widths[c], grid->columns[c].left, c + 1 == grid->count);
-    }
+    fputs(colour ? "\033[1m" : "", out);
+    print_row(grid, out, NULL);
     fputs(colour ? "\033[0m\n" : "\n", out);
-    for (size_t i = 0; i < grid->ncells; i++) {
-        unsigned c = (unsigned)(i % grid->count);
-
-        fprintf(out, "%*s", c ? (int)GAP : 0, "");
-        print_cell(out, grid->cells[i], grid->widths[c], grid->columns[c].left, c + 1 == grid->count);
-        if (c + 1 == grid->count)
-            putc('\n', out);
+    for (size_t i = 0; i + grid->count <= grid->ncells; i += grid->count) {
+        print_row(grid, out, grid->cells + i);
+        putc('\n', out);
     }
 }

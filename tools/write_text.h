@@ -35,6 +35,7 @@ struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */
     uint8_t shrink; /* cut in the middle when the table is too wide (paths) */
+    uint8_t drop;   /* 0: always shown; else left out when the table is too wide, the largest first */
 };
 struct dft_grid;
 struct dft_grid *dft_grid_create(const struct dft_grid_column *columns, unsigned count); /* NULL: no memory */

@@ -150,7 +150,7 @@ def text_fits_and_ends_with_its_source(where):
         assert "\x1b" not in text and "\xff" not in text
         assert text.count("answered from buckets; nothing lost") == 2  # calls, ranks
         assert text.count("answered from events; nothing lost") == 1   # files
-        assert max(len(line) for line in text.splitlines()) <= max(width, 132), width
+        assert max(len(line) for line in text.splitlines()) <= width, (width, text)
     make(where / "lossy", lossy=1)
     assert "lost: 6 events (" in dftmerge(where / "lossy").out.decode()
 
