@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Damaged traces: a note, exit code 1, and only what stood in the damaged block is gone."""
+
+import random
+import struct
+
+from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
+
+MAGIC = struct.pack("<Q", 0x0A1A0D6B6C426644)
+PROCESS, EVENTS, BUCKETS, END = 1, 4, 5, 8
+
+
+def blocks(data):
+    """(offset, length with header, type) of each block, as make_traces wrote them."""
+    found, at = [], 0
+    while at < len(data):
+        assert data[at:at + 8] == MAGIC
+        kind, = struct.unpack_from("<H", data, at + 8)
+        stored, = struct.unpack_from("<I", data, at + 24)
+        found.append((at, 88 + stored, kind))
+        at += (88 + stored + 7) // 8 * 8
+    return found
+
+
+def trace(where, **settings):
+    make(where, processes=1, **settings)
+    path = where / "t1-0.dft"
+    return path, path.read_bytes()
+
+
+def key(event):
+    return event["tid"], event["seq"]
+
+
+def one_block_of_events(where):
+    """Its rows still count it; dump lacks just its events."""
+    path, data = trace(where)
+    whole, events = summary(path), dump(path)
+    for offset, length, kind in blocks(data):
+        if kind != EVENTS:
+            continue
+        for at in (offset + 20, offset + 88, offset + length - 1):  # header, first and last byte of the payload
+            path.write_bytes(data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:])
+            answer = summary(path, expect=1)
+            note = [n for n in answer["notes"] if f"block at {offset}: " in n]
+            assert note and "checksum differs" in note[0] and "the rest used" in note[0], answer["notes"]
+            assert answer["groups"] == whole["groups"] and answer["events"] == whole["events"]
+            left = dump(path, expect=1)
+            assert len(left) == len(events) - 100 and {key(e) for e in left} < {key(e) for e in events}
+
+
+def one_block_of_rows(where):
+    """Its events answer in its place: nothing is gone."""
+    path, data = trace(where)
+    whole = summary(path)
+    for offset, length, kind in blocks(data):
+        if kind != BUCKETS:
+            continue
+        path.write_bytes(data[:offset + 90] + b"\xff\xff" + data[offset + 92:])
+        answer = summary(path, expect=1)
+        assert len(answer["notes"]) == 1
+        assert answer["groups"] == whole["groups"] and answer["events_kept"] == whole["events_kept"]
+
+
+def events_and_rows(where):
+    path, data = trace(where)
+    whole = summary(path)
+    first = next(b for b in blocks(data) if b[2] == EVENTS)
+    rows = next(b for b in blocks(data) if b[2] == BUCKETS)
+    path.write_bytes(data[:first[0]] + data[rows[0] + (rows[1] + 7) // 8 * 8:])
+    lost = whole["events"] - summary(path)["events"]
+    assert lost > 0
+    names = dump(path)
+    assert all(e["file"].startswith("#") for e in names if "file" in e), "the names stood in what is gone"
+
+
+def cut_short(where):
+    path, data = trace(where)
+    events = dump(path)
+    random.seed(1)
+    for at in sorted(random.sample(range(1, len(data)), 40)):
+        path.write_bytes(data[:at])
+        inside = [b for b in blocks(data) if b[0] < at < b[0] + b[1]]
+        whole = [b for b in blocks(data) if b[0] + b[1] <= at]
+        done = run(DFTMERGE, "dump", "--json", path)
+        assert done.code == (1 if inside or not whole else 0), (at, done.err)
+        assert done.out.count(b"\n") == sum(100 for b in whole if b[2] == EVENTS) <= len(events)
+
+
+def any_byte(where):
+    """Whatever byte changes: an answer, a note, no crash."""
+    path, data = trace(where, events=60, threads=1, block=30)
+    events = {key(e) for e in dump(path)}
+    random.seed(2)
+    for _ in range(150):
+        at, bit = random.randrange(len(data)), 1 << random.randrange(8)
+        path.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1:])
+        for command in (["summary", "--json"], ["dump", "--json"]):
+            done = run(DFTMERGE, *command, path)
+            assert done.code in (0, 1), (at, bit, done)
+            padding = not any(b[0] <= at < b[0] + b[1] for b in blocks(data))
+            assert done.code == 1 or padding, (at, bit)
+            assert done.code == 0 or "unreadable" in done.err or "belong to no block" in done.err, done.err
+        assert {key(e) for e in dump(path, expect=done.code)} <= events
+
+
+def rubbish_between_blocks(where):
+    path, data = trace(where)
+    whole = summary(path)
+    cut = blocks(data)[3][0]
+    path.write_bytes(data[:cut] + b"rubbish!" * 5 + data[cut:])
+    answer = summary(path, expect=1)
+    assert any("40 bytes belong to no block" in n for n in answer["notes"]), answer["notes"]
+    assert answer["groups"] == whole["groups"]
+
+
+def random_files(where):
+    random.seed(3)
+    for n in range(30):
+        path = where / "r.dft"
+        path.write_bytes(b"".join(random.choice([MAGIC, MAGIC + bytes(80), random.randbytes(random.randrange(300)), bytes(64)])
+                                  for _ in range(random.randrange(40))))
+        for command in ("summary", "dump"):
+            done = run(DFTMERGE, command, path)
+            assert done.code == 1, (n, done)
+
+
+def no_end_no_process(where):
+    path, data = trace(where, ranks=1)
+    whole, list_of = summary(path), blocks(data)
+    without_end = b"".join(data[a:a + (n + 7) // 8 * 8] for a, n, kind in list_of if kind != END)
+    path.write_bytes(without_end)
+    assert summary(path)["groups"] == whole["groups"]
+    path.write_bytes(b"".join(data[a:a + (n + 7) // 8 * 8] for a, n, kind in list_of if kind not in (PROCESS, END)))
+    answer = summary(path)
+    assert answer["groups"] == whole["groups"] and answer["ranks"] == 0
+    assert all(e["pid"] is None and e["rank"] is None for e in dump(path))
+
+
+if __name__ == "__main__":
+    main([one_block_of_events, one_block_of_rows, events_and_rows, cut_short, any_byte, rubbish_between_blocks,
+          random_files, no_end_no_process])

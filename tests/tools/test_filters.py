@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""--from --to --rank --pid --cat --name --file: of summary, against filtering a dump; of dump, against filtering the whole dump."""
+
+import fnmatch
+
+from tooltest import counts, dftmerge, dump, groups, main, make, same_groups, summary
+
+
+def fits(text, *patterns):
+    return text is not None and any(fnmatch.fnmatchcase(text, p) for p in patterns)
+
+
+def processes(where):
+    make(where, ranks=1, processes=5, events=200)
+    events = dump(where)
+    for options, keep in ((["--rank", "1"], {1}), (["--rank", "0,3-4"], {0, 3, 4}), (["--pid", "1002"], {2}),
+                          (["--rank", "1", "--rank", "2"], {1, 2}), (["--rank", "1,2", "--pid", "1002-1004"], {2})):
+        chosen = [e for e in events if e["rank"] in keep]
+        assert dump(*options, where) == chosen
+        answer = summary(*options, where)
+        assert answer["source"] == "buckets" and answer["events"] == sum(e.get("calls", 1) for e in chosen if counts(e))
+        same_groups(answer["groups"], groups(chosen, ["cat", "name"]), options)
+    assert summary("--rank", "77", where)["groups"] == []
+
+
+def ranks_need_a_rank(where):
+    make(where, ranks=0)
+    assert summary("--rank", "0-1000", where)["groups"] == [] and dump("--rank", "0", where) == []
+
+
+def categories_and_names(where):
+    make(where, ranks=1)
+    events = dump(where)
+    for options, passes in (
+            (["--cat", "POSIX"], lambda e: e["cat"] == "POSIX"),
+            (["--cat", "STDIO,A*"], lambda e: fits(e["cat"], "STDIO", "A*")),
+            (["--name", "read,p*"], lambda e: fits(e["name"], "read", "p*")),
+            (["--cat", "APP", "--name", "step"], lambda e: (e["cat"], e["name"]) == ("APP", "step")),
+            (["--cat", "LIB"], lambda e: e["cat"] == "LIB")):
+        assert dump(*options, where) == [e for e in events if passes(e)]
+        for by in ("cat,name", "rank", "tid,cat"):
+            answer = summary(*options, "--by", by, where)
+            assert answer["source"] == "buckets"
+            same_groups(answer["groups"], groups(events, by.split(","), passes=passes), (options, by))
+        answer = summary(*options, "--by", "file", where)
+        same_groups(answer["groups"], groups(events, ["file"], passes=passes, with_union=True), options)
+
+
+def files(where):
+    make(where, ranks=1)
+    events = dump(where)
+    for patterns in (["/data/in/*"], ["*.bin", "/x/?"], ["/top"], ["*\udcff*"], ["/nowhere/*"]):
+        def passes(event, patterns=patterns):
+            return fits(event.get("file"), *patterns) or fits(event.get("file2"), *patterns)
+        options = [o for p in patterns for o in ("--file", p)]
+        assert dump(*options, where) == [e for e in events if passes(e)]
+        for by in ("cat,name", "file", "dir", "rank,name"):
+            answer = summary(*options, "--by", by, where)
+            assert answer["source"] == "events"
+            same_groups(answer["groups"], groups(events, by.split(","), passes=passes, with_union=True), (patterns, by))
+
+
+def times(where):
+    make(where, ranks=1, slow=1, events=400)
+    events = dump(where)
+    start = min(e["ts"] for e in events)
+    for low, high in ((None, 5), (3.5, None), (1.000000001, 20), (0, 1e-9), (2, 2), (50, 10000), (0, None), (-5, 100)):
+        options = (["--from", f"{low:.9f}"] if low is not None else []) + (["--to", f"{high:.9f}"] if high is not None else [])
+        first = start + round((low or 0) * 1e9)
+        last = start + round(high * 1e9) if high is not None else 2**64
+        chosen = [e for e in events if first <= e["ts"] < last]
+        assert dump(*options, where) == chosen, options
+        answer = summary(*options, where)
+        assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events) - start
+        same_groups(answer["groups"], groups(chosen, ["cat", "name"], with_union=answer["source"] == "events"), options)
+        assert answer["events"] == sum(e.get("calls", 1) for e in chosen if counts(e))
+
+
+def times_on_the_grid_need_no_events(where):
+    """A start on the grid of 64 intervals: then call rows and histograms answer."""
+    make(where, processes=1, threads=1, slow=1, events=400, same_time=0)
+    events = dump(where)
+    start = min(e["ts"] for e in events)
+    wide = 6_400_000_000
+    edge = (start // wide + 3) * wide
+    options = ["--to", f"{(edge - start) / 1e9:.9f}"]
+    answer = summary(*options, where)
+    assert answer["source"] == "buckets", answer["source"]
+    same_groups(answer["groups"], groups([e for e in events if e["ts"] < edge], ["cat", "name"]), "to the edge")
+    options = ["--from", f"{(edge - start) / 1e9:.9f}"]
+    answer = summary(*options, where)
+    assert answer["source"] == "buckets", answer["source"]
+    same_groups(answer["groups"], groups([e for e in events if e["ts"] >= edge], ["cat", "name"]), "from the edge")
+
+
+def aggregates_are_rounded_with_a_note(where):
+    make(where, processes=1, keep=0, slow=1)
+    answer = summary("--from", "3.3", "--to", "7.7", where)
+    assert any("rounded" in note for note in answer["notes"]), answer["notes"]
+    assert 0 < answer["events"] <= summary(where)["events"]
+
+
+def wrong_usage(where):
+    make(where)
+    for options in (["--from", "x"], ["--to", "1.0000000001"], ["--rank", "5-3"], ["--rank", ""], ["--rank", "1;2"],
+                    ["--pid", "-1"], ["--cat", ""], ["--top", "0"], ["--threads", "none"], ["--by", "colour"],
+                    ["--by", ""], ["--width", "0"], ["--nonsense"], ["--json", "--csv"], ["--rank"]):
+        done = dftmerge("summary", *options, where, expect=2)
+        assert done.out == b"" and "dftmerge summary:" in done.err, (options, done)
+    assert dftmerge("summary", expect=2).err and dftmerge(expect=2).err
+    for command in ("summary", "dump"):
+        text = dftmerge(command, "--help").out.decode()
+        assert "Example:" in text and "--threads" in text
+    assert "Commands:" in dftmerge("--help").out.decode()
+
+
+if __name__ == "__main__":
+    main([processes, ranks_need_a_rank, categories_and_names, files, times, times_on_the_grid_need_no_events,
+          aggregates_are_rounded_with_a_note, wrong_usage])

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Inputs: directories, patterns, links, cat a b a, any order and number of threads."""
+
+import os
+import shutil
+
+from tooltest import dftmerge, dump, main, make, summary
+
+
+def concatenate(target, *parts):
+    with open(target, "wb") as out:
+        for part in parts:
+            out.write(part.read_bytes())
+    return target
+
+
+def without_notes(answer):
+    answer.pop("notes")
+    return answer
+
+
+def twice_is_once(where):
+    make(where / "t", ranks=1)
+    a, b = sorted((where / "t").glob("*.dft"))
+    whole, events = summary(a, b), dump(a, b)
+    for parts in ((a, b), (b, a), (a, b, a), (a, a, b, b, a)):
+        joined = concatenate(where / "joined.dft", *parts)
+        assert summary(joined) == whole
+        assert summary("--by", "file,rank", joined) == summary("--by", "file,rank", a, b)
+        assert dump(joined) == events
+        assert dump(a, joined, b) == events
+    shifted = where / "shifted.dft"
+    shifted.write_bytes(bytes(40) + a.read_bytes() + bytes(3) + b.read_bytes())  # blocks at any byte, holes of zeros
+    assert summary(shifted) == whole
+
+
+def order_and_threads_change_nothing(where):
+    """Names, threads and the order of arguments: not a byte of the output differs."""
+    make(where / "one", ranks=1, processes=6)
+    traces = sorted((where / "one").glob("*.dft"))
+    (where / "two").mkdir()
+    for n, trace in enumerate(traces):
+        shutil.copy(trace, where / "two" / f"{9 - n}.dft")
+    joined = concatenate(where / "joined.dft", *reversed(traces))
+    for options in (["summary"], ["summary", "--json"], ["summary", "--csv", "--by", "file,tid"],
+                    ["summary", "--json", "--by", "region,rank"], ["dump"], ["dump", "--json"],
+                    ["summary", "--json", "--by", "dir,time", "--from", "0.1"]):
+        wanted = dftmerge(*options, "--threads", 1, *traces).out
+        assert len(wanted) > 500
+        for more in (["--threads", 2, *traces], ["--threads", 7, *reversed(traces)], [where / "two"], [where / "one"],
+                     ["--threads", 3, joined], ["--threads", 64, where / "two", joined]):
+            assert dftmerge(*options, *more).out == wanted, (options, more)
+
+
+def directories_and_patterns(where):
+    (where / "d").mkdir()
+    make(where / "d" / "deep", processes=1)
+    make(where / "d" / "deeper.dft", processes=1, seed=2)  # a directory whose name looks like a trace
+    (where / "d" / "notes.txt").write_text("not looked at")
+    os.symlink("..", where / "d" / "deep" / "round")
+    os.symlink("deep/t1-0.dft", where / "d" / "again.dft")
+    whole = summary(where / "d")
+    assert whole["processes"] == 2 and whole["notes"] == []
+    assert summary(str(where / "d" / "*" / "t*.dft")) == whole
+    assert summary(where / "d" / "deep" / "t1-0.dft", where / "d" / "deeper.dft", where / "d") == whole
+    answer = summary(where / "d", where / "missing.dft", expect=1)
+    assert answer["processes"] == 2 and len(answer["notes"]) == 1 and "No such file" in answer["notes"][0]
+    answer = summary(where / "d", str(where / "*.none"), expect=1)
+    assert "pattern" in answer["notes"][0]
+
+
+def nothing_to_read(where):
+    (where / "empty").mkdir()
+    done = dftmerge(where / "empty", expect=1)
+    assert done.out == b"" and "no trace found" in done.err and "DFTRACER_ENABLE" in done.err
+    (where / "zero.dft").write_bytes(b"")
+    assert "zero.dft: empty" in dftmerge("dump", where / "zero.dft", expect=1).err
+    (where / "text.dft").write_text("hello\n" * 100)
+    assert "no block of dftrace" in dftmerge(where / "text.dft", expect=1).err
+    assert "neither a file nor" in dftmerge("/dev/null", expect=1).err
+    make(where / "t", processes=1)
+    assert summary(where / "t", where / "zero.dft")["processes"] == 1  # an empty file beside others is no error
+    quiet = dftmerge("--quiet", where / "t", where / "text.dft", expect=1)
+    assert quiet.err == "" and quiet.out
+
+
+def many_files(where):
+    make(where, processes=400, threads=1, events=20, ranks=1)
+    answer = summary("--by", "rank", where)
+    assert answer["processes"] == 400 == len(answer["groups"])
+    assert answer["missing_ranks"] == [400]
+    assert answer == summary("--by", "rank", "--threads", 1, where)
+
+
+def standard_output_that_fails(where):
+    make(where, processes=1)
+    with open("/dev/full", "wb") as full:
+        import subprocess
+        from tooltest import DFTMERGE
+        for command in ("dump", "summary"):
+            done = subprocess.run([DFTMERGE, command, where], stdout=full, stderr=subprocess.PIPE, check=False)
+            assert done.returncode == 1 and b"standard output" in done.stderr, done
+
+
+if __name__ == "__main__":
+    main([twice_is_once, order_and_threads_change_nothing, directories_and_patterns, nothing_to_read, many_files,
+          standard_output_that_fails])

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
+
+import shutil
+
+from tooltest import counts, dftmerge, dump, groups, main, make, same_groups, summary
+
+EVENTS = 500  # of a thread in blocks; its ring holds [490, 520)
+
+
+def killed(where):
+    make(where, live=1, ranks=1)
+    events = dump(where)
+    done = [e for e in events if not e.get("open")]
+    assert len(done) == 2 * 2 * (EVENTS + 20)
+    for process in (0, 1):
+        for thread in (0, 1):
+            tid = 1000 + process * 10 + thread
+            assert sorted(e["seq"] for e in done if e["tid"] == tid) == list(range(EVENTS + 20))
+    ring = [e for e in done if e["seq"] >= EVENTS]
+    assert all((e["name"], e["file"], e["bytes"], e["region"]) == ("read", "/data/in/b.bin", 4096, "solve") for e in ring)
+    return where
+
+
+def in_flight(where):
+    make(where, live=1, processes=1, threads=1)
+    flying = [e for e in dump(where) if e.get("open")]
+    assert [(e["name"], e["phase"]) for e in flying] == [("solve", "begin"), ("read", "begin")], flying
+    region, call = flying
+    assert call["region"] == "solve" and call["file"] == "/data/in/a.bin" and call["fd"] == 7
+    assert "ret" not in call and call["ts"] == region["ts"] + 1000000
+    assert "in flight" in dftmerge("dump", where).out.decode()
+
+
+def summary_counts_them(where):
+    """Blocks have rows, rings do not: together they are what all events are."""
+    make(where, live=1, ranks=1)
+    events, answer = dump(where), summary(where)
+    assert answer["source"] == "buckets"
+    same_groups(answer["groups"], groups(events, ["cat", "name"]), "call")
+    assert answer["events"] == answer["events_kept"] == sum(e.get("calls", 1) for e in events if counts(e))
+    answer = summary("--by", "file", where)
+    same_groups(answer["groups"], groups(events, ["file"], with_union=True), "file")
+    assert any("killed" in n for n in answer["notes"])
+    assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events if not e.get("open")) - answer["start_ns"]
+    assert "2 killed" in dftmerge(where).out.decode()
+
+
+def found_beside_its_trace(where):
+    make(where, live=1)
+    wanted = dump(where)
+    assert dump(*sorted(where.glob("*.dft"))) == wanted
+    assert dump(*sorted(where.glob("*.dft")), *where.glob("*.live")) == wanted
+    shutil.copy(where / "t1-0.dft.live", where / "copy.dft.live")
+    assert [e for e in dump(where) if not e.get("open")] == [e for e in wanted if not e.get("open")]
+
+
+def without_its_trace(where):
+    make(where, live=1, processes=1, threads=1)
+    (where / "t1-0.dft").unlink()
+    events = [e for e in dump(where) if not e.get("open")]
+    assert [e["seq"] for e in events] == list(range(490, 520))
+    assert all(e["pid"] == 1000 for e in events)
+    assert summary(where)["events"] == 30
+
+
+def damaged(where):
+    make(where, live=1, processes=1)
+    path = where / "t1-0.dft.live"
+    data = path.read_bytes()
+    for bad in (data[:100], b"x" * 5000, data[:4096], data[:8] + b"\xff" * 4 + data[12:]):
+        path.write_bytes(bad)
+        left = [e for e in dump(where, expect=0 if bad == data[:4096] else 1) if not e.get("open")]
+        assert len(left) == 2 * EVENTS
+    for at in range(4096, len(data), 97):  # any byte of the rings
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
+        assert len(dftmerge("dump", "--json", where).out.splitlines()) >= 2 * EVENTS
+    path.write_bytes(b"")
+    assert len(dump(where)) == 2 * EVENTS
+
+
+if __name__ == "__main__":
+    main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace, damaged])
