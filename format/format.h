@@ -47,7 +47,8 @@
  *    bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is split), event 0's
  *    duration (if DURATION is split), event 1's gap, ... The last byte is filled with zeros.
  *
- * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type). In all of them
+ * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS, STACKS and
+ *    INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of them
  *    the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams of the
  *    process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block

@@ -8,5 +8,6 @@ int suite_events(void);
 int suite_buckets(void);
 int suite_records(void);
 int suite_damage(void);
+int suite_faults(void);
 
 #endif
