@@ -119,8 +119,8 @@ static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw,
 {
     size_t symbols = encoder->raw.symbols ? (size_t)(encoder->raw.at - encoder->raw.symbols) : 0, stored = 0;
 
-    /* A stream has some ten bytes of overhead: not worth the time for less than this. */
-    if (encoder->compression == DFT_DEFLATE && raw > 48)
+    /* Some hundred bytes take zlib ten microseconds, most of them for its tables: a short process has better uses for them. */
+    if (encoder->compression == DFT_DEFLATE && raw > 384)
         stored = dft_deflate(encoder->workspace, encoder->small_stack, encoder->raw.start, raw, symbols, out, raw);
     if (stored) {
         *flags |= DFT_BLOCK_DEFLATED;
