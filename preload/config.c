@@ -197,12 +197,19 @@ static const char *find_variable(char *const *environment, const char *const *na
     return NULL;
 }
 
-static void find_number(char *const *environment, const char *own, const char *const *names, size_t count,
-                        int32_t *number)
+/* Our own variable if it is set and makes sense, else the launcher's. */
+static void find_number(char *const *environment, const char *name, const char *own, const char *const *names,
+                        size_t count, int32_t *number)
 {
-    const char *value = *own ? own : find_variable(environment, names, count);
+    const char *value = own;
     uint64_t n;
 
+    if (*own && !(parse_number(own, &n) && n <= INT32_MAX)) {
+        report(name, own);
+        value = "";
+    }
+    if (!*value)
+        value = find_variable(environment, names, count);
     if (value && parse_number(value, &n) && n <= INT32_MAX)
         *number = (int32_t)n;
 }
@@ -214,9 +221,9 @@ static void find_job(char *const *environment)
     int32_t size = 0;
     const char *job = *dft_config.job_id ? dft_config.job_id : find_variable(environment, NAMES(job_names));
 
-    find_number(environment, dft_config.rank, NAMES(rank_names), &dft_job.rank);
-    find_number(environment, "", NAMES(local_names), &dft_job.local_rank);
-    find_number(environment, dft_config.world_size, NAMES(size_names), &size);
+    find_number(environment, "RANK", dft_config.rank, NAMES(rank_names), &dft_job.rank);
+    find_number(environment, "LOCAL_RANK", "", NAMES(local_names), &dft_job.local_rank);
+    find_number(environment, "WORLD_SIZE", dft_config.world_size, NAMES(size_names), &size);
     dft_job.world_size = (uint32_t)size;
     if (job)
         dft_job.job_id = keep_text(job);
