@@ -54,7 +54,7 @@ static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_
 {
     struct dft_ring *ring = self->ring;
     uint64_t number = dft_own_add(&ring->head, 1);
-    struct dft_slot *slot = (struct dft_slot *)((char *)ring + DFT_LIVE_PAGE) + (number & self->mask);
+    struct dft_slot *slot = dft_ring_slot(ring, number); /* of this ring: a handler may just have grown to another */
     uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
     *sequence = number;

@@ -66,7 +66,6 @@ static struct dft_thread *reuse(uint32_t tid)
 static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
 {
     thread->ring = ring;
-    thread->mask = ring->capacity - 1;
     thread->drain_at = ring->capacity / 4 * 3;
 }
 

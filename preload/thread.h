@@ -34,7 +34,6 @@ struct dft_dir {
 struct dft_thread {
     struct dft_ring *ring; /* where events go */
     struct dft_ring *home; /* the first one: open regions and the call in flight stand there */
-    uint64_t mask;         /* of slot numbers */
     uint64_t drain_at;     /* occupied slots at which the owner drains */
     struct dft_spin lock;  /* held by a drain */
     uint32_t drains;       /* because the ring was full enough */
