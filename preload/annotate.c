@@ -88,10 +88,16 @@ static void region_begin(struct dftrace_site *site)
     id = site_id(self, site);
     depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     if (depth < DFT_OPEN_REGIONS) {
-        self->home->regions[depth] = (struct dft_open_region){id, dft_ticks()};
+        const struct dft_open_region region = {id, dft_ticks()};
+
+        self->home->regions[depth] = region;
         self->args_of[depth] = self->args_used;
+        atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
+        atomic_signal_fence(memory_order_seq_cst);
+        self->home->regions[depth] = region; /* a handler's region may have stood there before the depth was ours */
+    } else {
+        atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
     }
-    atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
 }
 
 static void put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const struct dft_pieces *args)
@@ -118,6 +124,7 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
 {
     struct dft_ring *home = self->home;
     const struct dft_open_region region = home->regions[index];
+    uint16_t from = self->args_of[index], to = self->args_used; /* a handler's region may take this index below */
     struct dft_pieces args = {.count = 0};
     struct dft_slot record = {.start = region.start,
                               .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
@@ -129,10 +136,10 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
                               .depth = (uint16_t)index};
 
     atomic_store_explicit(&home->depth, index, memory_order_release);
-    if (self->args_used > self->args_of[index])
-        dft_pieces_add(&args, self->args + self->args_of[index], (uint32_t)(self->args_used - self->args_of[index]));
+    if (to > from)
+        dft_pieces_add(&args, self->args + from, (uint32_t)(to - from));
     put(self, &record, end - region.start, &args);
-    self->args_used = self->args_of[index];
+    self->args_used = from;
     self->args_cut = 0;
 }
 
@@ -249,23 +256,24 @@ static void thread_name(const char *name)
 static void keep_arg(uint8_t tag, const char *key, const void *value, uint32_t length)
 {
     struct dft_thread *self = thread_if_on();
-    uint32_t with_length = tag == DFT_ITEM_ARG_STRING ? 4 : 0;
+    uint32_t with_length = tag == DFT_ITEM_ARG_STRING ? 4 : 0, bytes = 9 + with_length + length, used;
     uint8_t *at;
     uint64_t id;
 
     if (!self || !atomic_load_explicit(&self->home->depth, memory_order_relaxed))
         return;
-    if (self->args_used + 9 + with_length + length > DFT_ARGS_BYTES) {
+    id = define_text(self, "", key);
+    used = __atomic_fetch_add(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED); /* a handler's go behind */
+    if (used + bytes > DFT_ARGS_BYTES) {
+        __atomic_fetch_sub(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED);
         self->args_cut = 1;
         return;
     }
-    id = define_text(self, "", key);
-    at = self->args + self->args_used;
+    at = self->args + used;
     *at = tag;
     memcpy(at + 1, &id, 8);
     memcpy(at + 9, &length, with_length);
     memcpy(at + 9 + with_length, value, length);
-    self->args_used = (uint16_t)(self->args_used + 9 + with_length + length);
 }
 
 static void arg_int(const char *key, int64_t value)
