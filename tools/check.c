@@ -1,7 +1,8 @@
 /* `dftmerge check`: is every block of every input whole, and is anything left in live files?
  *
- * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote is compared
- * with what is there. With --recover, what is left in the live files of dead processes moves into their traces. */
+ * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote
+ * is compared with what is there. With --recover, what is left in the live files of dead processes moves into their
+ * traces. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* dftrun: runs a program under the tracer and prints where its I/O time went.
  *
- * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a prefix of
- * its own for its trace files, so that the summary is of this run alone and a directory can hold many; the ranks of a job
- * share the directory, and only rank 0 speaks. Exit code: the program's; 2 for wrong usage, 125 when dftrun itself fails. */
+ * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a
+ * prefix of its own for its trace files, so that the summary is of this run alone and a directory can hold many; the
+ * ranks of a job share the directory, and only rank 0 speaks. Exit code: the program's; 2 for wrong usage, 125 when
+ * dftrun itself fails. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>

@@ -20,8 +20,9 @@ struct dft_outcome {
     int signal; /* the signal that killed it, or 0 */
 };
 
-/* Runs argv and waits for it; `prepare`, called with `context` in the child, sets its environment (0 or -errno). SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that
- * someone sends to us alone are passed on; those of the terminal reach the program without us. Returns 0 or -errno. */
+/* Runs argv and waits for it; `prepare`, called with `context` in the child, sets its environment (0 or -errno).
+ * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 that someone sends to us alone are passed on; those of the
+ * terminal reach the program without us. Returns 0 or -errno. */
 int dft_child_run(char *const argv[], int (*prepare)(const void *context), const void *context,
                   struct dft_outcome *outcome);
 

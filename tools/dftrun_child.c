@@ -1,8 +1,9 @@
 /* Runs one program, passes signals on to it, and ends as it ended.
  *
- * The program stays in our process group, so the terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z) reach it directly; those
- * have si_code SI_KERNEL and must not be sent a second time. All signals of interest are blocked from before the fork until
- * the child's pid is known, and again before the pid is given back, so a signal can neither be lost nor hit a stranger. */
+ * The program stays in our process group, so the terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z) reach it
+ * directly; those have si_code SI_KERNEL and must not be sent a second time. All signals of interest are blocked
+ * from before the fork until the child's pid is known, and again before the pid is given back, so a signal can
+ * neither be lost nor hit a stranger. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
- * Slices of a thread that begin at the same time must come outermost first: events of one start are held back, and sorted, until
- * the next start. Times are microseconds with three decimals after an origin, so that nanoseconds survive readers that go
- * through doubles; the origin is a string in otherData for the same reason. */
+ * Slices of a thread that begin at the same time must come outermost first: events of one start are held back, and
+ * sorted, until the next start. Times are microseconds with three decimals after an origin, so that nanoseconds
+ * survive readers that go through doubles; the origin is a string in otherData for the same reason. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static void put_name(struct perfetto *p, const char *key, uint64_t id)
     dft_json_text(&p->json, key, text.bytes, text.length);
 }
 
-/* Members of args must differ: of arguments with one key the last counts, and those of an I/O call, which has members of its
- * own, stand in an object of their own. */
+/* Members of args must differ: of arguments with one key the last counts, and those of an I/O call, which has
+ * members of its own, stand in an object of their own. */
 static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at)
 {
     struct dft_text category, name;
@@ -201,7 +201,7 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
     dft_json_end_object(json);
 }
 
-/* --- order --------------------------------------------------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------------------------------------------------- */
 
 static int outermost_first(const void *a, const void *b)
 {
@@ -294,7 +294,7 @@ static int hold(void *context, const struct dft_event_at *at)
     return ferror(p->export->out) ? -EIO : 0;
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------ */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 static void put_metadata(void *context, const struct dft_shown *shown)
 {

@@ -1,10 +1,11 @@
 /* `--to pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
  *
- * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names. Then one `start`
- * a process, the events in order of start, one `end` a process. Times are whole microseconds, cut down at both ends so that
- * what was nested stays nested. A reader of this form counts bytes by its own rule (POSIX calls with read or write in the name:
- * the result; fread and fwrite: result * size; others: size), so `ret` and `size` are given where, and only where, that gives
- * the bytes that were moved. A run of calls that was kept as one event becomes as many lines as there were calls, up to RUN_MAX. */
+ * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names.
+ * Then one `start` a process, the events in order of start, one `end` a process. Times are whole microseconds, cut
+ * down at both ends so that what was nested stays nested. A reader of this form counts bytes by its own rule (POSIX
+ * calls with read or write in the name: the result; fread and fwrite: result * size; others: size), so `ret` and
+ * `size` are given where, and only where, that gives the bytes that were moved. A run of calls that was kept as one
+ * event becomes as many lines as there were calls, up to RUN_MAX. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct pfw {
     uint64_t *events; /* by process number */
 };
 
-/* --- lines --------------------------------------------------------------------------------------------------------- */
+/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t host_hash(const struct dft_process *process)
 {
@@ -161,7 +162,7 @@ static void put_end(struct pfw *pfw, const struct dft_source_process *source)
     end(pfw);
 }
 
-/* --- events --------------------------------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------------------------------- */
 
 static int contains(struct dft_text text, const char *part)
 {
@@ -315,7 +316,7 @@ static int put_event(void *context, const struct dft_event_at *at)
     return ferror(pfw->export->out) ? -EIO : 0;
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 static void put_file(void *context, uint64_t id)
 {

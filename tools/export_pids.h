@@ -5,8 +5,8 @@
 #include "filter.h"
 #include "source.h"
 
-/* The images of one process (exec) share a number: its pid, or, where another host has a process with that pid, the next free
- * number above all pids. */
+/* The images of one process (exec) share a number: its pid, or, where another host has a process with that pid, the
+ * next free number above all pids. */
 struct dft_pids {
     const struct dft_source *source;
     const struct dft_filter *filter;
@@ -16,7 +16,8 @@ struct dft_pids {
     uint32_t *order; /* images, by shown number and start */
 };
 
-/* A process, or a thread of it, that has a number. `name`: its programs, its rank, and its host when there are several. */
+/* A process, or a thread of it, that has a number. `name`: its programs, its rank, and its host when there are
+ * several. */
 struct dft_shown {
     int first; /* of the visit */
     int is_thread;

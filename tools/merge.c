@@ -1,8 +1,9 @@
 /* `dftmerge merge -o OUT`: one file from many, which reads back as they did.
  *
- * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out. Live files
- * give the blocks that the source made of them, and an END that says how the process ended, because the live file itself does
- * not come along. The inputs are opened one after another. OUT may be one of them: it is replaced at the end. */
+ * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out.
+ * Live files give the blocks that the source made of them, and an END that says how the process ended, because the
+ * live file itself does not come along. The inputs are opened one after another. OUT may be one of them: it is
+ * replaced at the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

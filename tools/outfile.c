@@ -1,7 +1,8 @@
 /* Files that are made whole or not at all, plain or gzip in independent members.
  *
- * A gzip file is a sequence of members (RFC 1952), and each of ours holds whole lines, about MEMBER_BYTES of them: readers may
- * decompress members in parallel or begin in the middle. The stream is a stdio cookie, so writers do not know the difference. */
+ * A gzip file is a sequence of members (RFC 1952), and each of ours holds whole lines, about MEMBER_BYTES of them:
+ * readers may decompress members in parallel or begin in the middle. The stream is a stdio cookie, so writers do not
+ * know the difference. */
 #include "outfile.h"
 
 #include <errno.h>

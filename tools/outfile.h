@@ -1,5 +1,5 @@
-/* A file that is made whole or not at all: written under a temporary name beside its own, renamed at the end; optionally
- * gzip, in members that can be decompressed independently of each other. */
+/* A file that is made whole or not at all: written under a temporary name beside its own, renamed at the end;
+ * optionally gzip, in members that can be decompressed independently of each other. */
 #ifndef DFT_OUTFILE_H
 #define DFT_OUTFILE_H
 
@@ -16,7 +16,8 @@ struct dft_outfile {
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
 
-/* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the first error since it was opened, and then nothing is left. */
+/* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the
+ * first error since it was opened, and then nothing is left. */
 int dft_outfile_commit(struct dft_outfile *file, int durable);
 
 /* Forgets the file; nothing is left. Harmless after commit, and on zeroed memory. */

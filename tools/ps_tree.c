@@ -1,7 +1,7 @@
 /* Processes as a tree.
  *
- * Bad input can make a cycle of parents: what no root leads to is printed as a root. Children stand in order of start, then
- * key. */
+ * Bad input can make a cycle of parents: what no root leads to is printed as a root. Children stand in order of
+ * start, then key. */
 #include "ps_tree.h"
 
 #include <errno.h>
@@ -61,8 +61,8 @@ static uint32_t find_key(const struct dft_ps_tree *tree, uint64_t key)
     return low < tree->count && tree->processes[low].key == key && key ? low : DFT_PS_ROOT;
 }
 
-/* The last image with this pid on the child's host that began before it, and, when it is the child's own pid, ended by exec (pids
- * are used again). `pids` is sorted by pid, then start. */
+/* The last image with this pid on the child's host that began before it, and, when it is the child's own pid, ended
+ * by exec (pids are used again). `pids` is sorted by pid, then start. */
 static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, uint32_t pid, uint32_t child)
 {
     const struct dft_source_process *of = &tree->processes[child];

@@ -7,8 +7,9 @@
 
 #define DFT_PS_ROOT UINT32_MAX
 
-/* A process image is a node, known by its number in the source. Its parent is the image whose key it names; where that is not
- * among the inputs, the image of the same process that ended by exec before it, else the one with its parent's pid on its host. */
+/* A process image is a node, known by its number in the source. Its parent is the image whose key it names; where
+ * that is not among the inputs, the image of the same process that ended by exec before it, else the one with its
+ * parent's pid on its host. */
 struct dft_ps_tree {
     const struct dft_source_process *processes;
     uint32_t count;   /* of processes and of `parent` */

@@ -1,7 +1,8 @@
 /* Moves what a live file holds into the trace of its process.
  *
- * The source has made blocks of the live file already: they are appended as they are. The order is what keeps everything safe:
- * append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice, which readers drop. */
+ * The source has made blocks of the live file already: they are appended as they are. The order is what keeps
+ * everything safe: append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice,
+ * which readers drop. */
 #include "recover.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
-/* Does a known number of each call, from several threads and generations of forked processes, and prints its own counts.
+/* Does a known number of each call, from several threads and generations of forked processes, and prints its own
+ * counts.
  *
- * usage: known_calls DIRECTORY GENERATIONS THREADS ROUNDS
- * Output: one JSON object, call -> {calls, errors, bytes}. Processes fork two children each, while their own threads are at
- * work; half of them end by _exit. Counts lie in memory that all share. */
+ * usage: known_calls DIRECTORY GENERATIONS THREADS ROUNDS Output: one JSON object, call -> {calls, errors, bytes}.
+ * Processes fork two children each, while their own threads are at work; half of them end by _exit. Counts lie in
+ * memory that all share. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,15 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALLS(X)                                                                                                       \
-    X(open)                                                                                                            \
-    X(openat)                                                                                                          \
-    X(creat)                                                                                                           \
-    X(close) X(read) X(write) X(pread) X(pwrite) X(readv) X(writev) X(preadv) X(pwritev) X(lseek) X(stat) X(lstat)     \
-        X(fstat) X(fstatat) X(statx) X(fsync) X(fdatasync) X(ftruncate) X(unlink) X(unlinkat) X(mkdir) X(mkdirat)      \
-            X(rename) X(renameat) X(opendir) X(fdopendir) X(readdir) X(closedir) X(dup) X(dup2) X(fcntl) X(fopen)      \
-                X(fdopen) X(freopen) X(fclose) X(fread) X(fwrite) X(fgets) X(fputs) X(fgetc) X(getc) X(fputc) X(putc)  \
-                    X(getline) X(fseek) X(fseeko) X(ftell) X(ftello) X(rewind) X(fflush) X(fprintf) X(dprintf) X(fork)
+/* clang-format off */
+#define CALLS(X) \
+    X(open) X(openat) X(creat) X(close) X(read) X(write) X(pread) X(pwrite) X(readv) X(writev) \
+    X(preadv) X(pwritev) X(lseek) X(stat) X(lstat) X(fstat) X(fstatat) X(statx) X(fsync) \
+    X(fdatasync) X(ftruncate) X(unlink) X(unlinkat) X(mkdir) X(mkdirat) X(rename) X(renameat) \
+    X(opendir) X(fdopendir) X(readdir) X(closedir) X(dup) X(dup2) X(fcntl) X(fopen) X(fdopen) \
+    X(freopen) X(fclose) X(fread) X(fwrite) X(fgets) X(fputs) X(fgetc) X(getc) X(fputc) X(putc) \
+    X(getline) X(fseek) X(fseeko) X(ftell) X(ftello) X(rewind) X(fflush) X(fprintf) X(dprintf) \
+    X(fork)
+/* clang-format on */
 
 enum number {
 #define X(name) N_##name,
