@@ -6,8 +6,8 @@
 
 #define HEADER sizeof(struct dft_block_header)
 
-/* Payloads checked in vain may cost so much more than reading the range once; after that a damaged block is believed in its
- * size and passed over whole. Else bytes made to look like many headers would take quadratic time. */
+/* Payloads checked in vain may cost so much more than reading the range once; after that a damaged block is believed in
+ * its size and passed over whole. Else bytes made to look like many headers would take quadratic time. */
 #define VAIN_BYTES_MAX (UINT64_C(64) << 20)
 
 static int is_magic(const uint8_t *bytes, size_t length, size_t at)

@@ -1,4 +1,5 @@
-/* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one list of a row's numbers. */
+/* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one list of a row's
+ * numbers. */
 #include <errno.h>
 
 #include "decoder.h"

@@ -1,7 +1,8 @@
 /* Blocks from batches and back: the encoders (no allocation, for the traced process too) and the decoders (for tools).
  *
- * Encoders run in a stranger's process with all signals blocked: they allocate nothing, call nothing of libc but the mem*
- * functions, use at most 4 KiB of stack outside the compressor, and touch only memory in proportion to the batch. */
+ * Encoders run in a stranger's process with all signals blocked: they allocate nothing, call nothing of libc but the
+ * mem* functions, use at most 4 KiB of stack outside the compressor, and touch only memory in proportion to the batch.
+ * */
 #ifndef DFT_CODEC_H
 #define DFT_CODEC_H
 
@@ -10,9 +11,10 @@
 #include "event.h"
 #include "row.h"
 
-/* Working memory of an encoder: `dft_encoder_bytes()` bytes of zeroed memory from the caller, aligned to 64 (an anonymous mapping:
- * address space of some 20 MB, of which a small batch touches a few pages). The encoder lies at its beginning and may make any
- * number of blocks, one at a time. A copy of the memory (a forked child's) at the same address is an encoder as well. */
+/* Working memory of an encoder: `dft_encoder_bytes()` bytes of zeroed memory from the caller, aligned to 64 (an
+ * anonymous mapping: address space of some 20 MB, of which a small batch touches a few pages). The encoder lies at its
+ * beginning and may make any number of blocks, one at a time. A copy of the memory (a forked child's) at the same
+ * address is an encoder as well. */
 struct dft_encoder;
 size_t dft_encoder_bytes(void);
 struct dft_encoder *dft_encoder_init(void *memory);
@@ -21,17 +23,19 @@ struct dft_encoder *dft_encoder_init(void *memory);
 
 enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };
 
-/* How the next blocks are compressed (DFT_DEFLATE with a large stack at first). small_stack: no more than 8 KiB of stack may
- * be used (zlib instead of igzip). */
+/* How the next blocks are compressed (DFT_DEFLATE with a large stack at first). small_stack: no more than 8 KiB of
+ * stack may be used (zlib instead of igzip). */
 void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack);
 
-/* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there, valid until the
- * next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or DFT_COUNT_MAX rows, calls or
- * samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range; arguments not in order), or -E2BIG (raw size over
- * DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch). What one drain of a ring of 4,096 slots takes always fits.
+/* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,
+ * valid until the next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or
+ * DFT_COUNT_MAX rows, calls or samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range;
+ * arguments not in order), or -E2BIG (raw size over
+ * DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch). What one drain of a ring of 4,096 slots takes
+ * always fits.
  *
- * Names and calls: those that events and rows refer to are written in order of their first use, then the other names that have a
- * text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
+ * Names and calls: those that events and rows refer to are written in order of their first use, then the other names
+ * that have a text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
 long dft_encode_events(struct dft_encoder *, const struct dft_batch *batch, const void **block);
 long dft_encode_buckets(struct dft_encoder *, const struct dft_buckets *buckets, const void **block);
 long dft_encode_process(struct dft_encoder *, const struct dft_process *process, const void **block);
@@ -39,9 +43,10 @@ long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*sampl
 long dft_encode_end(struct dft_encoder *, const struct dft_end *end, const void **block);
 long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count, const void **block);
 
-/* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call with the same decoder. Memory
- * is bounded by the limits of format.h whatever the bytes are. Each returns 0, -ENOMEM, or -EBADMSG with *why a static text
- * ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was verified. */
+/* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call with the same
+ * decoder. Memory is bounded by the limits of format.h whatever the bytes are. Each returns 0, -ENOMEM, or -EBADMSG
+ * with *why a static text ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was verified.
+ * */
 struct dft_decoder;
 struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
 void dft_decoder_destroy(struct dft_decoder *);
@@ -66,9 +71,9 @@ uint64_t dft_name_id(const void *bytes, size_t length);
 /* CRC32C of bytes, continuing from crc (0 at first). */
 uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
 
-/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success *offset stands behind the
- * block found at *found (its header is copied to *header, already checked: magic, version, checksums, limits), and what was passed over is
- * added to *skipped (zeroed by the caller at first). */
+/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success *offset stands
+ * behind the block found at *found (its header is copied to *header, already checked: magic, version, checksums,
+ * limits), and what was passed over is added to *skipped (zeroed by the caller at first). */
 struct dft_skipped {
     uint64_t holes;       /* bytes of zeros */
     uint64_t bytes;       /* other bytes that belong to no whole block */
@@ -77,8 +82,8 @@ struct dft_skipped {
     const char *why;      /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
     uint64_t vain;        /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
-/* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts them. A
- * block that the end of the range cuts is damaged: a window must hold whole blocks. */
+/* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts
+ * them. A block that the end of the range cuts is damaged: a window must hold whole blocks. */
 int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
                    struct dft_skipped *skipped);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Bytes of input for which setting up costs more than the work: igzip clears 20 KiB, and at its first use asks the processor what it
- * can do, tens of microseconds in a virtual machine. */
+/* Bytes of input for which setting up costs more than the work: igzip clears 20 KiB, and at its first use asks the
+ * processor what it can do, tens of microseconds in a virtual machine. */
 #define SMALL_IGZIP 4096u
 #define SMALL       512u
 

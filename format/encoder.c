@@ -1,7 +1,7 @@
 /* Encoders: their memory, lists of columns, and blocks from them.
  *
- * The memory is one piece of address space, most of it never touched: the arena (what one block needs while it is made), the
- * columns, the block, hash maps and the compressor's workspace, each used from its beginning on. */
+ * The memory is one piece of address space, most of it never touched: the arena (what one block needs while it is
+ * made), the columns, the block, hash maps and the compressor's workspace, each used from its beginning on. */
 #include "encoder.h"
 
 #include <errno.h>
@@ -119,7 +119,8 @@ static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw,
 {
     size_t symbols = encoder->raw.symbols ? (size_t)(encoder->raw.at - encoder->raw.symbols) : 0, stored = 0;
 
-    /* Some hundred bytes take zlib ten microseconds, most of them for its tables: a short process has better uses for them. */
+    /* Some hundred bytes take zlib ten microseconds, most of them for its tables: a short process has better uses for
+     * them. */
     if (encoder->compression == DFT_DEFLATE && raw > 384)
         stored = dft_deflate(encoder->workspace, encoder->small_stack, encoder->raw.start, raw, symbols, out, raw);
     if (stored) {

@@ -102,11 +102,12 @@ static inline uint32_t dft_entries_refer(struct dft_entries *entries, struct dft
     return entry->position;
 }
 
-/* Writes the column NAMES: what was referred to, in order, and then the other definitions at hand. Returns their number. */
+/* Writes the column NAMES: what was referred to, in order, and then the other definitions at hand. Returns their
+ * number. */
 uint32_t dft_names_put(struct dft_raw *raw, struct dft_entries *entries);
 
-/* Writes the column CALLS: calls[order[0 .. count - 1]], or the first `count` if order is NULL. Names them through `entries`, so it
- * comes before dft_names_put. Returns 0, -E2BIG, or -EINVAL (a text over DFT_TEXT_MAX). */
+/* Writes the column CALLS: calls[order[0 .. count - 1]], or the first `count` if order is NULL. Names them through
+ * `entries`, so it comes before dft_names_put. Returns 0, -E2BIG, or -EINVAL (a text over DFT_TEXT_MAX). */
 int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct dft_call *calls, const uint32_t *order,
                   uint32_t count);
 

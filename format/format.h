@@ -7,99 +7,102 @@
  *    Arithmetic on 64-bit values is modulo 2^64 throughout.
  *
  * 2. BLOCK. A header of 88 bytes (struct dft_block_header), then `stored` bytes of payload, then zeros up to the next
- *    multiple of 8 (a file may be cut within them: the block is whole). The header checksum is CRC32C (Castagnoli, as in RFC
- *    3720) over the 88 bytes with its own field zero; the payload checksum is CRC32C over the `stored` bytes. A block whose
- *    checksums do not fit is skipped and counted, and the search for the magic goes on 8 bytes from the start of its own
- *    magic. Unknown types are skipped (counted apart). A header is invalid when its version or a flag is unknown,
- *    raw > 16 MiB, stored > 16 MiB + 64 KiB, count > 65,536, tail > stored, or, without the flag DEFLATED, stored - tail is not raw.
+ *    multiple of 8 (a file may be cut within them: the block is whole). The header checksum is CRC32C (Castagnoli, as
+ *    in RFC 3720) over the 88 bytes with its own field zero; the payload checksum is CRC32C over the `stored` bytes. A
+ *    block whose checksums do not fit is skipped and counted, and the search for the magic goes on 8 bytes from the
+ *    start of its own magic. Unknown types are skipped (counted apart). A header is invalid when its version or a flag
+ *    is unknown, raw > 16 MiB, stored > 16 MiB + 64 KiB, count > 65,536, tail > stored, or, without the flag DEFLATED,
+ *    stored - tail is not raw.
  *
  * 3. PAYLOAD. Two parts. The first (`stored - tail` bytes) is, when flag DEFLATED is set, a raw deflate stream (RFC
- *    1951) of `raw` bytes, else the `raw` bytes themselves. The second (`tail` bytes) is a bit string, least significant
- *    bit first, used by split columns (5). The raw bytes are a list of columns:
+ *    1951) of `raw` bytes, else the `raw` bytes themselves. The second (`tail` bytes) is a bit string, least
+ *    significant bit first, used by split columns (5). The raw bytes are a list of columns:
  *
  *        column id (LEB128)  encoding (LEB128)  length (LEB128)  `length` bytes
  *
- *    A column id appears at most once, in any order. Unknown ids are skipped; values of an absent column are 0; an unknown
- *    encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is unsigned, at most 10
- *    bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as LEB128. Encodings: 0 LEB128 values,
- *    1 split (5), 2 bytes. A column has encoding 0 unless it says otherwise.
+ *    A column id appears at most once, in any order. Unknown ids are skipped; values of an absent column are 0; an
+ *    unknown encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is
+ *    unsigned, at most 10 bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as
+ *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes. A column has encoding 0 unless it says otherwise.
  *
  * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
  *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of
  *    the bytes, 0 replaced by 1; id 0 means "none". Ids are equal in all threads, processes and hosts. A text of over
- *    65,535 bytes is kept cut to that length; its id is that of the whole. With M = 0xc6a4a7935bd1e995, the hash of n bytes is
+ *    65,535 bytes is kept cut to that length; its id is that of the whole. With M = 0xc6a4a7935bd1e995, the hash of n
+ *    bytes is
  *        h = n M; for every whole 8 bytes k: { k = k M; k = k ^ (k >> 47); k = k M; h = (h ^ k) M };
  *        if n is not a multiple of 8: h = (h ^ the rest as a little-endian number) M;
  *        h = h ^ (h >> 47); h = h M; h = h ^ (h >> 47)
  *    The column NAMES (encoding bytes) is a list of entries; other columns refer to them by position (0, 1, ...):
  *        LEB128 k: the lowest two bits are the kind, the rest is s
  *        kind 0  s is 0; eight bytes of id follow; the text is in some other block
- *        kind 1  LEB128 n, n bytes follow; the text is the first s bytes of the previous text of this column (kinds 1 and 2; at
- *                first it is empty) and these; the id is the hash of the text so made
+ *        kind 1  LEB128 n, n bytes follow; the text is the first s bytes of the previous text of this column (kinds 1
+ *                and 2; at first it is empty) and these; the id is the hash of the text so made
  *        kind 2  as 1, but cut: eight bytes of id stand before n
  *    At most 65,536 names, and 32 MiB of text, in a block.
- *    The column CALLS (encoding bytes) is a list of at most 65,536 calls: LEB128 op (ops.def; at most 255), LEB128 n (at most
- *    65,535); if n > 0, n bytes of text "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call that a reader
- *    does not know is thus still understood by its op; one whose op it does not know counts as OTHER.
+ *    The column CALLS (encoding bytes) is a list of at most 65,536 calls: LEB128 op (ops.def; at most 255), LEB128 n
+ *    (at most 65,535); if n > 0, n bytes of text "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call
+ *    that a reader does not know is thus still understood by its op; one whose op it does not know counts as OTHER.
  *
  * 5. SPLIT ENCODING of unsigned v (log-linear, two sub-bits): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2,
- *    symbol 4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a symbol. The
- *    bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is split), event 0's
- *    duration (if DURATION is split), event 1's gap, ... The last byte is filled with zeros.
+ *    symbol 4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a
+ *    symbol. The bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is
+ *    split), event 0's duration (if DURATION is split), event 1's gap, ... The last byte is filled with zeros.
  *
- * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS, STACKS and
- *    INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of them
- *    the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams of the
- *    process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
+ * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS,
+ *    STACKS and INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of
+ *    them the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams
+ *    of the process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i.
- *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`: events,
- *    rows, samples, names; 1 for PROCESS and END.
+ *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`:
+ *    events, rows, samples, names; 1 for PROCESS and END.
  *
  * 7. EVENTS. The order is that of the stream (by end, nested ones first). Columns: enum dft_events_column; values are
- *    appended only where the event's flags say "explicit". Prediction state: last size, flags, mode, errno (of failures),
- *    unit, calls, and "without descriptor": per call position, all 0 at first, unit and calls 1. Per name position: last fd (-1:
- *    none) and end of the last access (0). Per block: last fd of any event (-1), last region (none), last depth (0), the
- *    four most recent files (most recent first; none at first), and the next position: one above all that FILE, REGION and
- *    FILE2 have used (0 at first). Per event, in this order:
- *      SHAPES  (bytes) LEB128 number of shapes, then per shape LEB128 call position (CALLS), LEB128 flags (DFT_F_*). Shapes with
- *              unknown flags, values of a field not listed here, or no such call make the block unreadable.
+ *    appended only where the event's flags say "explicit". Prediction state: last size, flags, mode, errno (of
+ *    failures), unit, calls, and "without descriptor": per call position, all 0 at first, unit and calls 1. Per name
+ *    position: last fd (-1: none) and end of the last access (0). Per block: last fd of any event (-1), last region
+ *    (none), last depth (0), the four most recent files (most recent first; none at first), and the next position: one
+ *    above all that FILE, REGION and FILE2 have used (0 at first). Per event, in this order:
+ *      SHAPES  (bytes) LEB128 number of shapes, then per shape LEB128 call position (CALLS), LEB128 flags (DFT_F_*).
+ *              Shapes with unknown flags, values of a field not listed here, or no such call make the block unreadable.
  *      SHAPE   index of the event's shape.
- *      GAP     |start - end of the previous event| (for the first: start - header.start), less than or equal to 2^63; flag
- *              BACK: it is negative. Encoding 0 or 1.
+ *      GAP     |start - end of the previous event| (for the first: start - header.start), less than or equal to 2^63;
+ *              flag BACK: it is negative. Encoding 0 or 1.
  *      DURATION  ns. Encoding 0 or 1. The end of an event is start + duration.
- *      FILE    field FILE of the flags: 0-3 the n-th most recent; 4 the next position; 5 explicit position; 6 none. The file
- *              used is moved to the front (of at most four).
+ *      FILE    field FILE of the flags: 0-3 the n-th most recent; 4 the next position; 5 explicit position; 6 none. The
+ *              file used is moved to the front (of at most four).
  *      REGION  flag REGION: position in NAMES + 1, or 0 for none. Else the last.
  *      FILE2   flag FILE2: position in NAMES. Else none.
  *      SIZE    flag SIZE: zigzag of size - the call's last. Else the last.
  *      UNIT, CALLS_RUN   flags UNIT, CALLS: value (32 bits). Else the call's last.
  *      RESULT  field RESULT: 0: size / unit (integer division; unit is not 0), 1: 0, 2: -1, 3: zigzag explicit.
  *      ERRNO   field ERRNO: 0 none, 1 the call's last, 2 explicit (16 bits). Only 1 and 2 set the last.
- *      OFFSET  field OFFSET: 0 none (-1), 1 the file's end of last access, 2 zigzag of offset - that. An event with an offset
- *              sets the end to offset + bytes moved: by the rule of its op, nothing, its result, or its result times unit, when the
- *              result is positive. Without a file (FILE 6) the end is 0, and is not kept.
- *      FD      flag FD: zigzag explicit (32 bits). Else -1 if the call's last event was without descriptor (fd -1), else the
- *              file's last fd, or if that is -1 (or there is no file) the block's. The event sets all three: the call's to
- *              "fd is -1", the file's and the block's to fd, or to the result if the op is OPEN or FOPEN and the result lies in
- *              0 ... 2^31 - 1; neither of these two when it would be -1.
+ *      OFFSET  field OFFSET: 0 none (-1), 1 the file's end of last access, 2 zigzag of offset - that. An event with an
+ *              offset sets the end to offset + bytes moved: by the rule of its op, nothing, its result, or its result
+ *              times unit, when the result is positive. Without a file (FILE 6) the end is 0, and is not kept.
+ *      FD      flag FD: zigzag explicit (32 bits). Else -1 if the call's last event was without descriptor (fd -1),
+ *      else the
+ *              file's last fd, or if that is -1 (or there is no file) the block's. The event sets all three: the call's
+ *              to "fd is -1", the file's and the block's to fd, or to the result if the op is OPEN or FOPEN and the
+ *              result lies in 0 ... 2^31 - 1; neither of these two when it would be -1.
  *      FLAGS, MODE   flags FLAGS, MODE: value (32 bits). Else the call's last.
  *      DEPTH   flag DEPTH: value (16 bits). Else the last.
  *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
  *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN: in the flags alone.
- *    Arguments (at most 262,144): columns ARG_EVENT (event index minus that of the previous argument, at first 0), ARG_KEY
- *    (position in NAMES), ARG_TYPE (0 int64 zigzag, 1 double: eight bytes, 2 string: LEB128 n, n bytes), ARG_VALUE (bytes). Their
- *    number is that of the values in ARG_EVENT.
+ *    Arguments (at most 262,144): columns ARG_EVENT (event index minus that of the previous argument, at first 0),
+ *    ARG_KEY (position in NAMES), ARG_TYPE (0 int64 zigzag, 1 double: eight bytes, 2 string: LEB128 n, n bytes),
+ *    ARG_VALUE (bytes). Their number is that of the values in ARG_EVENT.
  *
- * 8. BUCKETS. Rows of aggregates over exactly the events that the range covers. Columns: enum dft_buckets_column, one value a
- *    row unless said otherwise; `count` in the header is the number of rows. INTERVAL_NS (one value) is W.
+ * 8. BUCKETS. Rows of aggregates over exactly the events that the range covers. Columns: enum dft_buckets_column, one
+ *    value a row unless said otherwise; `count` in the header is the number of rows. INTERVAL_NS (one value) is W.
  *      KIND    0 call row (interval of W), 1 histogram row (interval of 64 W), 2 file row (interval of 64 W).
  *      INTERVAL  zigzag of the difference to the previous row's (at first 0); the interval is floor(start / its width).
  *      REGION  position in NAMES + 1, or 0.   SUBJECT: kinds 0 and 1: position in CALLS; kind 2: position in NAMES.
  *      CLASS   kind 2 only: 0 meta, 1 read, 2 write.
- *      Kinds 0 and 2: one value a row in each of the following columns, the zigzag of the difference to what is predicted (N is
- *      2^64 - 1: what minima are when there is nothing; what each means: row.h):
+ *      Kinds 0 and 2: one value a row in each of the following columns, the zigzag of the difference to what is
+ *      predicted (N is 2^64 - 1: what minima are when there is nothing; what each means: row.h):
  *        COUNT 0               SAMPLES  COUNT           ERRORS 0
  *        DUR_MIN  0, or N if SAMPLES is 0               DUR_MAX  DUR_MIN, or 0 if SAMPLES is 0
  *        DUR_SUM  SAMPLES * DUR_MIN                     EDGE  DUR_SUM          STEP 0 (signed)
@@ -110,13 +113,13 @@
  *        FIRST  that of the last row before that has SAMPLES, at first 0; N if SAMPLES is 0
  *        LAST   FIRST + DUR_SUM, or 0 if SAMPLES is 0
  *        SEQUENTIAL  DATA      CONSECUTIVE  SEQUENTIAL
- *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of the
- *      distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h, at most 1,919.
- *      At most 1,048,576 bins in a block.
+ *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of
+ *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h, at
+ *      most 1,919. At most 1,048,576 bins in a block.
  *
- * 9. PROCESS, CLOCK, END: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums. CLOCK: column
- *    SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs LEB128 reason, LEB128
- *    count. NAMES block: just the column NAMES. */
+ * 9. PROCESS, CLOCK, END: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
+ *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
+ *    LEB128 reason, LEB128 count. NAMES block: just the column NAMES. */
 #ifndef DFT_FORMAT_H
 #define DFT_FORMAT_H
 

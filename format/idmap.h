@@ -1,5 +1,5 @@
-/* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new generation, in memory that
- * is touched only where entries are. The list of ids is the caller's. */
+/* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new generation, in memory
+ * that is touched only where entries are. The list of ids is the caller's. */
 #ifndef DFT_IDMAP_H
 #define DFT_IDMAP_H
 

@@ -1,4 +1,5 @@
-/* The smallest pieces of the format: LEB128, zigzag, little-endian words. Writers know that there is room; readers check. */
+/* The smallest pieces of the format: LEB128, zigzag, little-endian words. Writers know that there is room; readers
+ * check. */
 #ifndef DFT_LEB128_H
 #define DFT_LEB128_H
 

@@ -1,4 +1,5 @@
-/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes bytes. */
+/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes bytes.
+ * */
 #ifndef DFT_ROW_H
 #define DFT_ROW_H
 
@@ -16,8 +17,9 @@ struct dft_bin {
     uint64_t count;
 };
 
-/* What one row knows. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 / INT64_MAX,
- * maxima 0 / -1), so that merging in any order gives the same integers. What exactly an event adds: aggregator/aggregate.h. */
+/* What one row knows. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 /
+ * INT64_MAX, maxima 0 / -1), so that merging in any order gives the same integers. What exactly an event adds:
+ * aggregator/aggregate.h. */
 struct dft_metrics {
     uint64_t count;   /* calls that start in the interval */
     uint64_t samples; /* events that start in it; less than count where runs of calls are kept as one event */

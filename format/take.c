@@ -5,61 +5,18 @@
 
 #include "calls.h"
 #include "codec.h"
-
-/* A reader of a record's items: runs over the payloads of its parts. */
-struct items {
-    const struct dft_ring *ring;
-    uint64_t sequence; /* of the part */
-    uint32_t at, used; /* within the part */
-    uint32_t left;     /* parts behind this one */
-};
-
-static int items_next_part(struct items *items)
-{
-    const struct dft_part *part;
-
-    if (!items->left)
-        return 0;
-    items->left--;
-    items->sequence++;
-    part = (const struct dft_part *)dft_ring_slot(items->ring, items->sequence);
-    items->at = 0;
-    items->used = part->used <= DFT_PART_BYTES ? part->used : DFT_PART_BYTES;
-    return 1;
-}
-
-/* Copies `length` bytes of the items to `out`; returns how many there were. */
-static uint32_t items_get(struct items *items, void *out, uint32_t length)
-{
-    uint32_t done = 0;
-
-    while (done < length) {
-        const struct dft_part *part;
-        uint32_t n;
-
-        if (items->at == items->used) {
-            if (!items_next_part(items))
-                break;
-            continue;
-        }
-        part = (const struct dft_part *)dft_ring_slot(items->ring, items->sequence);
-        n = items->used - items->at < length - done ? items->used - items->at : length - done;
-        memcpy((char *)out + done, part->payload + items->at, n);
-        items->at += n;
-        done += n;
-    }
-    return done;
-}
+#include "items.h"
+#include "resolution.h"
 
 /* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no room. */
-static int items_get_text(struct items *items, struct dft_take *take, uint32_t *used, uint32_t length,
+static int items_get_text(struct dft_items *items, struct dft_take *take, uint32_t *used, uint32_t length,
                           struct dft_text *text)
 {
     if (length > take->text_max - *used)
         return -1;
     text->bytes = take->text + *used;
     text->length = length;
-    if (items_get(items, take->text + *used, length) != length)
+    if (dft_items_get(items, take->text + *used, length) != length)
         return -1;
     *used += length;
     return 0;
@@ -115,23 +72,23 @@ static uint32_t call_position(struct filling *filling, const struct dft_slot *sl
     }
 }
 
-static int get_arg(struct filling *filling, struct items *items, uint8_t tag)
+static int get_arg(struct filling *filling, struct dft_items *items, uint8_t tag)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_arg *arg = &filling->take->args[batch->nargs];
     uint32_t length;
 
-    if (batch->nargs == filling->take->args_max || items_get(items, &arg->key, 8) != 8)
+    if (batch->nargs == filling->take->args_max || dft_items_get(items, &arg->key, 8) != 8)
         return -1;
     arg->event = batch->count;
     if (tag == DFT_ITEM_ARG_STRING) {
         arg->type = DFT_ARG_STRING;
-        if (items_get(items, &length, 4) != 4 ||
+        if (dft_items_get(items, &length, 4) != 4 ||
             items_get_text(items, filling->take, &filling->text_used, length, &arg->s))
             return -1;
     } else {
         arg->type = tag == DFT_ITEM_ARG_INT ? DFT_ARG_INT : DFT_ARG_DOUBLE;
-        if (items_get(items, &arg->i, 8) != 8)
+        if (dft_items_get(items, &arg->i, 8) != 8)
             return -1;
     }
     batch->nargs++;
@@ -139,11 +96,11 @@ static int get_arg(struct filling *filling, struct items *items, uint8_t tag)
 }
 
 /* The items of an event's parts. Returns 0, or -1: they make no sense. */
-static int get_items(struct filling *filling, struct items *items, struct dft_event *event, uint64_t *duration)
+static int get_items(struct filling *filling, struct dft_items *items, struct dft_event *event, uint64_t *duration)
 {
     uint8_t tag;
 
-    while (items_get(items, &tag, 1)) {
+    while (dft_items_get(items, &tag, 1)) {
         uint32_t n = 0;
         void *to = NULL;
 
@@ -177,40 +134,10 @@ static int get_items(struct filling *filling, struct items *items, struct dft_ev
                 return -1;
             continue;
         }
-        if (items_get(items, to, n) != n)
+        if (dft_items_get(items, to, n) != n)
             return -1;
     }
     return 0;
-}
-
-/* Seven significant bits. */
-static uint64_t keep_seven(uint64_t value)
-{
-    int extra = value < 128 ? 0 : 57 - __builtin_clzll(value);
-
-    return value >> extra << extra;
-}
-
-/* Brings the times of an event to the resolution that is kept; the error of REL goes into the next gap. */
-static void keep_resolution(struct filling *filling, struct dft_event *event)
-{
-    static const uint64_t units[] = {1, 1000, 1000000, 1000000000};
-    uint64_t unit, end = filling->previous_end;
-
-    if (filling->take->metric == DFT_TIME_NS)
-        return;
-    if (filling->take->metric == DFT_TIME_REL) {
-        event->dur_ns = keep_seven(event->dur_ns);
-        if (end)
-            event->start_ns = event->start_ns >= end ? end + keep_seven(event->start_ns - end)
-                                                     : end - keep_seven(end - event->start_ns);
-    } else {
-        unit = units[filling->take->metric <= DFT_TIME_SEC ? filling->take->metric : DFT_TIME_NS];
-        end = event->start_ns + event->dur_ns;
-        event->start_ns -= event->start_ns % unit;
-        event->dur_ns = end - end % unit - event->start_ns; /* of many short ones the sum is still right */
-    }
-    filling->previous_end = event->start_ns + event->dur_ns;
 }
 
 /* What the record's first slot says, but for the times. Every field of the event is written. */
@@ -249,10 +176,11 @@ static void get_times(struct filling *filling, const struct dft_slot *slot, uint
 
     event->start_ns = dft_clock_ns(clock, slot->start);
     event->dur_ns = dft_clock_ns(clock, slot->start + duration) - event->start_ns;
-    keep_resolution(filling, event);
+    if (filling->take->metric != DFT_TIME_NS)
+        dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
 }
 
-static int take_event(struct filling *filling, const struct dft_slot *slot, struct items *items)
+static int take_event(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_event *event = &filling->take->events[batch->count];
@@ -304,14 +232,14 @@ static inline __attribute__((always_inline)) int take_simple(struct filling *fil
     return 1;
 }
 
-static int take_name(struct filling *filling, const struct dft_slot *slot, struct items *items)
+static int take_name(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_name *name = &filling->take->names[batch->nnames];
     uint32_t length;
     uint8_t tag;
 
-    if (!items_get(items, &tag, 1) || tag != DFT_ITEM_TEXT || items_get(items, &length, 4) != 4)
+    if (!dft_items_get(items, &tag, 1) || tag != DFT_ITEM_TEXT || dft_items_get(items, &length, 4) != 4)
         return -1;
     name->id = slot->file;
     name->cut = slot->bits & DFT_BIT_CUT ? 1 : 0;
@@ -325,7 +253,7 @@ static int take_name(struct filling *filling, const struct dft_slot *slot, struc
 static int take_record(struct filling *filling, const struct dft_ring *ring, uint64_t sequence,
                        const struct dft_slot *slot)
 {
-    struct items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
+    struct dft_items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
     for (uint32_t i = 0; i < slot->slots; i++) {
         uint32_t index = (uint32_t)(sequence + i) & (ring->capacity - 1);

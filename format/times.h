@@ -5,8 +5,8 @@
 #include "decoder.h"
 #include "encoder.h"
 
-/* Writes both columns of `count` values, each in the encoding that has proved smaller, and the bits of those that are split:
- * *tail is in the arena. They are to be the block's last columns. Returns 0 or -E2BIG. */
+/* Writes both columns of `count` values, each in the encoding that has proved smaller, and the bits of those that are
+ * split: *tail is in the arena. They are to be the block's last columns. Returns 0 or -E2BIG. */
 int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint64_t *durations, uint32_t count,
                   const uint8_t **tail, size_t *tail_bytes);
 

@@ -1,8 +1,6 @@
 /* Records become events, rows and blocks. Runs in the owner of the ring (or the finaliser), with all signals blocked, on a stack
  * of its own: the program's may be tiny, or a signal handler's.
- *
- * A context holds what a drain needs: encoder, row table, scratch, stack. There are at most as many as processors; a bit mask says
- * which are free. A drain frees slots only after their block has been written. */
+ * A drain frees slots only after their block has been written. */
 #include "drain.h"
 
 #include <errno.h>
@@ -12,155 +10,17 @@
 #include "aggregate.h"
 #include "clock.h"
 #include "config.h"
+#include "context.h"
 #include "lifecycle.h"
 #include "livefile.h"
 #include "onstack.h"
 #include "tracefile.h"
 
-#define CONTEXTS_MAX  64u
-#define STACK_BYTES   (96u << 10)
-#define STAGING_BYTES (128u << 10)
-#define TABLE_ROWS    4096u
-#define ARGS_MAX      8192u
-#define TEXT_BYTES    (DFT_RING_SLOTS_MAX * DFT_PART_BYTES)
-#define GROW_AFTER    2u
-
-struct context {
-    struct dft_encoder *encoder;
-    struct dft_table *table;
-    struct dft_take take;
-    uint32_t number;
-    uint32_t staged;  /* bytes of whole blocks that wait in staging */
-    uint32_t counted; /* events in them */
-    int failed;       /* a write of this drain did not succeed */
-    char *staging;
-    char *stack_top;
-};
-
-static struct context *contexts[CONTEXTS_MAX];
-static uint64_t idle; /* atomic bits: made, and not in use */
-static uint32_t made; /* atomic */
-static struct dft_spin making;
-
-/* --- contexts ----------------------------------------------------------------------------------------------------- */
-
-static size_t round_up(size_t bytes)
-{
-    return (bytes + 4095) & ~(size_t)4095;
-}
-
-/* Cuts the next piece out of a mapping. */
-static void *carve(char **at, size_t bytes)
-{
-    void *piece = *at;
-
-    *at += round_up(bytes);
-    return piece;
-}
-
-static struct context *make_context(uint32_t number)
-{
-    size_t events = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_event),
-           calls = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_call);
-    size_t names = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_name), args = ARGS_MAX * sizeof(struct dft_arg);
-    size_t encoder = dft_encoder_bytes(), table = dft_table_bytes(TABLE_ROWS);
-    size_t total = round_up(sizeof(struct context)) + round_up(encoder) + round_up(table) + round_up(events) +
-                   round_up(calls) + round_up(names) + round_up(args) + round_up(TEXT_BYTES) +
-                   round_up(DFT_TAKE_HASH * 4) + STAGING_BYTES + STACK_BYTES + 4096;
-    char *at = dft_sys_map(total);
-    struct context *context;
-
-    if (!at)
-        return NULL;
-    context = carve(&at, sizeof *context);
-    context->number = number;
-    context->encoder = dft_encoder_init(carve(&at, encoder));
-    dft_encoder_set(context->encoder, dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE, 0);
-    context->table = dft_table_init(carve(&at, table), TABLE_ROWS, dft_config.trace_interval_ms * 1000000u,
-                                    DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
-    context->take = (struct dft_take){.events_max = DFT_BLOCK_EVENTS_MAX,
-                                      .names_max = DFT_BLOCK_EVENTS_MAX,
-                                      .args_max = ARGS_MAX,
-                                      .text_max = TEXT_BYTES,
-                                      .clock = &dft_clock_now,
-                                      .metric = dft_config.time_metric};
-    context->take.events = carve(&at, events);
-    context->take.calls = carve(&at, calls);
-    context->take.names = carve(&at, names);
-    context->take.args = carve(&at, args);
-    context->take.text = carve(&at, TEXT_BYTES);
-    context->take.call_of = carve(&at, DFT_TAKE_HASH * 4);
-    context->take.taken = (uint64_t *)carve(&at, 4096);
-    context->staging = carve(&at, STAGING_BYTES);
-    context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
-    return context;
-}
-
-static uint32_t processors(void)
-{
-    uint64_t mask[16] = {0};
-    uint32_t n = 0;
-    long bytes = DFT_SYS(sched_getaffinity, 0, sizeof mask, mask, 0, 0, 0);
-
-    for (long i = 0; i < bytes / 8; i++)
-        n += (uint32_t)__builtin_popcountll(mask[i]);
-    return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
-}
-
-static struct context *make_one_more(void)
-{
-    struct context *context = NULL;
-
-    dft_spin_lock(&making);
-    if (made < processors() && (context = make_context(made)))
-        contexts[made++] = context;
-    dft_spin_unlock(&making);
-    return context;
-}
-
-/* An idle context, a new one, or after a wait the next that becomes idle. NULL: no memory for even one. */
-static struct context *acquire(void)
-{
-    for (;;) {
-        uint64_t bits = __atomic_load_n(&idle, __ATOMIC_ACQUIRE);
-        struct context *context;
-
-        if (bits) {
-            uint64_t bit = bits & -bits;
-
-            if (__atomic_compare_exchange_n(&idle, &bits, bits & ~bit, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-                return contexts[__builtin_ctzll(bit)];
-            continue;
-        }
-        context = make_one_more();
-        if (context || !__atomic_load_n(&made, __ATOMIC_ACQUIRE))
-            return context;
-        dft_sys_yield();
-    }
-}
-
-static void release(struct context *context)
-{
-    __atomic_fetch_or(&idle, UINT64_C(1) << context->number, __ATOMIC_RELEASE);
-}
-
-void dft_drain_forked(void)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < made; i++)
-        if (idle >> i & 1) {
-            contexts[i]->number = kept;
-            contexts[kept++] = contexts[i];
-        }
-    made = kept;
-    idle = kept == 64 ? ~UINT64_C(0) : (UINT64_C(1) << kept) - 1;
-    making.held = 0;
-}
+#define GROW_AFTER 2u
 
 /* --- blocks out --------------------------------------------------------------------------------------------------- */
 
-static void flush(struct context *context)
+static void flush(struct dft_context *context)
 {
     if (context->staged && dft_tracefile_write(context->staging, context->staged)) {
         context->failed = 1;
@@ -172,15 +32,15 @@ static void flush(struct context *context)
 }
 
 /* One whole block, with so many events in it. */
-static void put_block(struct context *context, const void *block, long length, uint32_t events)
+static void put_block(struct dft_context *context, const void *block, long length, uint32_t events)
 {
     if (length < 0) {
         atomic_fetch_add(&dft_live->dropped[DFT_DROP_TOO_LONG], events);
         return;
     }
-    if ((size_t)length > STAGING_BYTES - context->staged)
+    if ((size_t)length > DFT_STAGING_BYTES - context->staged)
         flush(context);
-    if ((size_t)length <= STAGING_BYTES) {
+    if ((size_t)length <= DFT_STAGING_BYTES) {
         memcpy(context->staging + context->staged, block, (size_t)length);
         context->staged += (uint32_t)length;
         context->counted += events;
@@ -207,7 +67,7 @@ static void find_times(struct dft_buckets *buckets)
 }
 
 /* The rows of the table as one block that covers [first, last] and the events from..to of the batch. */
-static void put_rows(struct context *context, const struct dft_batch *batch, uint64_t first, uint64_t last,
+static void put_rows(struct dft_context *context, const struct dft_batch *batch, uint64_t first, uint64_t last,
                      uint32_t events)
 {
     struct dft_buckets buckets = {.key = batch->key,
@@ -232,7 +92,7 @@ static void put_rows(struct context *context, const struct dft_batch *batch, uin
 }
 
 /* A batch with more keys than the table has rows becomes several blocks; the i-th event has the number first + i. */
-static void put_all_rows(struct context *context, const struct dft_batch *batch)
+static void put_all_rows(struct dft_context *context, const struct dft_batch *batch)
 {
     uint32_t done = 0, from;
     int full;
@@ -269,7 +129,7 @@ static void leave_out_arguments(struct dft_batch *batch)
     }
 }
 
-static void put_batch(struct context *context, struct dft_batch *batch)
+static void put_batch(struct dft_context *context, struct dft_batch *batch)
 {
     const void *block;
     long length;
@@ -287,7 +147,7 @@ static void put_batch(struct context *context, struct dft_batch *batch)
 /* --- the drain ---------------------------------------------------------------------------------------------------- */
 
 struct job {
-    struct context *context;
+    struct dft_context *context;
     struct dft_ring *ring;
     uint64_t from, to;
 };
@@ -308,7 +168,7 @@ static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
 static void drain(void *argument)
 {
     struct job *job = argument;
-    struct context *context = job->context;
+    struct dft_context *context = job->context;
     uint64_t sequence = job->from;
     struct dft_batch batch;
 
@@ -326,7 +186,7 @@ static void drain(void *argument)
 
 static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
-    struct job job = {.context = acquire(), .ring = ring, .from = from, .to = to};
+    struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
     uint64_t begin = dft_ticks();
 
     if (!job.context)
@@ -335,7 +195,7 @@ static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
         dft_livefile_note = "the machine was suspended, or its clocks disagree: times before and after may not fit\n";
     dft_live->clock = dft_clock_now;
     dft_on_stack(job.context->stack_top, drain, &job);
-    release(job.context);
+    dft_context_release(job.context);
     atomic_store_explicit(&ring->tail, to, memory_order_release);
     atomic_fetch_add(&dft_live->overhead_ns,
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_clock_now.mult) >> 32));
@@ -391,7 +251,7 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
 }
 
 struct blocks_job {
-    struct context *context;
+    struct dft_context *context;
     const struct dft_drain_block *blocks;
     uint32_t count;
 };
@@ -411,10 +271,10 @@ static void write_blocks(void *argument)
 
 void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
 {
-    struct blocks_job job = {.context = acquire(), .blocks = blocks, .count = count};
+    struct blocks_job job = {.context = dft_context_acquire(), .blocks = blocks, .count = count};
 
     if (!job.context)
         return;
     dft_on_stack(job.context->stack_top, write_blocks, &job);
-    release(job.context);
+    dft_context_release(job.context);
 }

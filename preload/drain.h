@@ -19,7 +19,4 @@ struct dft_drain_block {
 };
 void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count);
 
-/* In a forked child: contexts that were in use by other threads of the parent are given up. */
-void dft_drain_forked(void);
-
 #endif

@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "config.h"
+#include "context.h"
 #include "drain.h"
 #include "fdtable.h"
 #include "livefile.h"
@@ -154,7 +155,7 @@ void dft_process_forked(void)
     dft_thread_forget_all();
     dft_livefile_forget();
     dft_tracefile_forget();
-    dft_drain_forked();
+    dft_context_forked();
     dft_fdtable_forked();
     dft_signals_restore(before);
 }

@@ -1,0 +1,17 @@
+/* Reading the items of a long record: a run of bytes over the payloads of its parts. */
+#ifndef DFT_ITEMS_H
+#define DFT_ITEMS_H
+
+#include "live.h"
+
+struct dft_items {
+    const struct dft_ring *ring;
+    uint64_t sequence; /* of the part */
+    uint32_t at, used; /* within the part */
+    uint32_t left;     /* parts behind this one */
+};
+
+/* Copies `length` bytes of the items to `out`; returns how many there were. */
+uint32_t dft_items_get(struct dft_items *items, void *out, uint32_t length);
+
+#endif

@@ -1,0 +1,29 @@
+/* What a drain works with: encoder, row table, scratch, a stack. There are at most as many contexts as processors. */
+#ifndef DFT_CONTEXT_H
+#define DFT_CONTEXT_H
+
+#include "aggregate.h"
+#include "live.h"
+
+#define DFT_STAGING_BYTES (128u << 10)
+
+struct dft_context {
+    struct dft_encoder *encoder;
+    struct dft_table *table;
+    struct dft_take take;
+    uint32_t number;
+    uint32_t staged;  /* bytes of whole blocks that wait in staging */
+    uint32_t counted; /* events in them */
+    int failed;       /* a write of this drain did not succeed */
+    char *staging;    /* DFT_STAGING_BYTES */
+    char *stack_top;
+};
+
+/* An idle one, a new one, or after a wait the next that becomes idle; NULL: no memory for even one. Signals blocked until release. */
+struct dft_context *dft_context_acquire(void);
+void dft_context_release(struct dft_context *context);
+
+/* In a forked child: contexts that were in use by other threads of the parent are given up. */
+void dft_context_forked(void);
+
+#endif

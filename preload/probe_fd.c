@@ -1,0 +1,114 @@
+/* What probes must find out about descriptors: those met for the first time, and offsets that others move. */
+#include "probe.h"
+
+#include <dirent.h>
+#include <limits.h>
+
+#include "paths.h"
+#include "tracefile.h"
+
+int dft_dir_fd(void *dir)
+{
+    return dirfd(dir);
+}
+
+uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < iovcnt && i < IOV_MAX; i++)
+        bytes += iov[i].iov_len;
+    return bytes;
+}
+
+/* --- descriptors met for the first time --------------------------------------------------------------------------- */
+
+static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
+{
+    struct dft_path path;
+
+    dft_path_of_fd(&path, fd);
+    if (path.id == dft_fd_open(word)->file)
+        dft_path_define(self, &path);
+    dft_path_done(&path);
+    dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
+}
+
+uint64_t dft_probe_resolve(int fd, uint64_t word)
+{
+    struct dft_thread *self;
+    struct dft_path path;
+    long flags;
+
+    if (fd < 0 || dft_tracefile_is(fd) || dft_in_vfork_child())
+        return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
+    if (word & DFT_FD_TRACED) {
+        self = dft_thread_get();
+        if (self)
+            send_name_again(self, fd, word);
+        return dft_fd_word(fd);
+    }
+    dft_path_of_fd(&path, fd);
+    if (path.length == 0)
+        goto out; /* not open: the call will say so */
+    if (!path.traced) {
+        dft_fd_bind_untraced(fd);
+        goto out;
+    }
+    self = dft_thread_get();
+    if (self)
+        dft_path_define(self, &path);
+    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    dft_fd_bind(fd, path.id, -1, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+out:
+    dft_path_done(&path);
+    return dft_fd_word(fd);
+}
+
+/* --- offsets that others move ------------------------------------------------------------------------------------- */
+
+int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
+{
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
+        return -1;
+    return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+}
+
+/* For an append the end after it tells; else the offsets before and after must fit to what was moved. */
+int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t moved)
+{
+    struct dft_open *open = probe->open;
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int64_t after = dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+
+    if (after < 0)
+        return -1;
+    if (!(flags & DFT_OPEN_STREAM)) {
+        atomic_store_explicit(&open->offset, after, memory_order_relaxed);
+        if (flags & DFT_OPEN_LOST)
+            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+    }
+    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
+        return moved > 0 ? after - moved : after;
+    return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
+}
+
+/* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
+int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved)
+{
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
+
+    if (!same)
+        return -1;
+    if (!(flags & DFT_OPEN_STREAM))
+        flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;
+    if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST) || (writes && flags & DFT_OPEN_APPEND)) {
+        if (writes && flags & DFT_OPEN_APPEND)
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+        return -1;
+    }
+    return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+}
