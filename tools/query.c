@@ -184,7 +184,7 @@ static int count_all(struct dft_asking *asking)
 /* Rows first, where they may answer; when one does not fit, events. */
 static int count(struct dft_asking *asking, enum dft_answer_source *source)
 {
-    int rc;
+    int rc, batches = 0, file_rows = 0;
 
     *source = DFT_ANSWER_BUCKETS;
     asking->rows_only = !DFT_HAS(asking, DFT_BY_FILE) && !DFT_HAS(asking, DFT_BY_DIR) && !asking->filter->nfiles &&
@@ -196,19 +196,24 @@ static int count(struct dft_asking *asking, enum dft_answer_source *source)
         asking->rows_only = 0;
     }
     rc = count_all(asking);
-    *source = DFT_ANSWER_EVENTS;
-    for (unsigned i = 0; i < asking->nworkers; i++)
-        if (asking->workers[i].file_rows)
-            *source = DFT_ANSWER_FILES;
+    for (unsigned i = 0; i < asking->nworkers; i++) {
+        batches |= asking->workers[i].batches;
+        file_rows |= asking->workers[i].file_rows;
+    }
+    *source = file_rows                                                        ? DFT_ANSWER_FILES
+              : batches || !dft_source_used(asking->source, DFT_BLOCK_BUCKETS) ? DFT_ANSWER_EVENTS
+                                                                               : DFT_ANSWER_BUCKETS;
     return rc;
 }
 
-static void note_inexact(struct dft_asking *asking, const struct dft_answer *answer)
+static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
 {
     int inexact = 0;
 
     for (unsigned i = 0; i < asking->nworkers; i++)
         inexact |= asking->workers[i].inexact;
+    if (inexact)
+        answer->has_percentiles = 0; /* histograms have wider intervals than the rest */
     if (inexact)
         dft_source_note(asking->source, 0,
                         "some events were kept only as aggregates, and these have whole intervals: times are rounded");

@@ -79,7 +79,7 @@ struct dft_answer {
     struct dft_group *groups;
     uint32_t count;
     uint32_t found;       /* groups before dft_answer_sort cut them to the first few */
-    uint64_t all_ns; /* self time (time, where that is not known) of all groups found */
+    uint64_t all_ns;      /* self time (time, where that is not known) of all groups found */
     uint64_t events;      /* that pass the filter, whether or not they belong to a group */
     uint64_t events_kept; /* of these, kept one by one */
     uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */

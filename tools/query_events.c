@@ -263,6 +263,7 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
         return rc;
     for (uint32_t i = 0; i < batch->ncalls; i++)
         call_passes[i] = (uint8_t)dft_filter_call(asking->filter, batch->calls[i].id);
+    counting->batches = 1;
     begin_calls(counting, batch->ncalls);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];

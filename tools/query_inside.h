@@ -20,6 +20,14 @@ struct dft_call_texts {
     uint64_t call, cat, name;
 };
 
+/* The last group of the rows of a block, by region and subject. */
+struct dft_row_memo {
+    uint64_t region, subject, time;
+    uint32_t number; /* of the group */
+    uint32_t block;  /* which block it holds for */
+};
+#define DFT_ROW_MEMO 256u
+
 /* One thread's part. */
 struct dft_counting {
     struct dft_group_map map;     /* of groups */
@@ -29,6 +37,8 @@ struct dft_counting {
     uint32_t children_capacity;
     uint64_t events, events_kept, unsplit;
     struct dft_memo *memo;
+    struct dft_row_memo rows[DFT_ROW_MEMO];
+    uint32_t block; /* blocks of rows so far */
     /* Of the batch being counted. */
     struct dft_call *calls; /* groups as calls for the table */
     uint32_t ncalls;

@@ -68,13 +68,26 @@ static int kind_for(const struct dft_asking *asking)
     return calls ? -1 : DFT_ROW_FILE;
 }
 
+static int add(struct dft_counting *counting, struct dft_row *row, uint32_t group)
+{
+    row->interval = 0;
+    row->region = 0;
+    row->subject = group;
+    return dft_table_merge(counting->table, row);
+}
+
 static int merge(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
                  struct dft_row *row, const struct row_time *time)
 {
+    uint64_t interval = DFT_HAS(asking, DFT_BY_TIME) ? time->start / asking->query.width_ns : 0;
+    struct dft_row_memo *memo = &counting->rows[(row->region * 31 + row->subject) % DFT_ROW_MEMO];
     struct dft_group_key key;
     uint32_t number;
-    int rc;
+    int rc, is_file = row->kind == DFT_ROW_FILE;
 
+    if (!is_file && memo->block == counting->block && memo->region == row->region && memo->subject == row->subject &&
+        memo->time == interval)
+        return add(counting, row, memo->number);
     key_of(asking, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
         struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
@@ -88,10 +101,9 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
     rc = dft_group_map_get(&counting->map, &key, &number);
     if (rc)
         return rc;
-    row->interval = 0;
-    row->region = 0;
-    row->subject = number;
-    return dft_table_merge(counting->table, row);
+    if (!is_file)
+        *memo = (struct dft_row_memo){row->region, row->subject, interval, number, counting->block};
+    return add(counting, row, number);
 }
 
 static int count_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
@@ -133,6 +145,7 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
     (void)process;
     if (!buckets->interval_ns || buckets->interval_ns > DFT_INTERVAL_NS_MAX)
         return 0;
+    counting->block++;
     if (kind == DFT_ROW_FILE)
         counting->file_rows = 1;
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {

@@ -12,6 +12,8 @@
 #include "live.h"
 #include "work.h"
 
+#define RELEASE_BYTES ((size_t)16 << 20)
+
 static int grow(void *array, size_t *capacity, size_t count, size_t size)
 {
     size_t wanted = *capacity ? 2 * *capacity : 16;
@@ -131,7 +133,7 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
 {
     struct dft_source_file *info = &source->files[file];
     struct dft_block_header header;
-    size_t offset = 0, found;
+    size_t offset = 0, found, released = 0;
     int rc = 0;
 
     while (!rc && dft_block_next(bytes, length, &offset, &header, &found, &info->skipped)) {
@@ -144,6 +146,11 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
         if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END)
             rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
                              scanned);
+        /* A mapping of a large file would count as our memory until someone else needs it. */
+        if (!info->memory && offset - released >= RELEASE_BYTES) {
+            madvise((char *)(uintptr_t)bytes + released, RELEASE_BYTES, MADV_DONTNEED);
+            released += RELEASE_BYTES;
+        }
     }
     return rc;
 }

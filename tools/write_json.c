@@ -174,11 +174,17 @@ void dft_json_int(struct dft_json *json, const char *key, int64_t value)
 
 void dft_json_double(struct dft_json *json, const char *key, double value)
 {
+    char text[40];
+
     before_value(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.17g", value);
-    else
+    if (!isfinite(value)) {
         fputs("null", json->out);
+        return;
+    }
+    snprintf(text, sizeof text - 2, "%.17g", value);
+    if (!strpbrk(text, ".e"))
+        strcat(text, ".0"); /* so that it stays a floating-point number for who reads it */
+    fputs(text, json->out);
 }
 
 void dft_json_bool(struct dft_json *json, const char *key, int value)
@@ -209,8 +215,17 @@ void dft_json_string(struct dft_json *json, const char *key, const char *text)
 
 void dft_json_seconds(struct dft_json *json, const char *key, uint64_t ns)
 {
+    char part[9];
+    uint64_t rest = ns % 1000000000;
+
+    for (int i = 8; i >= 0; i--, rest /= 10)
+        part[i] = (char)('0' + rest % 10);
     before_value(json, key);
-    fprintf(json->out, "\"%llu.%09llu\"", (unsigned long long)(ns / 1000000000), (unsigned long long)(ns % 1000000000));
+    putc_unlocked('"', json->out);
+    put_digits(json->out, ns / 1000000000, 0);
+    putc_unlocked('.', json->out);
+    fwrite_unlocked(part, 1, sizeof part, json->out);
+    putc_unlocked('"', json->out);
 }
 
 void dft_json_key(struct dft_json *json, const char *bytes, size_t length)

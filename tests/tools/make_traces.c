@@ -193,7 +193,7 @@ static void call_event(struct walk *walk)
     struct dft_event *event = new_event(walk, walk->now, call);
     enum dft_class class = dft_op_class(op);
 
-    event->dur_ns = random_below(20) ? random_below(1u << random_below(18)) : pause_ns();
+    event->dur_ns = settings.same_time ? 0 : random_below(20) ? random_below(1u << random_below(18)) : pause_ns();
     if (op == DFT_OP_INSTANT || op == DFT_OP_COUNTER) {
         event->phase = op == DFT_OP_INSTANT ? DFT_PHASE_INSTANT : DFT_PHASE_COUNTER;
         event->dur_ns = 0;
@@ -215,7 +215,7 @@ static void call_event(struct walk *walk)
         event->flags = (uint32_t)random_below(4) * 64;
         event->mode = 0640;
     }
-    if (!random_below(12)) {
+    if (!random_below(12) && event->phase == DFT_PHASE_COMPLETE) {
         event->result = -1;
         event->err = (uint16_t)(1 + random_below(40));
     }

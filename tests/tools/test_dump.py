@@ -76,7 +76,9 @@ def big_windows(where):
     total = summary("--by", "cat", where / "a")
     assert total["events_kept"] == total["events"]
     make(where / "b", processes=1, threads=1, events=5000, block=500, same_time=1)
-    assert [e["seq"] for e in dump(where / "b") if e["ts"] == min(x["ts"] for x in dump(where / "b")[:1])][:3] == [0, 1, 2]
+    events = dump(where / "b")
+    ties = [e["seq"] for e in events if e["ts"] == events[0]["ts"]]
+    assert len(ties) > 100 and ties == sorted(ties)
 
 
 if __name__ == "__main__":

@@ -94,10 +94,21 @@ def times_on_the_grid_need_no_events(where):
 
 
 def aggregates_are_rounded_with_a_note(where):
-    make(where, processes=1, keep=0, slow=1)
-    answer = summary("--from", "3.3", "--to", "7.7", where)
+    """Outward, to whole intervals of 0.1 s."""
+    make(where / "rows", processes=1, keep=0, slow=1)
+    make(where / "all", processes=1, slow=1)
+    events = dump(where / "all")
+    start = min(e["ts"] for e in events)
+    low, high = start + 111_123_456_789, start + 128_987_654_321
+    grid = 100_000_000
+    inside = [e for e in events if low // grid <= e["ts"] // grid <= (high - 1) // grid]
+    answer = summary("--from", "111.123456789", "--to", "128.987654321", where / "rows")
     assert any("rounded" in note for note in answer["notes"]), answer["notes"]
-    assert 0 < answer["events"] <= summary(where)["events"]
+    assert answer["source"] == "buckets" and answer["events_kept"] == 0
+    assert all(g["time_p99_ns"] is None and g["busy_union_ns"] is None for g in answer["groups"])
+    assert answer["events"] == sum(e.get("calls", 1) for e in inside if counts(e)) > 0
+    wanted = {(g["cat"], g["name"]): g["time_ns"] for g in groups(inside, ["cat", "name"])}
+    assert {(g["cat"], g["name"]): g["time_ns"] for g in answer["groups"]} == wanted
 
 
 def wrong_usage(where):
