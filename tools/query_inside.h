@@ -46,6 +46,7 @@ struct dft_counting {
     uint32_t of_call_capacity;
     uint32_t *call_slots; /* (group, op) -> position + 1 in calls */
     uint8_t inexact;      /* a row did not fit the question */
+    uint8_t batches; /* events were counted */
     uint8_t file_rows;
 };
 
