@@ -1,8 +1,8 @@
 /* Blocks from batches and back: the encoders (no allocation, for the traced process too) and the decoders (for tools).
  *
  * Encoders run in a stranger's process with all signals blocked: they allocate nothing, call nothing of libc but the
- * mem* functions, use at most 4 KiB of stack outside the compressor, and touch only memory in proportion to the batch.
- * */
+ * mem* functions, use at most 4 KiB of stack outside the compressor, and touch only memory in proportion to the
+ * batch. */
 #ifndef DFT_CODEC_H
 #define DFT_CODEC_H
 
@@ -30,36 +30,37 @@ void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compressi
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,
  * valid until the next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or
  * DFT_COUNT_MAX rows, calls or samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range;
- * arguments not in order), or -E2BIG (raw size over
- * DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch). What one drain of a ring of 4,096 slots takes
- * always fits.
+ * arguments not in order), or -E2BIG (raw size over DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch).
+ * What one drain of a ring of 4,096 slots takes always fits.
  *
  * Names and calls: those that events and rows refer to are written in order of their first use, then the other names
  * that have a text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
 long dft_encode_events(struct dft_encoder *, const struct dft_batch *batch, const void **block);
 long dft_encode_buckets(struct dft_encoder *, const struct dft_buckets *buckets, const void **block);
 long dft_encode_process(struct dft_encoder *, const struct dft_process *process, const void **block);
-long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*samples)[2], uint32_t count, const void **block);
+long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*samples)[2], uint32_t count,
+                      const void **block);
 long dft_encode_end(struct dft_encoder *, const struct dft_end *end, const void **block);
-long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count, const void **block);
+long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count,
+                      const void **block);
 
 /* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call with the same
  * decoder. Memory is bounded by the limits of format.h whatever the bytes are. Each returns 0, -ENOMEM, or -EBADMSG
- * with *why a static text ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was verified.
- * */
+ * with *why a static text ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was
+ * verified. */
 struct dft_decoder;
 struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
 void dft_decoder_destroy(struct dft_decoder *);
-int dft_decode_events(struct dft_decoder *, const struct dft_block_header *header, const void *payload, struct dft_batch *batch,
-                      const char **why);
+int dft_decode_events(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                      struct dft_batch *batch, const char **why);
 int dft_decode_buckets(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                        struct dft_buckets *buckets, const char **why);
 int dft_decode_process(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                        struct dft_process *process, const char **why);
-int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header, const void *payload, const uint64_t (**samples)[2],
-                     uint32_t *count, const char **why);
-int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, const void *payload, struct dft_end *end,
-                   const char **why);
+int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                     const uint64_t (**samples)[2], uint32_t *count, const char **why);
+int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                   struct dft_end *end, const char **why);
 /* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
 int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                      const struct dft_name **names, uint32_t *count, const char **why);
@@ -75,12 +76,12 @@ uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
  * behind the block found at *found (its header is copied to *header, already checked: magic, version, checksums,
  * limits), and what was passed over is added to *skipped (zeroed by the caller at first). */
 struct dft_skipped {
-    uint64_t holes;       /* bytes of zeros */
-    uint64_t bytes;       /* other bytes that belong to no whole block */
-    uint32_t damaged;     /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
+    uint64_t holes;         /* bytes of zeros */
+    uint64_t bytes;         /* other bytes that belong to no whole block */
+    uint32_t damaged;       /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
     uint64_t first_damaged; /* offset of the first of them */
-    const char *why;      /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
-    uint64_t vain;        /* payload bytes checked without success: bounds the time that hostile bytes can take */
+    const char *why;        /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
+    uint64_t vain;          /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
 /* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts
  * them. A block that the end of the range cuts is damaged: a window must hold whole blocks. */

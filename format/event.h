@@ -41,11 +41,11 @@ struct dft_arg {
     };
 };
 
-#define DFT_BIT_SEQUENTIAL 1u  /* starts at or behind the end of the descriptor's last access */
+#define DFT_BIT_SEQUENTIAL  1u /* starts at or behind the end of the descriptor's last access */
 #define DFT_BIT_CONSECUTIVE 2u /* starts exactly there */
-#define DFT_BIT_VFORK 4u
-#define DFT_BIT_CUT 8u
-#define DFT_BIT_OPEN 16u
+#define DFT_BIT_VFORK       4u
+#define DFT_BIT_CUT         8u
+#define DFT_BIT_OPEN        16u
 
 struct dft_event {
     uint64_t start_ns; /* Unix ns */
@@ -63,8 +63,8 @@ struct dft_event {
     uint32_t unit;  /* bytes per item of the result; 1 */
     uint32_t flags;
     uint32_t mode;
-    int32_t fd; /* -1 none */
-    uint16_t err; /* errno of a failure, 0 none */
+    int32_t fd;     /* -1 none */
+    uint16_t err;   /* errno of a failure, 0 none */
     uint16_t depth; /* number of regions around it */
     uint8_t phase;
     uint8_t bits;

@@ -98,8 +98,8 @@ static int getting_begin(struct getting *g, struct dft_decoder *decoder, uint32_
     return 0;
 }
 
-/* Checks a position in NAMES and takes notice of it. An impossible one becomes a fault and 0. Not called without names.
- * */
+/* Checks a position in NAMES and takes notice of it. An impossible one becomes a fault and 0. Not called without
+ * names. */
 static uint32_t use_position(struct getting *g, unsigned column, uint64_t position)
 {
     if (position >= g->nnames) {

@@ -1,5 +1,5 @@
-/* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it alone (with the numbers
- * of ops.def).
+/* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it alone (with the
+ * numbers of ops.def).
  *
  * 1. FILE. A sequence of blocks in any order and number. `cat a.dft b.dft` is the valid trace of both. A block
  *    starts at a multiple of 8 bytes from the start of the block sequence it was written in; after cat, or damage, a
@@ -82,10 +82,9 @@
  *              offset sets the end to offset + bytes moved: by the rule of its op, nothing, its result, or its result
  *              times unit, when the result is positive. Without a file (FILE 6) the end is 0, and is not kept.
  *      FD      flag FD: zigzag explicit (32 bits). Else -1 if the call's last event was without descriptor (fd -1),
- *      else the
- *              file's last fd, or if that is -1 (or there is no file) the block's. The event sets all three: the call's
- *              to "fd is -1", the file's and the block's to fd, or to the result if the op is OPEN or FOPEN and the
- *              result lies in 0 ... 2^31 - 1; neither of these two when it would be -1.
+ *              else the file's last fd, or if that is -1 (or there is no file) the block's. The event sets all three:
+ *              the call's to "fd is -1", the file's and the block's to fd, or to the result if the op is OPEN or FOPEN
+ *              and the result lies in 0 ... 2^31 - 1; neither of these two when it would be -1.
  *      FLAGS, MODE   flags FLAGS, MODE: value (32 bits). Else the call's last.
  *      DEPTH   flag DEPTH: value (16 bits). Else the last.
  *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
@@ -125,17 +124,17 @@
 
 #include <stdint.h>
 
-#define DFT_BLOCK_MAGIC UINT64_C(0x0a1a0d6b6c426644) /* bytes "DfBlk\r\x1a\n" */
-#define DFT_FORMAT_VERSION 1
-#define DFT_RAW_MAX (16u << 20)
-#define DFT_STORED_MAX (DFT_RAW_MAX + (64u << 10))
-#define DFT_COUNT_MAX 65536u
-#define DFT_TEXT_MAX 65535u
-#define DFT_NAMES_MAX 65536u
-#define DFT_TEXTS_MAX (32u << 20) /* all names of a block together */
-#define DFT_ARGS_MAX 262144u
-#define DFT_BIN_LAST 1919u /* of a histogram */
-#define DFT_BINS_MAX (1u << 20)
+#define DFT_BLOCK_MAGIC      UINT64_C(0x0a1a0d6b6c426644) /* bytes "DfBlk\r\x1a\n" */
+#define DFT_FORMAT_VERSION   1
+#define DFT_RAW_MAX          (16u << 20)
+#define DFT_STORED_MAX       (DFT_RAW_MAX + (64u << 10))
+#define DFT_COUNT_MAX        65536u
+#define DFT_TEXT_MAX         65535u
+#define DFT_NAMES_MAX        65536u
+#define DFT_TEXTS_MAX        (32u << 20) /* all names of a block together */
+#define DFT_ARGS_MAX         262144u
+#define DFT_BIN_LAST         1919u /* of a histogram */
+#define DFT_BINS_MAX         (1u << 20)
 #define DFT_BLOCK_EVENTS_MAX 4096u /* what our writer puts into one EVENTS block */
 
 enum dft_block_type {
@@ -206,28 +205,28 @@ enum dft_events_column {
 };
 
 /* Flags of a shape. */
-#define DFT_F_SIZE (1u << 0)
-#define DFT_F_RESULT_SHIFT 1   /* 2 bits */
-#define DFT_F_OFFSET_SHIFT 3   /* 2 bits */
-#define DFT_F_FD (1u << 5)
-#define DFT_F_FLAGS (1u << 6)
-#define DFT_F_MODE (1u << 7)
-#define DFT_F_ERRNO_SHIFT 8    /* 2 bits */
-#define DFT_F_FILE_SHIFT 10    /* 3 bits */
-#define DFT_F_REGION (1u << 13)
-#define DFT_F_DEPTH (1u << 14)
-#define DFT_F_BACK (1u << 15)
-#define DFT_F_SEQUENTIAL (1u << 16)
-#define DFT_F_CONSECUTIVE (1u << 17)
-#define DFT_F_PHASE_SHIFT 18   /* 4 bits, enum dft_phase */
-#define DFT_F_FILE2 (1u << 22)
-#define DFT_F_UNIT (1u << 23)
-#define DFT_F_CALLS (1u << 24)
-#define DFT_F_STACK (1u << 25)
-#define DFT_F_ID (1u << 26)
-#define DFT_F_VFORK (1u << 27) /* made by a vfork child, in its parent's memory */
-#define DFT_F_CUT (1u << 28)   /* an argument or name was cut */
-#define DFT_F_OPEN (1u << 29)  /* in flight when the process ended: no result, end unknown */
+#define DFT_F_SIZE         (1u << 0)
+#define DFT_F_RESULT_SHIFT 1 /* 2 bits */
+#define DFT_F_OFFSET_SHIFT 3 /* 2 bits */
+#define DFT_F_FD           (1u << 5)
+#define DFT_F_FLAGS        (1u << 6)
+#define DFT_F_MODE         (1u << 7)
+#define DFT_F_ERRNO_SHIFT  8  /* 2 bits */
+#define DFT_F_FILE_SHIFT   10 /* 3 bits */
+#define DFT_F_REGION       (1u << 13)
+#define DFT_F_DEPTH        (1u << 14)
+#define DFT_F_BACK         (1u << 15)
+#define DFT_F_SEQUENTIAL   (1u << 16)
+#define DFT_F_CONSECUTIVE  (1u << 17)
+#define DFT_F_PHASE_SHIFT  18 /* 4 bits, enum dft_phase */
+#define DFT_F_FILE2        (1u << 22)
+#define DFT_F_UNIT         (1u << 23)
+#define DFT_F_CALLS        (1u << 24)
+#define DFT_F_STACK        (1u << 25)
+#define DFT_F_ID           (1u << 26)
+#define DFT_F_VFORK        (1u << 27) /* made by a vfork child, in its parent's memory */
+#define DFT_F_CUT          (1u << 28) /* an argument or name was cut */
+#define DFT_F_OPEN         (1u << 29) /* in flight when the process ended: no result, end unknown */
 
 enum dft_phase {
     DFT_PHASE_COMPLETE = 0,
@@ -274,10 +273,10 @@ enum dft_process_column {
     DFT_PR_PID = 3,
     DFT_PR_PPID = 4,
     DFT_PR_PARENT_KEY = 5,
-    DFT_PR_RANK = 6,       /* + 1; 0: unknown. Likewise LOCAL_RANK. */
+    DFT_PR_RANK = 6, /* + 1; 0: unknown. Likewise LOCAL_RANK. */
     DFT_PR_LOCAL_RANK = 7,
-    DFT_PR_WORLD_SIZE = 8, /* 0: unknown */
-    DFT_PR_START_NS = 9,   /* Unix ns of load, or of the fork */
+    DFT_PR_WORLD_SIZE = 8,    /* 0: unknown */
+    DFT_PR_START_NS = 9,      /* Unix ns of load, or of the fork */
     DFT_PR_CLOCK_OFFSET = 10, /* zigzag: Unix ns - CLOCK_MONOTONIC ns */
     DFT_PR_HOST = 11,
     DFT_PR_JOB_ID = 12,
@@ -287,15 +286,15 @@ enum dft_process_column {
     DFT_PR_VERSION = 16, /* of the library */
     DFT_PR_OPTIONS = 17, /* NAME=value lines of options that differ from the default */
     DFT_PR_LIVE_PATH = 18,
-    DFT_PR_NOTES = 19,   /* lines: what could not be done as usual */
+    DFT_PR_NOTES = 19, /* lines: what could not be done as usual */
 };
 
 enum dft_end_column {
     DFT_END_EVENTS = 3,
     DFT_END_DROPPED = 4,
     DFT_END_OVERHEAD_NS = 5,
-    DFT_END_HOW = 6,    /* enum dft_ending */
-    DFT_END_STATUS = 7, /* zigzag: exit status or signal, where known */
+    DFT_END_HOW = 6,     /* enum dft_ending */
+    DFT_END_STATUS = 7,  /* zigzag: exit status or signal, where known */
     DFT_END_TIME_NS = 8, /* Unix ns */
 };
 
@@ -303,11 +302,11 @@ enum dft_clock_column { DFT_CLOCK_SAMPLES = 3 };
 
 enum dft_ending {
     DFT_ENDING_UNKNOWN = 0,
-    DFT_ENDING_EXIT = 1,   /* exit or return from main: our destructor ran */
-    DFT_ENDING__EXIT = 2,  /* _exit, _Exit */
-    DFT_ENDING_EXEC = 3,   /* replaced by another program */
-    DFT_ENDING_SIGNAL = 4, /* fatal signal that we handled */
-    DFT_ENDING_KILLED = 5, /* set by dftmerge: found by the live file alone */
+    DFT_ENDING_EXIT = 1,    /* exit or return from main: our destructor ran */
+    DFT_ENDING__EXIT = 2,   /* _exit, _Exit */
+    DFT_ENDING_EXEC = 3,    /* replaced by another program */
+    DFT_ENDING_SIGNAL = 4,  /* fatal signal that we handled */
+    DFT_ENDING_KILLED = 5,  /* set by dftmerge: found by the live file alone */
     DFT_ENDING_RUNNING = 6, /* set by dftmerge: the live file's process is still there */
 };
 

@@ -1,5 +1,5 @@
-/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes bytes.
- * */
+/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes
+ * bytes. */
 #ifndef DFT_ROW_H
 #define DFT_ROW_H
 
@@ -25,12 +25,13 @@ struct dft_metrics {
     uint64_t samples; /* events that start in it; less than count where runs of calls are kept as one event */
     uint64_t errors;  /* calls that failed */
     uint64_t dur_sum, dur_min, dur_max; /* of events */
-    uint64_t edge; /* ns of events in the intervals in which they start and end ... */
-    int64_t step;  /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
+    uint64_t edge;                      /* ns of events in the intervals in which they start and end ... */
+    int64_t
+        step; /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
                       steps up to k. A row may hold edge and step alone, with count 0. */
-    uint64_t data;  /* successful data events, those that carry sizes; all below are of them */
-    uint64_t bytes; /* moved */
-    uint64_t size_min, size_max; /* bytes moved by one of them (a run of calls: by the whole run) */
+    uint64_t data;                  /* successful data events, those that carry sizes; all below are of them */
+    uint64_t bytes;                 /* moved */
+    uint64_t size_min, size_max;    /* bytes moved by one of them (a run of calls: by the whole run) */
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
     uint64_t first_start, last_end; /* of all events that start in the interval, Unix ns; ~0 and 0 when count is 0 */
     uint64_t sequential, consecutive;
@@ -38,11 +39,11 @@ struct dft_metrics {
 
 struct dft_row {
     uint8_t kind;
-    uint8_t class;    /* file rows: META, READ, WRITE */
-    uint8_t op;       /* of the call; not for file rows */
-    uint64_t interval; /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
-    uint64_t region;  /* name id, 0 none */
-    uint64_t subject; /* call id or file id */
+    uint8_t class;              /* file rows: META, READ, WRITE */
+    uint8_t op;                 /* of the call; not for file rows */
+    uint64_t interval;          /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
+    uint64_t region;            /* name id, 0 none */
+    uint64_t subject;           /* call id or file id */
     struct dft_metrics metrics; /* call and file rows */
     const struct dft_bin *durations, *sizes; /* histogram rows */
     uint32_t ndurations, nsizes;
@@ -52,7 +53,7 @@ struct dft_buckets {
     uint64_t key;
     uint32_t stream, tid;
     uint64_t first, last;
-    uint64_t start, end; /* into the header */
+    uint64_t start, end;  /* into the header */
     uint64_t interval_ns; /* W */
     struct dft_row *rows;
     uint32_t count;
@@ -61,7 +62,6 @@ struct dft_buckets {
     struct dft_name *names; /* definitions at hand */
     uint32_t nnames;
 };
-
 
 struct dft_process {
     uint64_t key, parent_key;
@@ -75,7 +75,7 @@ struct dft_process {
 
 struct dft_end {
     uint64_t key;
-    uint64_t events; /* written to blocks since load */
+    uint64_t events;                     /* written to blocks since load */
     uint64_t dropped[DFT_DROP_LAST + 1]; /* by enum dft_drop; [0]: for reasons that this reader does not know */
     uint64_t overhead_ns;
     uint64_t time_ns;

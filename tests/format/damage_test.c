@@ -1,5 +1,5 @@
-/* Damage: a small file of several blocks, cut at every byte, and with every single byte changed; and payloads changed behind the
- * back of the checksum. All other blocks are read, and nothing crashes. */
+/* Damage: a small file of several blocks, cut at every byte, and with every single byte changed; and payloads changed
+ * behind the back of the checksum. All other blocks are read, and nothing crashes. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,8 @@ static void test_every_byte_changed(void)
     free(copy);
 }
 
-/* The bytes of a block's columns, as they are before deflate, changed at random and given to the decoder under a matching header. */
+/* The bytes of a block's columns, as they are before deflate, changed at random and given to the decoder under a
+ * matching header. */
 static void mangle(uint8_t *payload, struct dft_block_header *header)
 {
     for (uint64_t n = 1 + sample_below(4); n; n--) {

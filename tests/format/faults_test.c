@@ -1,5 +1,5 @@
-/* Every rule that makes a block unreadable, by a block written by hand that breaks just this one; and what a reader must bear: unknown and
- * absent columns. */
+/* Every rule that makes a block unreadable, by a block written by hand that breaks just this one; and what a reader
+ * must bear: unknown and absent columns. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -37,14 +37,16 @@ static void add_column(unsigned id, unsigned encoding, const void *bytes, size_t
 #define BYTES(id, text) add_column(id, DFT_ENC_BYTES, text, sizeof text - 1)
 #define LEBS(id, text)  add_column(id, DFT_ENC_LEB128, text, sizeof text - 1)
 
-/* An EVENTS block of `count` events with one name, one call and one shape with the given flags, and no other columns yet. */
+/* An EVENTS block of `count` events with one name, one call and one shape with the given flags, and no other columns
+ * yet. */
 static void begin_events(uint32_t flags)
 {
     uint8_t shapes[16] = {1, 0}, *at = dft_leb_put(shapes + 2, flags);
 
     used = 0;
     BYTES(DFT_COL_NAMES, "\x01\x02/a");
-    BYTES(DFT_COL_CALLS, "\x03\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
     add_column(DFT_EV_SHAPES, DFT_ENC_BYTES, shapes, (size_t)(at - shapes));
 }
 
@@ -134,7 +136,8 @@ static void test_shapes(void)
     LEBS(DFT_EV_SHAPE, "\x00\x01");
     expect("column SHAPE holds an impossible value");
     used = 0;
-    BYTES(DFT_COL_CALLS, "\x03\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
     BYTES(DFT_EV_SHAPES, "\x01\x01\x00");
     expect("column SHAPES refers to no call");
     used = 0;
@@ -161,7 +164,8 @@ static void test_positions(void)
     LEBS(DFT_EV_REGION, "\x01\x01");
     expect(NULL);
     used = 0; /* no names at all */
-    BYTES(DFT_COL_CALLS, "\x03\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
     BYTES(DFT_EV_SHAPES, "\x01\x00\x80\x20");
     expect("column SHAPES holds an impossible value");
 }
@@ -254,7 +258,8 @@ static void expect_names(const char *bytes, size_t length, const char *expected)
 {
     used = 0;
     add_column(DFT_COL_NAMES, DFT_ENC_BYTES, bytes, length);
-    BYTES(DFT_COL_CALLS, "\x03\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
     BYTES(DFT_EV_SHAPES, "\x01\x00\x80\x30"); /* without a file */
     expect(expected);
 }
@@ -274,13 +279,15 @@ static void test_names_and_calls(void)
     EXPECT_NAMES("\x01\x03/a", "column NAMES ends early");
     EXPECT_NAMES("\x01\x80\x80\x04", "column NAMES holds an impossible value"); /* 65,536 bytes */
     used = 0;
-    BYTES(DFT_COL_CALLS, "\x80\x02\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x80\x02\x03"
+                         "C\0x");
     expect("column CALLS holds an impossible value");
     used = 0;
     BYTES(DFT_COL_CALLS, "\x03\x00\x00");
     expect("column CALLS holds an impossible value");
     used = 0;
-    BYTES(DFT_COL_CALLS, "\x03\x04" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x04"
+                         "C\0x");
     expect("column CALLS ends early");
 }
 
@@ -321,7 +328,8 @@ static void expect_row(const char *kind, const char *region, const char *subject
 
     used = 0;
     BYTES(DFT_COL_NAMES, "\x01\x02/a");
-    BYTES(DFT_COL_CALLS, "\x03\x03" "C\0x");
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
     add_column(DFT_BK_KIND, DFT_ENC_LEB128, kind, 1);
     add_column(DFT_BK_REGION, DFT_ENC_LEB128, region, 1);
     add_column(DFT_BK_SUBJECT, DFT_ENC_LEB128, subject, 1);

@@ -1,7 +1,9 @@
 /* A libFuzzer target over everything that reads blocks. The first byte says what the rest is:
  *   0       a file: blocks are found and decoded
- *   else    a block's payload behind 12 bytes for its header (count, tail, raw), given to the decoder of that type without any
- *           checksum in the way; what EVENTS and BUCKETS decode to is encoded and decoded again, and must stay the same. */
+ *   else    a block's payload behind 12 bytes for its header (count, tail, raw), given to the decoder of that type
+ *   without any
+ *           checksum in the way; what EVENTS and BUCKETS decode to is encoded and decoded again, and must stay the
+ *           same. */
 #include <stdlib.h>
 #include <string.h>
 
