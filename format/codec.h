@@ -30,8 +30,8 @@ void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compressi
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,
  * valid until the next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or
  * DFT_COUNT_MAX rows, calls or samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range;
- * arguments not in order), or -E2BIG (raw size over DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the batch).
- * What one drain of a ring of 4,096 slots takes always fits.
+ * arguments not in order), or -E2BIG (raw size over DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the
+ * batch). What one drain of a ring of 4,096 slots takes always fits.
  *
  * Names and calls: those that events and rows refer to are written in order of their first use, then the other names
  * that have a text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
