@@ -110,8 +110,7 @@ struct dft_thread *dft_thread_begin(void)
         return *dft_generation ? dft_self : NULL;
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
-        dft_self = NULL;
-        dft_self = begin();
+        dft_self = begin(); /* which forgets the state that a forked child inherited */
         if (dft_self && have_key)
             pthread_setspecific(end_key, dft_self);
     }
