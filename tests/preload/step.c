@@ -1,0 +1,281 @@
+/* A signal after every single machine instruction of a wrapper: the processor's trap flag sends SIGTRAP after each, so that every
+ * place where a handler can fall into an append is tried, and none is left to chance. x86-64 only.
+ *
+ *   step DIRECTORY call KIND FROM TO
+ *                                the handler makes a traced call, at every instruction; FROM, FROM + 1 ... calls were made before, so
+ *                                that drains and the growth of the ring come at every instruction too (a child process each)
+ *   step DIRECTORY jump KIND     the handler jumps out of the n-th instruction, for every n
+ *   step DIRECTORY fork KIND     the handler forks at the n-th, for every n; the child makes calls there and goes on
+ *   step DIRECTORY region KIND   the handler begins and ends a region
+ *
+ * KIND: what is stepped through: pwrite, open (and close), stat, region. Prints what the trace must hold. */
+#include <dftrace/dftrace.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define TRAP_FLAG 0x100
+#define STEPS_MAX 20000u
+
+enum what { WHAT_CALL, WHAT_JUMP, WHAT_FORK, WHAT_REGION };
+
+struct counts {
+    uint32_t handled;  /* calls of the handler that returned: offsets 0, 1 ... of "handler" */
+    uint32_t made;     /* pwrites that returned */
+    uint32_t started;  /* pwrites: offsets 0, 1 ... of "main" */
+    uint32_t stepped;  /* stepped calls that returned */
+    uint32_t left;     /* stepped calls that were left by a jump */
+    uint32_t children; /* calls of forked children that returned */
+    uint32_t regions;  /* of the handler */
+};
+
+static struct counts *counts; /* shared with children */
+static enum what what;
+static const char *kind;
+static char main_path[4096], stepped_path[4096];
+static int main_fd, handler_fd, child_fd;
+static uint32_t step, stop_at;
+static sigjmp_buf out;
+static int in_child, with_steps = 1;
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "step: %s: %s\n", why, strerror(errno));
+    _exit(99);
+}
+
+static void handler_call(void)
+{
+    char byte;
+
+    if (pread(handler_fd, &byte, 1, counts->handled) < 0)
+        fail("pread");
+    counts->handled++;
+}
+
+static void handler_fork(ucontext_t *context)
+{
+    pid_t pid = step % 2 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    int status = 0;
+
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        in_child = 1;
+        for (int i = 0; i < 3; i++) {
+            if (pwrite(child_fd, "c", 1, counts->children) != 1)
+                _exit(98);
+            counts->children++;
+        }
+        context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+        return;
+    }
+    if (waitpid(pid, &status, 0) != pid || status) {
+        errno = status;
+        fail("the child's status");
+    }
+}
+
+/* A trap while the signal is blocked would kill: the stepping ends where the wrapper is about to block signals. */
+static int is_about_to_block(const ucontext_t *context)
+{
+    const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+
+    return at[0] == 0x0f && at[1] == 0x05 && context->uc_mcontext.gregs[REG_RAX] == SYS_rt_sigprocmask;
+}
+
+static void on_trap(int number, siginfo_t *info, void *argument)
+{
+    ucontext_t *context = argument;
+    int error = errno;
+
+    (void)number;
+    (void)info;
+    if (is_about_to_block(context) || step >= STEPS_MAX)
+        context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+    step++;
+    if (what == WHAT_CALL) {
+        handler_call();
+    } else if (what == WHAT_REGION) {
+        DFTRACE_BEGIN("handler");
+        DFTRACE_ARG_INT("h", 7);
+        DFTRACE_END("handler");
+        counts->regions++;
+    } else if (step == stop_at) {
+        context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+        if (what == WHAT_JUMP)
+            siglongjmp(out, 1);
+        handler_fork(context);
+    }
+    errno = error;
+}
+
+static inline __attribute__((always_inline)) void stepping(int on)
+{
+    if (on)
+        __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+                         :
+                         :
+                         : "memory", "cc");
+    else
+        __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+                         :
+                         :
+                         : "memory", "cc");
+}
+
+/* A call without steps. */
+static void plain_call(void)
+{
+    if (pwrite(main_fd, "x", 1, counts->started++) != 1)
+        fail("pwrite");
+    counts->made++;
+}
+
+static void stepped_call(void)
+{
+    struct stat st;
+    int fd;
+
+    step = 0;
+    if (!strcmp(kind, "pwrite")) {
+        uint32_t at = counts->stepped + counts->left;
+
+        stepping(with_steps);
+        fd = (int)pwrite(child_fd, "s", 1, 1000000 + at);
+        stepping(0);
+    } else if (!strcmp(kind, "open")) {
+        stepping(with_steps);
+        fd = open(stepped_path, O_RDWR | O_CREAT, 0644);
+        stepping(0);
+        if (fd >= 0)
+            close(fd);
+    } else if (!strcmp(kind, "stat")) {
+        stepping(with_steps);
+        fd = stat(stepped_path, &st);
+        stepping(0);
+    } else {
+        fd = 0;
+        stepping(with_steps);
+        DFTRACE_BEGIN("stepped");
+        DFTRACE_ARG_INT("n", 1);
+        DFTRACE_END("stepped");
+        stepping(0);
+    }
+    if (in_child)
+        _exit(fd < 0);
+    if (fd < 0)
+        fail(kind);
+    counts->stepped++;
+}
+
+/* How many instructions the stepped call has. */
+static uint32_t count_steps(void)
+{
+    stop_at = 0;
+    stepped_call(); /* the first one defines names */
+    stepped_call();
+    return step;
+}
+
+/* In a child each: the calls before put drains and the growth of the ring at another instruction each time. */
+static void fill_and_step(uint32_t fill)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid < 0)
+        fail("fork");
+    if (pid == 0) {
+        with_steps = 0; /* names are defined, and slow paths taken, without steps */
+        stepped_call();
+        handler_call();
+        with_steps = 1;
+        for (uint32_t i = 0; i < fill; i++)
+            plain_call();
+        stepped_call();
+        plain_call();
+        exit(0);
+    }
+    if (waitpid(pid, &status, 0) != pid || status) {
+        errno = 0;
+        fprintf(stderr, "step: with %u calls before: status %#x\n", fill, (unsigned)status);
+        exit(97);
+    }
+}
+
+static void at_every_instruction(void)
+{
+    uint32_t steps = count_steps();
+
+    for (volatile uint32_t n = 1; n <= steps; n++) {
+        stop_at = n;
+        if (sigsetjmp(out, 1) == 0)
+            stepped_call();
+        else
+            counts->left++;
+        plain_call();
+    }
+}
+
+static void open_files(const char *directory)
+{
+    char path[4096];
+
+    snprintf(main_path, sizeof main_path, "%s/main", directory);
+    snprintf(stepped_path, sizeof stepped_path, "%s/stepped", directory);
+    main_fd = open(main_path, O_RDWR | O_CREAT, 0644);
+    snprintf(path, sizeof path, "%s/handler", directory);
+    handler_fd = open(path, O_RDWR | O_CREAT, 0644);
+    snprintf(path, sizeof path, "%s/child", directory);
+    child_fd = open(path, O_RDWR | O_CREAT, 0644);
+    close(open(stepped_path, O_RDWR | O_CREAT, 0644));
+    if (main_fd < 0 || handler_fd < 0 || child_fd < 0)
+        fail(directory);
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+
+    if (argc < 4)
+        return 2;
+    what = !strcmp(argv[2], "call")   ? WHAT_CALL
+           : !strcmp(argv[2], "jump") ? WHAT_JUMP
+           : !strcmp(argv[2], "fork") ? WHAT_FORK
+                                      : WHAT_REGION;
+    kind = argv[3];
+    counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sigaction(SIGTRAP, &action, NULL);
+    open_files(argv[1]);
+    if (what == WHAT_CALL && argc == 6)
+        for (int fill = atoi(argv[4]); fill < atoi(argv[5]); fill++)
+            fill_and_step((uint32_t)fill);
+    else if (what == WHAT_REGION)
+        count_steps();
+    else
+        at_every_instruction();
+    printf("handled %u made %u started %u stepped %u left %u children %u regions %u\n", counts->handled, counts->made,
+           counts->started, counts->stepped, counts->left, counts->children, counts->regions);
+    return 0;
+}
+#else
+int main(void)
+{
+    puts("not on this processor");
+    return 77;
+}
+#endif
