@@ -16,10 +16,12 @@ SystemCall = collections.namedtuple("SystemCall", "pid name args result error pa
 FD, AT, PATH = range(3)
 SYSTEM_CALLS = {
     "open": ("open", PATH), "creat": ("open", PATH), "openat": ("open", AT), "close": ("close", FD),
-    "read": ("read", FD), "readv": ("read", FD), "pread64": ("pread", FD), "preadv": ("pread", FD), "preadv2": ("pread", FD),
+    "read": ("read", FD), "readv": ("read", FD), "pread64": ("pread", FD), "preadv": ("pread", FD),
+    "preadv2": ("pread", FD),
     "write": ("write", FD), "writev": ("write", FD), "pwrite64": ("pwrite", FD), "pwritev": ("pwrite", FD),
     "pwritev2": ("pwrite", FD), "lseek": ("lseek", FD),
-    "stat": ("stat", PATH), "lstat": ("stat", PATH), "fstat": ("stat", FD), "newfstatat": ("stat", AT), "statx": ("stat", AT),
+    "stat": ("stat", PATH), "lstat": ("stat", PATH), "fstat": ("stat", FD), "newfstatat": ("stat", AT),
+    "statx": ("stat", AT),
     "fsync": ("sync", FD), "fdatasync": ("sync", FD), "ftruncate": ("ftruncate", FD),
     "unlink": ("unlink", PATH), "unlinkat": ("unlink", AT), "mkdir": ("mkdir", PATH), "mkdirat": ("mkdir", AT),
     "rename": ("rename", PATH), "renameat": ("rename", AT), "renameat2": ("rename", AT),
@@ -38,24 +40,29 @@ EVENTS = {
     "mkdir": "mkdir", "mkdirat": "mkdir", "rename": "rename", "renameat": "rename", "renameat2": "rename",
     "chdir": "chdir", "fchdir": "chdir", "dup": "dup", "dup2": "dup", "dup3": "dup", "fcntl": "fcntl",
 }
-TRACED = ",".join(sorted(SYSTEM_CALLS)) + ",clone,clone3,fork,vfork,execve,execveat,exit_group,getdents64,geteuid,getegid,getuid,getgid"
+TRACED = ",".join([*sorted(SYSTEM_CALLS), "clone", "clone3", "fork", "vfork", "execve", "execveat", "exit_group",
+                   "getdents64", "geteuid", "getegid", "getuid", "getgid"])
 
 # Paths left out on both sides, with the reason.
 OUTSIDE = [
     (re.compile(r"^(?!/)"), "pipes, sockets and the like have no path and are not traced"),
     (re.compile(r"^/(proc|sys)(/|$)"), "not traced by default (DFTRACER_DATA_DIR)"),
     (re.compile(r"^/dev/(?!shm/)"), "not traced by default (DFTRACER_DATA_DIR)"),
-    (re.compile(r"\.so(\.[0-9.]+)?$|/etc/ld\.so\.|/glibc-hwcaps(/|$)|/(tls|haswell|avx512_1|x86_64)(/(haswell|avx512_1|x86_64))*$"),
+    (re.compile(r"\.so(\.[0-9.]+)?$|/etc/ld\.so\.|/glibc-hwcaps(/|$)|"
+                r"/(tls|haswell|avx512_1|x86_64)(/(haswell|avx512_1|x86_64))*$"),
      "the dynamic loader opens, reads and closes libraries itself, and looks at where they might be"),
-    (re.compile(r"/locale-archive$|^/usr/(lib|share)/locale/|/gconv-modules|/gconv/"), "locales and converters are opened inside libc"),
+    (re.compile(r"/locale-archive$|^/usr/(lib|share)/locale/|/gconv-modules|/gconv/"),
+     "locales and converters are opened inside libc"),
     (re.compile(r"^/etc/(nsswitch\.conf|passwd|group|localtime|host\.conf|resolv\.conf|hosts)$|/zoneinfo/"),
      "the name services and the time zone are read inside libc"),
     (re.compile(r"^/$"), "the name services look whether the root directory has changed"),
 ]
-# Opens that libc makes for itself, by their flags; what happens to the descriptor later is seen only where the program uses it.
+# Opens that libc makes for itself, by their flags; what happens to the descriptor later is seen only where the program
+# uses it.
 INSIDE_OPENS = [
     (re.compile(r"^O_RDWR\|O_CREAT\|O_EXCL(\|O_CLOEXEC)?, 0600$"), "mkstemp and its like"),
-    (re.compile(r"^O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_PATH$"), "fchmodat: opens, looks, changes /proc/self/fd/N, closes"),
+    (re.compile(r"^O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_PATH$"),
+     "fchmodat: opens, looks, changes /proc/self/fd/N, closes"),
 ]
 # eaccess looks at the file, asks who we are, then asks for access.
 EACCESS = ["newfstatat", "geteuid", "getegid", "getuid", "getgid"]
@@ -93,7 +100,8 @@ def split_arguments(text):
 def unquote(text):
     """A C string literal as strace prints it; bytes that are not UTF-8 as Python's surrogateescape does."""
     body = text[1:text.rindex('"')]
-    return body.encode("latin-1", "replace").decode("unicode_escape").encode("latin-1").decode("utf-8", "surrogateescape")
+    return body.encode("latin-1", "replace").decode("unicode_escape").encode("latin-1").decode("utf-8",
+                                                                                               "surrogateescape")
 
 
 def descriptor_path(text):
@@ -166,7 +174,8 @@ class Reader:
         if not found:
             return
         self.recent[pid] = [*self.recent.get(pid, [])[-4:], found.group(1)]
-        if self.recent[pid] == EACCESS and self.last.get(pid) is not None and self.calls[self.last[pid]].family == "stat":
+        last = self.last.get(pid)
+        if self.recent[pid] == EACCESS and last is not None and self.calls[last].family == "stat":
             self.calls[self.last.pop(pid)] = None
             self.dropped["made by libc inside eaccess"] += 1
         name, arguments, result = found.group(1), split_arguments(found.group(2)), found.group(3)
@@ -245,7 +254,8 @@ def strace(command, cwd, directory, stdin=None, env=None):
     """Runs the program untraced under strace. Returns its result and the reader of its system calls."""
     need("strace")
     output = directory / "strace.txt"
-    result = run(["strace", "-f", "-y", "-s", "0", "-e", "trace=" + TRACED, "-e", "signal=none", "-o", output, "--", *command],
+    result = run(["strace", "-f", "-y", "-s", "0", "-e", "trace=" + TRACED, "-e", "signal=none", "-o", output, "--",
+                  *command],
                  cwd=cwd, stdin=stdin, env=env or environment())
     with open(output, encoding="utf-8", errors="surrogateescape") as lines:
         reader = Reader(str(cwd))
@@ -265,7 +275,8 @@ def streams_of(events, replacements):
 
 
 def behind_streams(family):
-    """Behind a stream the C library reads, writes, seeks and looks at the file by itself: there the trace has the stream's calls."""
+    """Behind a stream the C library reads, writes, seeks and looks at the file by itself: there the trace has the
+    stream's calls."""
     return family in ("read", "write", "lseek", "stat", "fcntl")
 
 

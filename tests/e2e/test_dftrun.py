@@ -29,7 +29,8 @@ def traces_and_prints_a_summary(directory):
 
 @tests.case
 def output_stays_the_programs_own(directory):
-    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo to stdout; echo to stderr >&2; cat", stdin=b"from stdin")
+    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo to stdout; echo to stderr >&2; cat",
+                  stdin=b"from stdin")
     equal((done.code, done.out, done.err), (0, b"to stdout\nfrom stdin", b"to stderr\n"), "code and output")
     true(traces(directory / "traces"), "the default directory is traces")
 
@@ -60,8 +61,10 @@ def usage(directory):
 
 @tests.case
 def options_reach_the_program(directory):
-    done = dftrun(directory, "-o", "a b/c", "--aggregate", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary", "--", "env")
-    settings = dict(line.split("=", 1) for line in done.out.decode().splitlines() if line.startswith(("DFTRACER_", "LD_")))
+    done = dftrun(directory, "-o", "a b/c", "--aggregate", "--data-dir", "/x:!/x/y", "--stack", "5", "--no-summary",
+                  "--", "env")
+    settings = dict(line.split("=", 1) for line in done.out.decode().splitlines()
+                    if line.startswith(("DFTRACER_", "LD_")))
     prefix = settings.pop("DFTRACER_LOG_FILE")
     true(prefix.startswith(str(directory / "a b/c") + "/"), f"DFTRACER_LOG_FILE is {prefix}")
     equal(settings, {"DFTRACER_ENABLE": "1", "DFTRACER_ENABLE_AGGREGATION": "1", "DFTRACER_DATA_DIR": "/x:!/x/y",
@@ -73,7 +76,8 @@ def preloads_of_others_stay(directory):
     need("gcc")
     (directory / "other.c").write_text("int other(void);\nint other(void) { return 1; }\n")
     run(["gcc", "-shared", "-fPIC", "-o", "other.so", "other.c"], cwd=directory)
-    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo $LD_PRELOAD", env=environment(LD_PRELOAD=directory / "other.so"))
+    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo $LD_PRELOAD",
+                  env=environment(LD_PRELOAD=directory / "other.so"))
     equal(done.out.decode().strip(), f"{LIBRARY.resolve()}:{directory / 'other.so'}", "LD_PRELOAD")
 
 
@@ -83,7 +87,8 @@ def two_runs_in_one_directory_are_told_apart(directory):
     (directory / "second").write_text("2")
     dftrun(directory, "cat", "first")
     done = dftrun(directory, "cat", "second")
-    true(b"/second" in done.err and b"/first" not in done.err, f"the summary is of the second run alone: {done.err.decode()}")
+    true(b"/second" in done.err and b"/first" not in done.err,
+         f"the summary is of the second run alone: {done.err.decode()}")
     files = {e.get("file") for e in dump(directory / "traces")}
     true({str(directory / "first"), str(directory / "second")} <= files, "both are in the directory")
 
@@ -141,7 +146,8 @@ def a_terminals_interrupt_arrives_once(directory):
 @tests.case
 def only_rank_0_speaks(directory):
     (directory / "in").write_text("1")
-    for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK", "MV2_COMM_WORLD_RANK"):
+    for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK",
+                 "MV2_COMM_WORLD_RANK"):
         quiet = dftrun(directory, "cat", "in", env=environment(**{name: 3}))
         equal((quiet.code, quiet.out, quiet.err), (0, b"1", b""), f"{name}=3")
         loud = dftrun(directory, "cat", "in", env=environment(**{name: 0}))
@@ -165,7 +171,8 @@ def says_what_cannot_be_traced(directory):
 def programs_with_a_sanitizer_run(directory):
     need("gcc")
     (directory / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
-                                   "int main(void) { char *p = malloc(10); FILE *f = fopen(\"in\", \"r\"); int c = getc(f);"
+                                   "int main(void) { char *p = malloc(10); FILE *f = fopen(\"in\", \"r\");"
+                                   " int c = getc(f);"
                                    " fclose(f); free(p); printf(\"%c\\n\", c); return 0; }\n")
     (directory / "in").write_text("z")
     if run(["gcc", "-fsanitize=address", "-o", "asan", "a.c"], cwd=directory).code:

@@ -21,7 +21,8 @@ def job(directory):
     done = run([program, directory / "work", "1", "2", "4"], env=tracing(directory / "out" / "t", RANK=3, WORLD_SIZE=8))
     equal(done.code, 0, "exit code of the program")
     name = directory / "work" / "a \"quoted\\ name\n\u00e9"
-    done = run([sys.executable, "-S", "-c", f"open({str(name)!r}, 'w').write('x'); open({str(directory).encode() + b'/work/not-utf8-' + bytes([255])!r}, 'w')"],
+    raw = str(directory).encode() + b"/work/not-utf8-\xff"
+    done = run([sys.executable, "-S", "-c", f"open({str(name)!r}, 'w').write('x'); open({raw!r}, 'w')"],
                env=tracing(directory / "out" / "t"))
     equal((done.code, done.err), (0, b""), "exit code of Python")
     return directory / "out"
@@ -65,8 +66,10 @@ def perfetto_is_one_strict_object(directory):
     for e in slices:
         moved[e["cat"], e["name"]] += e["args"].get("bytes", 0)
     equal({k: v for k, v in moved.items() if v}, {k: v[1] for k, v in totals(events).items() if v[1]}, "bytes")
-    equal({e["args"]["file"] for e in slices if "file" in e["args"]}, {e["file"] for e in events if "file" in e}, "files")
-    named = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M" and e["name"] == "process_name"}
+    equal({e["args"]["file"] for e in slices if "file" in e["args"]}, {e["file"] for e in events if "file" in e},
+          "files")
+    named = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"
+             and e["name"] == "process_name"}
     equal(set(named), {e["pid"] for e in events}, "processes with a name")
     true(any("known_calls, rank 3" == name for name in named.values()), f"names of processes: {sorted(named.values())}")
     threads = {(e["pid"], e["tid"]) for e in trace["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name"}
@@ -109,7 +112,8 @@ def perfetto_shows_annotations(directory):
     regions = collections.Counter((e["cat"], e["name"]) for e in by_phase["X"] if e["name"] in ("all", "step", "save"))
     equal(regions, {("phases", "all"): 1, ("APP", "step"): 40, ("APP", "save"): 40}, "regions")
     equal(sorted(e["args"]["queue_depth"] for e in by_phase["C"]), sorted(list(range(20)) * 2), "counters, as C")
-    equal(collections.Counter(e["name"] for e in by_phase["i"]), {"stepped": 40, "model": 1}, "instants and metadata, as i")
+    equal(collections.Counter(e["name"] for e in by_phase["i"]), {"stepped": 40, "model": 1},
+          "instants and metadata, as i")
     true(all(e["s"] in "tpg" for e in by_phase["i"]), "instants have a scope")
     steps = [e["args"] for e in by_phase["X"] if e["name"] == "step"]
     equal(sorted(a["step"] for a in steps), sorted(list(range(20)) * 2), "integer arguments")
@@ -130,8 +134,10 @@ def pfw_keeps_annotations(directory):
     equal(dftmerge("export", "--to", "pfw", "-o", directory / "trace.pfw", out).code, 0, "export")
     records = [strict(line) for line in (directory / "trace.pfw").read_text().split("\n")[1:-1]]
     counts = collections.Counter((r["cat"], r["name"]) for r in records if r["ph"] == "X")
-    equal((counts["phases", "all"], counts["APP", "step"], counts["APP", "save"], counts["APP", "stepped"]), (1, 40, 40, 40), "regions")
-    levels = {r["name"]: r["args"]["level"] for r in records if r["ph"] == "X" and r["name"] in ("step", "save", "write")}
+    equal((counts["phases", "all"], counts["APP", "step"], counts["APP", "save"], counts["APP", "stepped"]),
+          (1, 40, 40, 40), "regions")
+    levels = {r["name"]: r["args"]["level"] for r in records if r["ph"] == "X"
+              and r["name"] in ("step", "save", "write")}
     true(levels["step"] < levels["save"] < levels["write"], f"levels {levels}")
     custom = {r["args"]["name"]: r["args"]["value"] for r in records if r["name"] == "CM"}
     equal(custom.get("model"), "tiny", "metadata of the user")
@@ -171,8 +177,10 @@ def pfw_keeps_counts_bytes_and_names(directory):
         counts[r["cat"], r["name"]][0] += 1
         counts[r["cat"], r["name"]][1] += pfw_bytes(r)
     equal(dict(counts), totals(events), "calls and bytes")
-    equal({files[r["args"]["fhash"]] for r in complete if "fhash" in r["args"]}, {e["file"] for e in events if "file" in e}, "files")
-    equal(sorted(r["ts"] for r in complete), sorted(e["ts"] // 1000 for e in events for _ in range(e.get("calls", 1))), "microseconds")
+    equal({files[r["args"]["fhash"]] for r in complete if "fhash" in r["args"]},
+          {e["file"] for e in events if "file" in e}, "files")
+    equal(sorted(r["ts"] for r in complete), sorted(e["ts"] // 1000 for e in events
+                                                    for _ in range(e.get("calls", 1))), "microseconds")
     hosts = {r["args"]["value"] for r in records if r["name"] == "HH"}
     true({r["args"]["hhash"] for r in complete} <= hosts, "hosts are in the dictionary")
     equal(sum(r["args"]["num_events"] for r in records if r["name"] == "end"), len(complete), "num_events")
@@ -209,7 +217,8 @@ def export_takes_filters(directory):
         rows = list(csv.DictReader(io.StringIO(done.out.decode("utf-8", "surrogateescape"), newline="")))
         wanted = [e for e in events if keep(e)]
         true(0 < len(wanted) < len(events), f"{options} leaves some and not all")
-        equal([(int(r["ts"]), r["name"]) for r in rows], [(e["ts"], e["name"]) for e in wanted], f"events with {options}")
+        equal([(int(r["ts"]), r["name"]) for r in rows], [(e["ts"], e["name"]) for e in wanted],
+              f"events with {options}")
     equal(dftmerge("export", "--to", "csv", "-o", "-", "--until", "soon", out).code, 2, "--until soon")
 
 
@@ -241,15 +250,18 @@ def merge_of_a_killed_process_keeps_everything(directory):
     for path in traces(directory / "out") + live_files(directory / "out"):
         path.unlink()
     equal(dump(directory / "all.dft"), events, "events of the merged file alone")
-    before, after = (json.loads(text)["processes"][0] for text in (ps.out, dftmerge("ps", "--json", directory / "all.dft").out))
-    equal((after["ended"], after["command"], after["events"]), (before["ended"], before["command"], before["events"]), "its process")
+    before, after = (json.loads(text)["processes"][0]
+                     for text in (ps.out, dftmerge("ps", "--json", directory / "all.dft").out))
+    equal((after["ended"], after["command"], after["events"]), (before["ended"], before["command"], before["events"]),
+          "its process")
 
 
 @tests.case
 def nothing_is_left_of_what_fails(directory):
     out = job(directory)
     (directory / "is-a-directory").mkdir()
-    for arguments in (["merge", "-o", directory / "is-a-directory"], ["merge", "-o", directory / "no" / "such" / "place.dft"],
+    for arguments in (["merge", "-o", directory / "is-a-directory"],
+                      ["merge", "-o", directory / "no" / "such" / "place.dft"],
                       ["export", "--to", "csv", "-o", directory / "no" / "such" / "place.csv"]):
         done = dftmerge(*arguments, out)
         equal((done.code, done.out), (1, b""), f"{arguments[0]} to where nothing can be written")
@@ -288,7 +300,8 @@ def check_finds_every_kind_of_damage(directory):
     flipped[starts[largest] + 200] ^= 1
     said, bad = damaged(bytes(flipped), "one bit")
     equal(said["blocks"], report["blocks"] - 1, "whole blocks around the damaged one")
-    true(any(f"at {starts[largest]}" in note for note in said["notes"]), f"the offset {starts[largest]} is named: {said['notes']}")
+    true(any(f"at {starts[largest]}" in note for note in said["notes"]),
+         f"the offset {starts[largest]} is named: {said['notes']}")
     rest = dump(bad, expect=1)
     true(0 < len(rest) < len(events) and all(e in events for e in rest[:50]), "the other blocks are read")
     damaged(good[:-20], "cut at the end")
@@ -304,12 +317,14 @@ def stat_accounts_for_every_byte(directory):
     equal(done.code, 0, "exit code")
     stat = json.loads(done.out)
     equal(stat["file_bytes"], sum(p.stat().st_size for p in traces(out)), "bytes of all files")
-    equal(stat["block_bytes"] + stat["hole_bytes"] + stat["unreadable_bytes"], stat["file_bytes"], "blocks, holes and the rest")
+    equal(stat["block_bytes"] + stat["hole_bytes"] + stat["unreadable_bytes"], stat["file_bytes"],
+          "blocks, holes and the rest")
     equal(sum(t["header_bytes"] + t["stored_bytes"] for t in stat["types"].values()), stat["block_bytes"], "types")
     for name, t in stat["types"].items():
         equal(sum(c["raw_bytes"] for c in t["columns"].values()), t["raw_bytes"], f"raw bytes of {name}'s columns")
         shares = sum(c["stored_bytes"] for c in t["columns"].values()) + t["bit_string_bytes"]
-        true(t["stored_bytes"] - 10 * t["blocks"] <= shares <= t["stored_bytes"], f"stored bytes of {name}'s columns: {shares}")
+        true(t["stored_bytes"] - 10 * t["blocks"] <= shares <= t["stored_bytes"],
+             f"stored bytes of {name}'s columns: {shares}")
     equal(stat["events"], len(dump(out)), "events")
     true("EVENTS" in dftmerge("stat", out).out.decode(), "the text form")
 
@@ -342,7 +357,8 @@ def every_command_has_help_with_an_example(directory):
         true(re.search(rf"^  {command} ", overview, re.M), f"{command} stands in dftmerge --help")
         done = dftmerge(command, "--help")
         equal((done.code, done.err), (0, b""), f"{command} --help")
-        true("Example" in done.out.decode() and f"dftmerge {command}" in done.out.decode(), f"{command} --help has an example")
+        true("Example" in done.out.decode() and f"dftmerge {command}" in done.out.decode(),
+             f"{command} --help has an example")
         true(max(map(len, done.out.decode().splitlines())) <= 120, f"{command} --help fits a terminal")
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A good guest: what programs do that a tracer in the same process easily breaks. Same behaviour, every write in the trace."""
+"""A good guest: what programs do that a tracer in the same process easily breaks. Same behaviour, every write in
+the trace."""
 
 import re
 import subprocess
@@ -8,7 +9,8 @@ import sys
 from tracing import Tests, compile_program, dump, equal, live_files, need, run, tracing, true
 
 tests = Tests()
-# Cases in which a call is left before it returns (a jump out of it, cancellation, exit of the process under it): the file has
+# Cases in which a call is left before it returns (a jump out of it, cancellation, exit of the process under it): the
+# file has
 # it, the program did not count it, and the trace may have it or not.
 LEFT_IN_CALLS = {"handler_jumps_out_of_calls", "cancelled_threads", "threads_at_exit"}
 # Cases that do a number of writes that depends on time.
@@ -31,7 +33,8 @@ def rude(case):
         traced = sum(e["bytes"] for e in dump(directory / "out") if e["name"] == "write" and e.get("file") == str(file)
                      and "errno" not in e)
         if case in LEFT_IN_CALLS:
-            true(counted <= traced <= written, f"bytes in the trace: {traced}, counted {counted}, in the file {written}")
+            true(counted <= traced <= written,
+                 f"bytes in the trace: {traced}, counted {counted}, in the file {written}")
         else:
             equal((traced, counted), (written, written), "bytes in the trace, and counted by the program")
         equal(live_files(directory / "out"), [], "live files")
@@ -39,7 +42,8 @@ def rude(case):
     return test
 
 
-for name in ("plain", "handler_writes", "handler_on_its_own_stack", "handler_jumps_out_of_calls", "tiny_stacks", "many_short_threads",
+for name in ("plain", "handler_writes", "handler_on_its_own_stack", "handler_jumps_out_of_calls", "tiny_stacks",
+             "many_short_threads",
              "cancelled_threads", "threads_at_exit", "fork_with_threads", "closes_everything", "takes_every_number",
              "few_descriptors", "reuses_numbers", "keeps_errno_and_rounding", "faulty_pointers", "no_memory",
              "clone_with_shared_memory", "raw_fork", "in_atexit"):
@@ -77,31 +81,37 @@ def python_processes_and_threads(directory):
                "    for kind in ('fork', 'spawn', 'forkserver'):\n"
                "        with m.get_context(kind).Pool(3) as pool: print(kind, sum(pool.map(work, range(20))))\n"
                "    with concurrent.futures.ThreadPoolExecutor(4) as pool: print(sum(pool.map(work, range(100))))\n"
-               "    print(subprocess.run(['cat'], input=b'through cat', stdout=subprocess.PIPE, close_fds=True).stdout)\n"
-               "    print(subprocess.run('echo $((1+2)); exit 3', shell=True, stdout=subprocess.PIPE, start_new_session=True))\n")
+               "    pipe = subprocess.PIPE\n"
+               "    print(subprocess.run(['cat'], input=b'through cat', stdout=pipe, close_fds=True).stdout)\n"
+               "    print(subprocess.run('echo $((1+2)); exit 3', shell=True, stdout=pipe, start_new_session=True))\n")
     (directory / "program.py").write_text(program)
     done = same(directory, [sys.executable, directory / "program.py"])
     equal(done.code, 0, f"exit code ({done.err.decode()})")
-    files = {e["file"].rsplit("/", 1)[-1] for e in dump(directory / "out") if e["name"] == "write" and e.get("file", "").startswith(str(directory))}
+    files = {e["file"].rsplit("/", 1)[-1] for e in dump(directory / "out") if e["name"] == "write"
+             and e.get("file", "").startswith(str(directory))}
     true(len(files) >= 99, f"files written by workers: {len(files)}")
 
 
 @tests.case
 def shells_with_odd_redirections(directory):
     need("bash")
-    done = same(directory, ["bash", "-c", "exec 9>a 200>b 300>c; echo 1 >&9; echo 2 >&200; echo 3 >&300; exec 9>&- 200>&- 300>&-; "
+    done = same(directory,
+                ["bash", "-c", "exec 9>a 200>b 300>c; echo 1 >&9; echo 2 >&200; echo 3 >&300; exec 9>&- 200>&- 300>&-; "
                             "coproc cat; echo hello >&${COPROC[1]}; read -r x <&${COPROC[0]}; echo \"$x\"; "
-                            "cat <(echo one) <(echo two); eval \"exec ${COPROC[1]}>&-\"; wait; cat a b c; ulimit -n 30; cat a; "
+                            "cat <(echo one) <(echo two); eval \"exec ${COPROC[1]}>&-\"; wait; cat a b c; "
+                            "ulimit -n 30; cat a; "
                             "(exec env -i /bin/cat b); trap 'cat c' EXIT; kill -l 9; exit 5"])
     equal(done.code, 5, "exit code")
 
 
 @tests.case
 def pipelines_of_many_programs(directory):
-    same(directory, ["sh", "-c", "seq 1 20000 > n; grep 7 n | sort -rn | uniq | head -n 500 | awk '{s += $1} END {print s}'; "
+    same(directory,
+         ["sh", "-c", "seq 1 20000 > n; grep 7 n | sort -rn | uniq | head -n 500 | awk '{s += $1} END {print s}'; "
                      "tar c n | gzip -n | gunzip | tar t; find . -type f -exec wc -c {} +; ls -l n | cut -c1-10; "
-                     "xargs -P 4 -n 50 echo < n | wc -c; yes | head -n 1000 | wc -l; cp n m; cmp n m; sed -i s/1/one/ m; "
-                     "diff n m | wc -l; od -c n | tail -n 2; split -l 1000 n part; cat part* | md5sum; touch t; rm -r part* t"])
+                     "xargs -P 4 -n 50 echo < n | wc -c; yes | head -n 1000 | wc -l; cp n m; cmp n m; "
+                     "sed -i s/1/one/ m; diff n m | wc -l; od -c n | tail -n 2; split -l 1000 n part; cat part* | md5sum; "
+                      "touch t; rm -r part* t"])
 
 
 @tests.case
@@ -130,7 +140,8 @@ def the_environment_is_left_alone(directory):
     env = tracing(directory / "out" / "t")
     done = run(["env"], env=env)
     got = dict(line.split("=", 1) for line in done.out.decode("utf-8", "surrogateescape").splitlines() if "=" in line)
-    equal({k: got.get(k) for k in env if "\n" not in env[k]}, {k: v for k, v in env.items() if "\n" not in v}, "the environment")
+    equal({k: got.get(k) for k in env if "\n" not in env[k]}, {k: v for k, v in env.items() if "\n" not in v},
+          "the environment")
     equal(set(got) - set(env), set(), "variables that were added")
 
 

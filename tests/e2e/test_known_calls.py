@@ -22,7 +22,8 @@ def traced_run(directory, *arguments, **options):
     program = build(directory)
     (directory / "work").mkdir()
     (directory / "out").mkdir()
-    done = run([program, directory / "work", *arguments], env=tracing(directory / "out" / "trace", DATA_DIR=directory / "work",
+    done = run([program, directory / "work", *arguments],
+               env=tracing(directory / "out" / "trace", DATA_DIR=directory / "work",
                                                                      **options))
     equal((done.code, done.err), (0, b""), "exit code and standard error")
     return json.loads(done.out)
@@ -43,7 +44,8 @@ def every_call_is_counted(directory):
     expected = traced_run(directory, GENERATIONS, THREADS, ROUNDS)
     events = dump(directory / "out")
     got = counted(events)
-    wrong = [f"{name}: {dict(got[name])}, the program says {want}" for name, want in expected.items() if got[name] != want]
+    wrong = [f"{name}: {dict(got[name])}, the program says {want}" for name, want in expected.items()
+             if got[name] != want]
     true(not wrong, "; ".join(wrong))
     invented = set(got) - set(expected) - {"_exit"}
     true(not invented, f"calls that the program did not make: {invented}")
@@ -58,7 +60,8 @@ def every_call_is_counted_in_many_rounds(directory):
     """Rings fill and are drained while other threads write and children are forked."""
     expected = traced_run(directory, 1, 3, 400)
     got = counted(dump(directory / "out"))
-    wrong = [f"{name}: {dict(got[name])}, the program says {want}" for name, want in expected.items() if got[name] != want]
+    wrong = [f"{name}: {dict(got[name])}, the program says {want}" for name, want in expected.items()
+             if got[name] != want]
     true(not wrong, "; ".join(wrong))
 
 
@@ -114,7 +117,8 @@ def aggregates_only(directory):
     summary = json.loads(done.out)
     equal(summary["events_kept"], 0, "events kept")
     got = {g["name"]: {"calls": g["count"], "errors": g["errors"], "bytes": g["bytes"]} for g in summary["groups"]}
-    wrong = [f"{name}: {got.get(name)}, the program says {want}" for name, want in expected.items() if got.get(name) != want]
+    wrong = [f"{name}: {got.get(name)}, the program says {want}" for name, want in expected.items()
+             if got.get(name) != want]
     true(not wrong, "; ".join(wrong))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Processes: fork, exec, every way to end, what stays of a killed one, which files are traced, and no traces where there is
-nothing to say."""
+"""Processes: fork, exec, every way to end, what stays of a killed one, which files are traced, and no traces where there
+is nothing to say."""
 
 import collections
 import json
@@ -55,7 +55,8 @@ def every_ending_keeps_every_event(directory):
         equal(sum(e["bytes"] for e in mine), 10000, f"{how}: bytes")
         equal([e["offset"] for e in mine], list(range(0, 10000, 10)), f"{how}: offsets")
         if how == "exec":
-            equal(sum(e["bytes"] for e in events if e["name"] == "read" and e["file"] == str(file)), 10000, "read by cat")
+            equal(sum(e["bytes"] for e in events if e["name"] == "read" and e["file"] == str(file)), 10000,
+                  "read by cat")
         if live_files(out):
             kept_live.append(how)
     equal(kept_live, ["abort", "segv", "kill", "raw"], "endings that leave a live file")
@@ -117,7 +118,8 @@ def exec_begins_a_new_image(directory):
     done = run([program, "exec", directory / "file", "10"], env=tracing(directory / "out" / "t"))
     equal((done.code, done.out), (0, b"0123456789" * 10), "cat's output")
     found = processes(directory / "out")
-    equal(sorted((os.path.basename(p["exe"]), p["ended"]) for p in found), [("cat", "exit"), ("endings", "exec")], "images")
+    equal(sorted((os.path.basename(p["exe"]), p["ended"]) for p in found), [("cat", "exit"), ("endings", "exec")],
+          "images")
     equal(len({p["pid"] for p in found}), 1, "one pid")
 
 
@@ -172,7 +174,8 @@ def data_dir_chooses_files(directory):
 @tests.case
 def proc_sys_dev_are_not_traced(directory):
     shm = f"/dev/shm/dft-e2e-{os.getpid()}"
-    script = f"cat /proc/self/status /sys/kernel/mm/transparent_hugepage/enabled > /dev/null 2>&1; echo x > {shm}; cat {shm}; rm {shm}"
+    script = ("cat /proc/self/status /sys/kernel/mm/transparent_hugepage/enabled > /dev/null 2>&1; "
+              f"echo x > {shm}; cat {shm}; rm {shm}")
     done = run(["sh", "-c", script], env=tracing(directory / "out" / "t"))
     equal((done.code, done.out), (0, b"x\n"), "code and output")
     files = {e["file"] for e in dump(directory / "out") if "file" in e}
@@ -184,7 +187,8 @@ def proc_sys_dev_are_not_traced(directory):
 @tests.case
 def cat_of_traces_counts_nothing_twice(directory):
     for name in ("a", "b"):
-        equal(run(["cp", "-r", "/etc/apt", directory / f"copy-{name}"], env=tracing(directory / name / "t")).code, 0, "cp")
+        equal(run(["cp", "-r", "/etc/apt", directory / f"copy-{name}"], env=tracing(directory / name / "t")).code, 0,
+              "cp")
     a, b = traces(directory / "a"), traces(directory / "b")
     joined = directory / "joined.dft"
     joined.write_bytes(b"".join(p.read_bytes() for p in (*a, *b, *a)))
@@ -230,7 +234,8 @@ def a_full_or_missing_directory_harms_nobody(directory):
 
 @tests.case
 def many_processes_at_once(directory):
-    script = "for i in 1 2 3 4 5 6 7 8; do (for j in 1 2 3 4 5; do dd if=in of=o$i-$j bs=64 status=none; done) & done; wait"
+    script = ("for i in 1 2 3 4 5 6 7 8; do (for j in 1 2 3 4 5; do dd if=in of=o$i-$j bs=64 status=none; done) & done; "
+              "wait")
     (directory / "in").write_bytes(b"x" * 1000)
     done = run(["bash", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
     equal((done.code, done.out, done.err), (0, b"", b""), "code and output")
@@ -239,7 +244,8 @@ def many_processes_at_once(directory):
     equal(read, 40 * 1000, "bytes read by 40 copies")
     written = sum(e["bytes"] for e in events if e["name"] == "write" and e["file"].startswith(str(directory / "o")))
     equal(written, read, "bytes written by 40 copies")
-    equal(len({e["pid"] for e in events if e["name"] == "write" and e["file"].startswith(str(directory / "o"))}), 40, "writers")
+    equal(len({e["pid"] for e in events if e["name"] == "write" and e["file"].startswith(str(directory / "o"))}), 40,
+          "writers")
     equal(live_files(directory / "out"), [], "live files")
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Real programs: traced they give the same output, exit code and files, and the trace agrees with strace call by call."""
+"""Real programs: traced they give the same output, exit code and files, and the trace agrees with strace call by
+call."""
 
 import hashlib
 import os
@@ -31,8 +32,9 @@ def tree(directory):
 
 
 def compare(directory, command, prepare=None, stdin=None, same=None, replacements=(), least=1, files=True, **settings):
-    """Three runs in the same, freshly made directory: plain, under strace, traced. `same` removes from the output what differs
-    between two plain runs; `files` compares the files that are left; `replacements` are made in paths of both sides."""
+    """Three runs in the same, freshly made directory: plain, under strace, traced. `same` removes from the output what
+    differs between two plain runs; `files` compares the files that are left; `replacements` are made in paths of both
+    sides."""
     need(command[0])
     work = directory / "work"
     same = same or (lambda text: text)
@@ -95,8 +97,10 @@ def grep_recursive(directory):
 
 @tests.case
 def python_imports_the_standard_library(directory):
-    modules = "json, decimal, email, http.client, logging, unittest, xml.dom, sqlite3, asyncio, multiprocessing, difflib, csv"
-    compare(directory, [sys.executable, "-B", "-S", "-c", f"import {modules}; print(len(sorted(set(dir()))))"], least=300,
+    modules = ("json, decimal, email, http.client, logging, unittest, xml.dom, sqlite3, asyncio, multiprocessing, "
+               "difflib, csv")
+    compare(directory, [sys.executable, "-B", "-S", "-c", f"import {modules}; print(len(sorted(set(dir()))))"],
+            least=300,
             PYTHONHASHSEED="0")
 
 
@@ -127,7 +131,8 @@ def sqlite_transactions(directory):
 @tests.case
 def gcc_compiles(directory):
     def prepare(work):
-        (work / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(\"hello\"); return 0; }\n")
+        (work / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
+                                  "int main(void) { puts(\"hello\"); return 0; }\n")
     compare(directory, ["gcc", "-c", "a.c", "-o", "a.o"], prepare, replacements=[(r"/cc\w{6}\.", "/ccX.")], least=50)
 
 
@@ -171,7 +176,8 @@ def make_with_two_jobs(directory):
         (work / "Makefile").write_text("all: prog\nprog: main.o f0.o f1.o f2.o f3.o\n\tgcc -o $@ $^\n"
                                        "%.o: %.c\n\tgcc -c -o $@ $<\n")
     compare(directory, ["make", "-j2", "--no-print-directory"], prepare,
-            replacements=[(r"/cc\w{6}(?=[./]|$)", "/ccX")], least=300, same=lambda text: b"\n".join(sorted(text.split(b"\n"))))
+            replacements=[(r"/cc\w{6}(?=[./]|$)", "/ccX")], least=300,
+            same=lambda text: b"\n".join(sorted(text.split(b"\n"))))
 
 
 @tests.case
@@ -205,8 +211,11 @@ def perl_and_find(directory):
     compare(directory, ["find", ".", "-type", "f", "-size", "+0", "-newer", "/etc/hostname"], prepare, least=10,
             same=lambda text: b"\n".join(sorted(text.split(b"\n"))))
     shutil.rmtree(directory / "traces")
-    compare(directory, ["perl", "-e", "for (1..20) { open(my $f, '>', \"p$_\"); print $f 'x' x $_; close $f; rename(\"p$_\", \"q$_\"); }"
-                        " opendir(my $d, '.'); print join(' ', sort readdir $d), \"\\n\"; unlink glob 'q1*';"], prepare, least=50)
+    compare(directory,
+            ["perl", "-e",
+             "for (1..20) { open(my $f, '>', \"p$_\"); print $f 'x' x $_; close $f; rename(\"p$_\", \"q$_\"); }"
+                        " opendir(my $d, '.'); print join(' ', sort readdir $d), \"\\n\"; unlink glob 'q1*';"],
+                        prepare, least=50)
 
 
 @tests.case

@@ -78,7 +78,8 @@ def time_metrics_round_times(directory):
     for metric, unit in (("US", 1000), ("MS", 1000000), ("SEC", 1000000000)):
         events, said, _ = known_calls(directory, metric, TIME_METRIC=metric)
         equal(count(events)["write"], said["write"]["calls"], f"{metric}: writes")
-        true(all(e["ts"] % unit == 0 and e["dur"] % unit == 0 for e in events), f"{metric}: times are multiples of {unit} ns")
+        true(all(e["ts"] % unit == 0 and e["dur"] % unit == 0 for e in events),
+             f"{metric}: times are multiples of {unit} ns")
     events, said, _ = known_calls(directory, "NS", TIME_METRIC="ns")
     true(any(e["ts"] % 1000 for e in events), "NS keeps nanoseconds")
     events, said, _ = known_calls(directory, "REL", TIME_METRIC="REL")
@@ -105,7 +106,8 @@ def less_metadata_keeps_what_is_counted(directory):
 
 @tests.case
 def ranks_come_from_launchers(directory):
-    for name, variables in (("openmpi", {"OMPI_COMM_WORLD_RANK": 5, "OMPI_COMM_WORLD_SIZE": 8, "OMPI_COMM_WORLD_LOCAL_RANK": 1}),
+    for name, variables in (("openmpi", {"OMPI_COMM_WORLD_RANK": 5, "OMPI_COMM_WORLD_SIZE": 8,
+                                         "OMPI_COMM_WORLD_LOCAL_RANK": 1}),
                             ("pmi", {"PMI_RANK": 5, "PMI_SIZE": 8}), ("slurm", {"SLURM_PROCID": 5, "SLURM_NTASKS": 8}),
                             ("own", {"DFTRACER_RANK": 5, "DFTRACER_WORLD_SIZE": 8, "OMPI_COMM_WORLD_RANK": 2})):
         env = tracing(directory / name / "t")
@@ -151,12 +153,14 @@ def wrong_values_are_named_and_harmless(directory):
                         ("TRACE_INTERVAL_MS", "99999999999999999999"), ("RANK", "first")):
         events, err = annotated(directory, f"{name}-{value}", **{name: value})
         equal(count(events)["step"], 20, f"{name}={value}: regions")
-        equal(err.decode().count(f"DFTRACER_{name}"), 1, f"{name}={value}: named once on standard error: {err.decode()}")
+        equal(err.decode().count(f"DFTRACER_{name}"), 1,
+              f"{name}={value}: named once on standard error: {err.decode()}")
 
 
 @tests.case
 def other_names_of_dftracer_are_accepted(directory):
-    events, err = annotated(directory, "others", GOTCHA_PRIORITY=1, WRITE_BUFFER_SIZE=1000, SET_CORE_AFFINITY=1, LIBUV_THREADS=4)
+    events, err = annotated(directory, "others", GOTCHA_PRIORITY=1, WRITE_BUFFER_SIZE=1000, SET_CORE_AFFINITY=1,
+                            LIBUV_THREADS=4)
     equal((count(events)["step"], err), (20, b""), "regions and messages")
 
 
@@ -171,14 +175,16 @@ def intervals_have_the_width_asked_for(directory):
 
 @tests.case
 def nothing_is_lost_when_killed_at_any_time(directory):
-    """Threads count their calls in shared memory; after kill -9 the trace must have all of them, and at most one more each."""
+    """Threads count their calls in shared memory; after kill -9 the trace must have all of them, and at most one
+    more each."""
     program = compile_program("endless.c", directory / "endless", "-lpthread")
     threads = 3
     for round_number, delay in enumerate((0.0, 0.01, 0.05, 0.1, 0.2)):
         counts, file, out = directory / "counts", directory / "file", directory / f"out{round_number}"
         counts.write_bytes(bytes(8 * threads))
         file.write_bytes(b"")
-        process = subprocess.Popen([program, counts, file, str(threads)], stdout=subprocess.PIPE, env=tracing(out / "t"))
+        process = subprocess.Popen([program, counts, file, str(threads)], stdout=subprocess.PIPE,
+                                   env=tracing(out / "t"))
         equal(process.stdout.readline(), b"ready\n", "the program's word")
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)

@@ -35,7 +35,8 @@ def environment(**more):
 def run(command, cwd=None, stdin=None, env=None, seconds=SECONDS):
     """Runs to the end; stdin is bytes. A hang fails the test."""
     done = subprocess.run([str(c) for c in command], cwd=cwd, input=stdin, env=env or environment(), timeout=seconds,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL if stdin is None else None,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL if stdin is None
+                          else None,
                           check=False)
     return Result(done.returncode, done.stdout, done.stderr)
 
@@ -85,7 +86,8 @@ def need(*programs):
 
 
 class Tests:
-    """Runs test functions one after another; each gets an empty directory of its own. Prints the count that run.sh sums."""
+    """Runs test functions one after another; each gets an empty directory of its own. Prints the count that run.sh
+    sums."""
 
     def __init__(self):
         self.cases = []
