@@ -176,6 +176,65 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
     return 0;
 }
 
+/* Counts a duration or size of a run. */
+DFT_INLINE void add_bin(struct dft_table *table, uint32_t spine, int which, uint64_t value)
+{
+    dft_table_count_bin(table, spine, which, dft_bin_of(value), 1);
+}
+
+/* The events from i on that fall into the same recent row: their sum is made aside and merged once. Returns where it ends, i when the
+ * first is not of that kind (another row, a file row to be made as well, no room for what it may need). */
+DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, uint32_t i, int is_data)
+{
+    const struct dft_event *event = &batch->events[i];
+    const struct dft_call *call = &batch->calls[event->call];
+    const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+    uint32_t number = event->call, room = (table->chunks_capacity - table->nchunks) / 2;
+    uint32_t end = room < batch->count - i ? i + room : batch->count;
+    uint64_t region = event->region;
+    struct dft_metrics sum;
+
+    if (recent.subject != call->id || recent.region != region)
+        return i;
+    dft_metrics_clear_inline(&sum);
+    for (; i < end; i++, event++) {
+        uint64_t last = event->start_ns + event->dur_ns;
+
+        if (event->call != number || event->region != region || event->phase != DFT_PHASE_COMPLETE || event->err ||
+            event->calls != 1 || event->bits & DFT_BIT_OPEN || event->start_ns < recent.from_ns ||
+            last > recent.to_ns || last < event->start_ns || event->start_ns == recent.to_ns)
+            break;
+        sum.samples++;
+        sum.dur_sum += event->dur_ns;
+        sum.dur_min = event->dur_ns < sum.dur_min ? event->dur_ns : sum.dur_min;
+        sum.dur_max = event->dur_ns > sum.dur_max ? event->dur_ns : sum.dur_max;
+        sum.first_start = event->start_ns < sum.first_start ? event->start_ns : sum.first_start;
+        sum.last_end = last > sum.last_end ? last : sum.last_end;
+        if (recent.spine)
+            add_bin(table, recent.spine, DFT_DURATIONS, event->dur_ns);
+        if (is_data) {
+            struct dft_metrics one;
+
+            dft_metrics_clear_inline(&one);
+            add_data(&one, event, call->op);
+            sum.bytes += one.bytes;
+            sum.size_min = one.bytes < sum.size_min ? one.bytes : sum.size_min;
+            sum.size_max = one.bytes > sum.size_max ? one.bytes : sum.size_max;
+            sum.offset_min = one.offset_min < sum.offset_min ? one.offset_min : sum.offset_min;
+            sum.offset_max = one.offset_max > sum.offset_max ? one.offset_max : sum.offset_max;
+            sum.sequential += one.sequential;
+            sum.consecutive += one.consecutive;
+            if (recent.spine)
+                add_bin(table, recent.spine, DFT_SIZES, one.bytes);
+        }
+    }
+    sum.count = sum.samples;
+    sum.edge = sum.dur_sum;
+    sum.data = is_data ? sum.samples : 0;
+    dft_metrics_merge_inline(&table->rows[recent.row].metrics, &sum);
+    return i;
+}
+
 int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
 {
     uint32_t i = *position;
@@ -193,6 +252,14 @@ int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32
         class = dft_op_class(call->op);
         if (!add_is_aggregated(event, call->op, class))
             continue;
+        if (!(table->keep & DFT_KEEP_FILES) && i + 1 < batch->count && event[1].call == event->call) {
+            uint32_t end = add_run(table, batch, i, class == DFT_CLASS_READ || class == DFT_CLASS_WRITE);
+
+            if (end > i) {
+                i = end - 1;
+                continue;
+            }
+        }
         rc = add_event(table, event, call, class);
         if (rc)
             break;

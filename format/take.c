@@ -7,6 +7,7 @@
 #include "codec.h"
 #include "items.h"
 #include "resolution.h"
+#include "slot_event.h"
 
 /* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no room. */
 static int items_get_text(struct dft_items *items, struct dft_take *take, uint32_t *used, uint32_t length,
@@ -140,36 +141,6 @@ static int get_items(struct filling *filling, struct dft_items *items, struct df
     return 0;
 }
 
-/* What the record's first slot says, but for the times. Every field of the event is written. */
-static inline __attribute__((always_inline)) void get_fixed(const struct dft_slot *slot, struct dft_event *event,
-                                                            uint8_t op)
-{
-    int flags = dft_op_bytes(op) == DFT_BYTES_NOTHING;
-    int mode = op == DFT_OP_OPEN || op == DFT_OP_MKDIR;
-
-    event->file = slot->file;
-    event->file2 = 0;
-    event->region = slot->region;
-    event->size = flags ? 0 : slot->size;
-    event->result = slot->result;
-    event->offset = mode ? -1 : slot->offset;
-    event->stack = 0;
-    event->id = 0;
-    event->calls = 1;
-    event->unit = 1;
-    event->flags = flags ? slot->size : 0;
-    event->mode = mode ? (uint32_t)slot->offset : 0;
-    event->fd = slot->fd;
-    event->err = slot->err;
-    event->depth = slot->depth;
-    event->phase = slot->bits >> DFT_SLOT_PHASE_SHIFT;
-    event->bits = slot->bits & 31;
-    if (slot->bits & DFT_SLOT_UNIT) {
-        event->unit = (uint32_t)((uint64_t)slot->result >> 32);
-        event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);
-    }
-}
-
 static void get_times(struct filling *filling, const struct dft_slot *slot, uint64_t duration, struct dft_event *event)
 {
     const struct dft_clock *clock = filling->take->clock;
@@ -193,7 +164,7 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
         (annotation && (slot->call < DFT_CALL_ANNOTATION || slot->call >= DFT_CALL_ANNOTATION + DFT_OP_COUNT)))
         return -1;
     op = annotation ? (uint8_t)(slot->call - DFT_CALL_ANNOTATION) : dft_call_rows[slot->call].op;
-    get_fixed(slot, event, op);
+    dft_slot_event(slot, event, dft_meaning_of(op));
     if (annotation) {
         event->file = 0;
         if (op == DFT_OP_COUNTER || op == DFT_OP_METADATA)
@@ -210,26 +181,45 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
     return 0;
 }
 
-/* The common record: one slot, a call of the C library that is in the batch already. Returns 0 when it is not that. */
-static inline __attribute__((always_inline)) int take_simple(struct filling *filling, const struct dft_ring *ring,
-                                                             uint64_t sequence, const struct dft_slot *slot)
+/* The common records: of one slot and this lap, calls of the C library that are in the batch already, times as they are. Takes a run of
+ * them from `sequence` on; returns where it ends. */
+static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
 {
     struct dft_take *take = filling->take;
     struct dft_batch *batch = filling->batch;
-    uint32_t index = (uint32_t)sequence & (ring->capacity - 1);
-    uint64_t bit = UINT64_C(1) << index % 64;
-    struct dft_event *event;
+    struct dft_slot *slots = dft_ring_slot(ring, 0);
+    uint32_t mask = ring->capacity - 1, lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID), call = DFT_CALL_NONE;
+    struct dft_event *event = &take->events[batch->count];
+    struct dft_meaning meaning = {0, 0};
+    uint32_t position = 0;
 
-    if (slot->slots != 1 || slot->call >= DFT_CALL_COUNT || !take->call_of[slot->call] || take->torn_ok ||
-        batch->count >= take->events_max || take->taken[index / 64] & bit)
-        return 0;
-    event = &take->events[batch->count++];
-    take->taken[index / 64] |= bit;
-    get_fixed(slot, event, dft_call_rows[slot->call].op);
-    get_times(filling, slot, slot->duration, event);
-    event->call = take->call_of[slot->call] - 1;
-    batch->last = sequence;
-    return 1;
+    if (take->torn_ok || take->metric != DFT_TIME_NS)
+        return sequence;
+    if (end - sequence > take->events_max - batch->count)
+        end = sequence + take->events_max - batch->count;
+    if (end > (sequence | mask) + 1)
+        end = (sequence | mask) + 1; /* the next lap has another marker */
+    for (; sequence < end; sequence++, event++) {
+        uint32_t index = (uint32_t)sequence & mask;
+        const struct dft_slot *slot = &slots[index];
+
+        if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
+            break;
+        if (slot->call != call) {
+            if (slot->call >= DFT_CALL_COUNT || !take->call_of[slot->call])
+                break;
+            call = slot->call;
+            position = take->call_of[call] - 1;
+            meaning = dft_meaning_of(dft_call_rows[call].op);
+        }
+        take->taken[index / 64] |= UINT64_C(1) << index % 64;
+        dft_slot_event(slot, event, meaning);
+        event->start_ns = dft_clock_ns(take->clock, slot->start);
+        event->dur_ns = dft_clock_ns(take->clock, slot->start + slot->duration) - event->start_ns;
+        event->call = position;
+    }
+    batch->count = (uint32_t)(event - take->events);
+    return sequence;
 }
 
 static int take_name(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
@@ -376,15 +366,20 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
 
     begin_batch(&filling, ring, *sequence);
     while (step == STEP_ON && *sequence < end) {
-        const struct dft_slot *slot = dft_ring_slot(ring, *sequence);
-        uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
-        int this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
+        const struct dft_slot *slot;
+        uint64_t run = take_run(&filling, ring, *sequence, end);
+        uint32_t marker;
+        int this_lap;
 
+        if (run > *sequence) {
+            *sequence = run;
+            batch->last = run - 1;
+            continue;
+        }
+        slot = dft_ring_slot(ring, *sequence);
+        marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
+        this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
         if ((marker & 3) == DFT_SLOT_VALID) {
-            if (this_lap && take_simple(&filling, ring, *sequence, slot)) {
-                ++*sequence;
-                continue;
-            }
             step = take_at(&filling, ring, sequence, sequence_of(ring, *sequence, marker), slot);
         } else {
             take->torn += take->torn_ok && (marker & 3) == DFT_SLOT_BUSY;

@@ -1,0 +1,48 @@
+/* What the first slot of a record says, as an event (without its times and its call's position). */
+#ifndef DFT_SLOT_EVENT_H
+#define DFT_SLOT_EVENT_H
+
+#include "live.h"
+#include "ops.h"
+
+/* What an operation's record uses fields for: size for flags where no bytes are moved, offset for the mode. */
+struct dft_meaning {
+    int flags, mode;
+};
+
+static inline struct dft_meaning dft_meaning_of(uint8_t op)
+{
+    return (struct dft_meaning){.flags = dft_op_bytes(op) == DFT_BYTES_NOTHING,
+                                .mode = op == DFT_OP_OPEN || op == DFT_OP_MKDIR};
+}
+
+/* What the record's first slot says, but for the times. Every field of the event is written. */
+static inline __attribute__((always_inline)) void dft_slot_event(const struct dft_slot *slot, struct dft_event *event,
+                                                                 struct dft_meaning meaning)
+{
+    int flags = meaning.flags, mode = meaning.mode;
+
+    event->file = slot->file;
+    event->file2 = 0;
+    event->region = slot->region;
+    event->size = flags ? 0 : slot->size;
+    event->result = slot->result;
+    event->offset = mode ? -1 : slot->offset;
+    event->stack = 0;
+    event->id = 0;
+    event->calls = 1;
+    event->unit = 1;
+    event->flags = flags ? slot->size : 0;
+    event->mode = mode ? (uint32_t)slot->offset : 0;
+    event->fd = slot->fd;
+    event->err = slot->err;
+    event->depth = slot->depth;
+    event->phase = slot->bits >> DFT_SLOT_PHASE_SHIFT;
+    event->bits = slot->bits & 31;
+    if (slot->bits & DFT_SLOT_UNIT) {
+        event->unit = (uint32_t)((uint64_t)slot->result >> 32);
+        event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);
+    }
+}
+
+#endif
