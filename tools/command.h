@@ -1,4 +1,5 @@
-/* A subcommand of dftmerge: one entry in the table of main.c, one file each. Its options: the common ones, and its own. */
+/* A subcommand of dftmerge: one entry in the table of main.c, one file each. Its options: the common ones, and its own.
+ * */
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
@@ -44,15 +45,16 @@ struct dft_options {
 #define DFT_EXIT_BAD   1
 #define DFT_EXIT_USAGE 2
 
-/* Parses argv (getopt_long: options and paths in any order, `--` ends options). `own` may be NULL. Returns 0: go on; 1: done, *code is what to exit
- * with (--help was printed, or usage was wrong, which stderr says with what to do next). After 0 call dft_options_fini. */
+/* Parses argv (getopt_long: options and paths in any order, `--` ends options). `own` may be NULL. Returns 0: go on; 1:
+ * done, *code is what to exit with (--help was printed, or usage was wrong, which stderr says with what to do next).
+ * After 0 call dft_options_fini. */
 int dft_options_parse(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                       int argc, char **argv, int *code);
 void dft_options_fini(struct dft_options *options);
 
-/* Opens the source, says on stderr what to do when there is nothing in it, and begins the filter. Returns 0, or 1 with *code. After 0 call
- * dft_command_end, which closes the source, flushes stdout and returns the exit code (`code`, or 1 when something was unreadable or
- * stdout could not be written). */
+/* Opens the source, says on stderr what to do when there is nothing in it, and begins the filter. Returns 0, or 1 with
+ * *code. After 0 call dft_command_end, which closes the source, flushes stdout and returns the exit code (`code`, or 1
+ * when something was unreadable or stdout could not be written). */
 int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 

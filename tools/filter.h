@@ -12,7 +12,8 @@ struct dft_filter_range {
     uint64_t low, high;
 };
 
-/* An event passes when it starts in [from_ns, to_ns), and in each list that is not empty something fits. Texts point into argv. */
+/* An event passes when it starts in [from_ns, to_ns), and in each list that is not empty something fits. Texts point
+ * into argv. */
 struct dft_filter {
     uint64_t from_ns, to_ns; /* Unix; 0 and UINT64_MAX: all. Made absolute by dft_filter_begin */
     int has_from, has_to;
@@ -27,8 +28,8 @@ struct dft_filter {
 void dft_filter_init(struct dft_filter *filter);
 void dft_filter_fini(struct dft_filter *filter);
 
-/* Each adds what stands behind an option. Return 0, -EINVAL (the text makes no sense) or -ENOMEM. Ranges: "0,4-7". Patterns: "read,p*". Seconds:
- * "1.5", at most nine decimals. */
+/* Each adds what stands behind an option. Return 0, -EINVAL (the text makes no sense) or -ENOMEM. Ranges: "0,4-7".
+ * Patterns: "read,p*". Seconds: "1.5", at most nine decimals. */
 int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const char *text);
 int dft_filter_add_patterns(const char ***list, size_t *count, char *text);
 int dft_filter_seconds(int64_t *ns, const char *text);
@@ -43,7 +44,8 @@ int dft_filter_block(const struct dft_filter *filter, const struct dft_source_pr
                      const struct dft_block *block);
 /* Does a call pass (cat, name)? */
 int dft_filter_call(const struct dft_filter *filter, uint64_t call);
-/* Does an event pass, given that its process does? `call` is its name id. A file fits when the first or the second path does. */
+/* Does an event pass, given that its process does? `call` is its name id. A file fits when the first or the second path
+ * does. */
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call);
 /* The time alone. */
 int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event);

@@ -11,7 +11,8 @@ struct dft_group_map {
     uint32_t nslots;
 };
 
-/* An empty map is all zero. Returns 0 and the number of the key (added when new), or -ENOMEM. The key's padding must be zero. */
+/* An empty map is all zero. Returns 0 and the number of the key (added when new), or -ENOMEM. The key's padding must be
+ * zero. */
 int dft_group_map_get(struct dft_group_map *map, const struct dft_group_key *key, uint32_t *number);
 /* The number of a key, or -1. */
 int64_t dft_group_map_find(const struct dft_group_map *map, const struct dft_group_key *key);

@@ -1,4 +1,5 @@
-/* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a path, and the command is summary. */
+/* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a path, and the
+ * command is summary. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,8 @@ static void help(FILE *out)
 
 int main(int argc, char **argv)
 {
-    /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each time. */
+    /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each
+     * time. */
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     if (argc < 2) {

@@ -1,9 +1,10 @@
 /* Names: 64-bit id -> text, filled and read by any number of threads at once.
  *
- * A lock-free hash table (liburcu's rculfhash); names are never removed, texts never freed before the table is. A text, once there, only changes when
- * another block claims a different text for the same id (a collision, or a forged file): then the smaller one by bytes wins, so
- * that the outcome does not depend on who came first. Threads that use a table must be registered (dft_names_enter, dft_names_leave);
- * the worker threads of a source are, and so is the thread that opened it. */
+ * A lock-free hash table (liburcu's rculfhash); names are never removed, texts never freed before the table is. A text,
+ * once there, only changes when another block claims a different text for the same id (a collision, or a forged file):
+ * then the smaller one by bytes wins, so that the outcome does not depend on who came first. Threads that use a table
+ * must be registered (dft_names_enter, dft_names_leave); the worker threads of a source are, and so is the thread that
+ * opened it. */
 #ifndef DFT_NAMES_H
 #define DFT_NAMES_H
 
@@ -26,11 +27,12 @@ int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint3
 /* The text of an id; 0 bytes and NULL when it is not known. */
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id);
 
-/* The text for people: the text, or, when it is not known, "#" and the id in 16 hex digits, put into `room` (18 bytes). */
+/* The text for people: the text, or, when it is not known, "#" and the id in 16 hex digits, put into `room` (18 bytes).
+ * */
 struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char room[18]);
 
-/* Category and name of a call, region or argument key ("category NUL name"); of a text without NUL the category is empty. When it is not
- * known the name is as dft_names_show has it. */
+/* Category and name of a call, region or argument key ("category NUL name"); of a text without NUL the category is
+ * empty. When it is not known the name is as dft_names_show has it. */
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
                     char room[18]);
 

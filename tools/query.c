@@ -9,7 +9,8 @@
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
 
-/* --- which processes ------------------------------------------------------------------------------------------------ */
+/* --- which processes ------------------------------------------------------------------------------------------------
+ * */
 
 static uint64_t text_id(struct dft_asking *asking, struct dft_text text)
 {
@@ -70,7 +71,8 @@ static int number_processes(struct dft_asking *asking)
     return rc;
 }
 
-/* --- the interval of time groups ------------------------------------------------------------------------------------ */
+/* --- the interval of time groups ------------------------------------------------------------------------------------
+ * */
 
 struct widths {
     uint8_t *seen;       /* by process */
@@ -99,7 +101,8 @@ static int widest_of(void *context, unsigned worker, const struct dft_source_pro
     return 0;
 }
 
-/* The widest interval that the traces have, so that all rows can answer if their intervals are multiples of each other. */
+/* The widest interval that the traces have, so that all rows can answer if their intervals are multiples of each other.
+ * */
 static int choose_width(struct dft_asking *asking)
 {
     struct widths widths = {0};
@@ -123,7 +126,8 @@ static int choose_width(struct dft_asking *asking)
     return rc;
 }
 
-/* --- counting ------------------------------------------------------------------------------------------------------- */
+/* --- counting -------------------------------------------------------------------------------------------------------
+ * */
 
 static int count_events(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_batch *batch)
@@ -224,7 +228,8 @@ static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
             (unsigned long long)answer->unsplit);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------ */
+/* --- the whole ------------------------------------------------------------------------------------------------------
+ * */
 
 static int asking_init(struct dft_asking *asking, struct dft_source *source, const struct dft_filter *filter,
                        const struct dft_query *query)

@@ -1,19 +1,21 @@
 /* Questions about a source: events, grouped by some of their traits, as metrics and percentiles.
  *
- * WHERE THE ANSWER COMES FROM. Call rows (BUCKETS blocks) when they answer exactly; else events, and for what was kept as aggregates only, file rows
- * where these answer, else call rows, else it is left out and the note says how much. Whatever the source, the arithmetic is
- * that of the aggregator's tables: events are put into groups first (each group is a "call" of its own to the table), rows are merged as
- * they are; so the integers are the same.
+ * WHERE THE ANSWER COMES FROM. Call rows (BUCKETS blocks) when they answer exactly; else events, and for what was kept
+ * as aggregates only, file rows where these answer, else call rows, else it is left out and the note says how much.
+ * Whatever the source, the arithmetic is that of the aggregator's tables: events are put into groups first (each group
+ * is a "call" of its own to the table), rows are merged as they are; so the integers are the same.
  *
- * Call rows do not answer: grouping by file or dir, --file; grouping by a time that is not a multiple of their interval; --from or --to off that grid (of 64
- * intervals, when percentiles are wanted).
+ * Call rows do not answer: grouping by file or dir, --file; grouping by a time that is not a multiple of their
+ * interval; --from or --to off that grid (of 64 intervals, when percentiles are wanted).
  *
- * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters, metadata, nor what was in flight. Grouping
- * by file or dir leaves out events that have no file. `time` is that of the start.
+ * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters,
+ * metadata, nor what was in flight. Grouping by file or dir leaves out events that have no file. `time` is that of the
+ * start.
  *
- * SELF TIME of a group: the sum of its durations, less the durations of all events whose innermost region belongs to the group, that is, has its
- * category and name (as far as these are keys) and is in one of its processes and threads. Those events are subject to --rank, --pid, --from and --to, not to --cat,
- * --name, --file. So it can be below zero, where a region was left open or began before --from. It is known for groups by cat, name, op, class and any key of
+ * SELF TIME of a group: the sum of its durations, less the durations of all events whose innermost region belongs to
+ * the group, that is, has its category and name (as far as these are keys) and is in one of its processes and threads.
+ * Those events are subject to --rank, --pid, --from and --to, not to --cat, --name, --file. So it can be below zero,
+ * where a region was left open or began before --from. It is known for groups by cat, name, op, class and any key of
  * processes and threads; not with region, file, dir or time. */
 #ifndef DFT_QUERY_H
 #define DFT_QUERY_H
@@ -95,12 +97,13 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
                   struct dft_answer *answer);
 void dft_answer_fini(struct dft_answer *answer);
 
-/* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys, ascending. Returns 0, or -EINVAL: no such column.
- * Fetches the texts of all files first when `top` is 0 (keys decide between ties), else only those of groups that may be
- * among the first `top`, and forgets the others. */
+/* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys, ascending. Returns 0, or
+ * -EINVAL: no such column. Fetches the texts of all files first when `top` is 0 (keys decide between ties), else only
+ * those of groups that may be among the first `top`, and forgets the others. */
 int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top);
 
-/* --- keys and columns ----------------------------------------------------------------------------------------------- */
+/* --- keys and columns -----------------------------------------------------------------------------------------------
+ * */
 
 enum dft_key_type { DFT_KEY_NULL, DFT_KEY_TEXT, DFT_KEY_UINT };
 struct dft_key_value {

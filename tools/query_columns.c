@@ -6,7 +6,8 @@
 
 #include "query.h"
 
-/* --- keys ----------------------------------------------------------------------------------------------------------- */
+/* --- keys -----------------------------------------------------------------------------------------------------------
+ * */
 
 static const struct {
     const char *word; /* of --by */
@@ -183,7 +184,8 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     }
 }
 
-/* --- columns -------------------------------------------------------------------------------------------------------- */
+/* --- columns --------------------------------------------------------------------------------------------------------
+ * */
 
 static const char *const columns[DFT_COLUMNS] = {
     "count",       "errors",        "time_ns", "self_ns",  "time_min_ns", "time_max_ns", "time_p50_ns", "time_p95_ns",
@@ -224,7 +226,8 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
     return values[column].known;
 }
 
-/* --- order ---------------------------------------------------------------------------------------------------------- */
+/* --- order ----------------------------------------------------------------------------------------------------------
+ * */
 
 struct sorting {
     const struct dft_answer *answer;
@@ -321,7 +324,7 @@ int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
     uint32_t count = answer->count;
     int rc = find_order(answer, column, &sorting);
 
-    if (rc)
+    if (rc || !count)
         return rc;
     if (top && top < count && sorting.column >= 0) {
         qsort_r(answer->groups, count, sizeof *answer->groups, compare, &sorting);

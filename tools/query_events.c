@@ -33,7 +33,8 @@ static uint64_t duration_of(const struct dft_event *event)
     return event->dur_ns > UINT64_MAX - event->start_ns ? UINT64_MAX - event->start_ns : event->dur_ns;
 }
 
-/* --- files ---------------------------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------------------------------
+ * */
 
 /* The directory of a path: all before the last '/', "/" for what lies at the top; of a text without '/' "." */
 static int directory_of(struct dft_asking *asking, uint64_t file, uint64_t *directory)
@@ -76,7 +77,8 @@ static int file_passes(struct dft_asking *asking, struct dft_counting *counting,
            (event->file2 && memo_of(asking, counting, event->file2)->passes);
 }
 
-/* --- keys ----------------------------------------------------------------------------------------------------------- */
+/* --- keys -----------------------------------------------------------------------------------------------------------
+ * */
 
 int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key)
@@ -128,7 +130,8 @@ int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint
     return 0;
 }
 
-/* --- a batch -------------------------------------------------------------------------------------------------------- */
+/* --- a batch --------------------------------------------------------------------------------------------------------
+ * */
 
 /* Position of (group, op) among the calls for the table. */
 static int call_position(struct dft_counting *counting, uint32_t group, uint8_t op, uint32_t *position)
@@ -142,13 +145,13 @@ static int call_position(struct dft_counting *counting, uint32_t group, uint8_t 
         if (!*slot) {
             if (counting->ncalls == DFT_BLOCK_EVENTS_MAX)
                 return -EAGAIN; /* flush what there is, and begin anew */
-            counting->calls[counting->ncalls] = (struct dft_call){.id = group, .op = op};
+            counting->calls[counting->ncalls] = (struct dft_call){.id = DFT_SUBJECT(group), .op = op};
             *slot = ++counting->ncalls;
             *position = *slot - 1;
             return 0;
         }
         call = &counting->calls[*slot - 1];
-        if (call->id == group && call->op == op) {
+        if (call->id == DFT_SUBJECT(group) && call->op == op) {
             *position = *slot - 1;
             return 0;
         }

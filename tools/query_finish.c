@@ -1,4 +1,5 @@
-/* What the threads counted becomes the answer: keys get texts, equal groups are merged, percentiles and self time computed. One thread. */
+/* What the threads counted becomes the answer: keys get texts, equal groups are merged, percentiles and self time
+ * computed. One thread. */
 #include "query_inside.h"
 
 #include <errno.h>
@@ -88,7 +89,7 @@ static int merge_worker(struct dft_asking *asking, struct dft_counting *counting
         rc = dft_table_rows(counting->table, &rows, &count);
     for (uint32_t i = 0; !rc && i < count; i++) {
         rows[i].interval = 0;
-        rows[i].subject = numbers[rows[i].subject];
+        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
         rc = dft_table_merge(table, &rows[i]);
     }
     free(numbers);
@@ -113,7 +114,7 @@ static int fill_groups(struct dft_answer *answer, const struct dft_group_map *ma
     }
     /* Call rows come first: a histogram's percentiles find their minimum and maximum. */
     for (uint32_t i = 0; i < count; i++) {
-        struct dft_group *group = &answer->groups[rows[i].subject];
+        struct dft_group *group = &answer->groups[DFT_GROUP(rows[i].subject)];
 
         if (rows[i].kind == DFT_ROW_CALL) {
             group->metrics = rows[i].metrics;

@@ -46,7 +46,7 @@ struct dft_counting {
     uint32_t of_call_capacity;
     uint32_t *call_slots; /* (group, op) -> position + 1 in calls */
     uint8_t inexact;      /* a row did not fit the question */
-    uint8_t batches; /* events were counted */
+    uint8_t batches;      /* events were counted */
     uint8_t file_rows;
 };
 
@@ -67,6 +67,9 @@ struct dft_asking {
     struct dft_call_texts texts[256]; /* the last calls met by dft_final_key */
 };
 
+/* A group's number as the subject of a row, and back: ids are never 0. */
+#define DFT_SUBJECT(group)  ((uint64_t)(group) + 1)
+#define DFT_GROUP(subject)  ((subject)-1)
 #define DFT_HAS(asking, by) ((asking)->has & (1u << (by)))
 #define DFT_NOT_EXACT       1 /* what ends a visit whose rows do not answer */
 

@@ -72,7 +72,7 @@ static int add(struct dft_counting *counting, struct dft_row *row, uint32_t grou
 {
     row->interval = 0;
     row->region = 0;
-    row->subject = group;
+    row->subject = DFT_SUBJECT(group);
     return dft_table_merge(counting->table, row);
 }
 

@@ -1,29 +1,30 @@
 /* A source of blocks: every command of dftmerge reads traces through it.
  *
- * dft_source_open finds the inputs, reads every block's header and verifies every checksum (N threads, by file), drops what was seen twice, and
- * knows all processes. From then on nothing of the source changes but its names and notes, so the commands may read blocks in any order and
- * from any number of threads. Payloads are read again when they are needed: memory is 80 bytes a block, plus processes, plus
- * the names that were asked for.
+ * dft_source_open finds the inputs, reads every block's header and verifies every checksum (N threads, by file), drops
+ * what was seen twice, and knows all processes. From then on nothing of the source changes but its names and notes, so
+ * the commands may read blocks in any order and from any number of threads. Payloads are read again when they are
+ * needed: memory is 80 bytes a block, plus processes, plus the names that were asked for.
  *
- * COVERAGE. Blocks of one (key, stream, type) are sorted by first, then by last descending; a block within the range of one that is kept
- * is dropped (DFT_BLOCK_COVERED). A partial overlap cannot come from our writers: of an EVENTS block the events numbered at or below what is covered are
- * left out when it is read (the i-th has the number first + i: never twice, at worst missing), a BUCKETS block cannot be split and
- * is dropped whole; both are noted. Blocks without a range (PROCESS, CLOCK, NAMES, END ..., and events in flight) are dropped when an identical one
- * was seen.
+ * COVERAGE. Blocks of one (key, stream, type) are sorted by first, then by last descending; a block within the range of
+ * one that is kept is dropped (DFT_BLOCK_COVERED). A partial overlap cannot come from our writers: of an EVENTS block
+ * the events numbered at or below what is covered are left out when it is read (the i-th has the number first + i:
+ * never twice, at worst missing), a BUCKETS block cannot be split and is dropped whole; both are noted. Blocks without
+ * a range (PROCESS, CLOCK, NAMES, END ..., and events in flight) are dropped when an identical one was seen.
  *
- * ROWS AND EVENTS. The ranges of EVENTS and BUCKETS blocks of a stream that touch each other form a component. Its events are answered for by its
- * BUCKETS blocks (DFT_IN_ROWS) where these cover it, else by its EVENTS blocks; and the other way round for DFT_IN_EVENTS. So the
- * sum over all blocks with DFT_IN_ROWS counts every event once, and so does that over DFT_IN_EVENTS; only the first is cheap and only the second
- * can be asked everything.
+ * ROWS AND EVENTS. The ranges of EVENTS and BUCKETS blocks of a stream that touch each other form a component. Its
+ * events are answered for by its BUCKETS blocks (DFT_IN_ROWS) where these cover it, else by its EVENTS blocks; and the
+ * other way round for DFT_IN_EVENTS. So the sum over all blocks with DFT_IN_ROWS counts every event once, and so does
+ * that over DFT_IN_EVENTS; only the first is cheap and only the second can be asked everything.
  *
- * LIVE FILES, what a killed or running process left, are turned into blocks in memory when the source is opened; they look like any other
- * file. Records already covered by a block are ignored. The live file of a trace is looked for beside it and where PROCESS
- * says, also when only the trace was named. What was in flight is an EVENTS block with first > last whose events have DFT_BIT_OPEN.
+ * LIVE FILES, what a killed or running process left, are turned into blocks in memory when the source is opened; they
+ * look like any other file. Records already covered by a block are ignored. The live file of a trace is looked for
+ * beside it and where PROCESS says, also when only the trace was named. What was in flight is an EVENTS block with
+ * first > last whose events have DFT_BIT_OPEN.
  *
  * NAMES (id -> text) are fetched by dft_source_names, for all or for those wanted; see names.h.
  *
- * Threads: open, close, notes sorted, ordered: one thread. Everything `const struct dft_source *`: any. Callbacks of visits run in `threads`
- * threads at once, told apart by `worker`. */
+ * Threads: open, close, notes sorted, ordered: one thread. Everything `const struct dft_source *`: any. Callbacks of
+ * visits run in `threads` threads at once, told apart by `worker`. */
 #ifndef DFT_SOURCE_H
 #define DFT_SOURCE_H
 
@@ -112,8 +113,8 @@ struct dft_source_options {
     int quiet;        /* no progress on stderr */
 };
 
-/* Opens all inputs. What cannot be read is noted and left out: 0 is returned all the same; look at dft_source_status. *source is NULL only on
- * -ENOMEM. */
+/* Opens all inputs. What cannot be read is noted and left out: 0 is returned all the same; look at dft_source_status.
+ * *source is NULL only on -ENOMEM. */
 int dft_source_open(struct dft_source **source, const struct dft_source_options *options);
 void dft_source_close(struct dft_source *source);
 
@@ -129,7 +130,8 @@ size_t dft_source_used(const struct dft_source *source, enum dft_block_type type
 
 /* --- notes and status --------------------------------------------------------------------------------------------- */
 
-/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: something was unreadable. */
+/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: something
+ * was unreadable. */
 void dft_source_note(struct dft_source *source, int bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The notes so far, sorted, valid until the next note. E.g.
  * "FILE: block at 81920: payload checksum differs; 3 of 57 blocks unreadable, the rest used". */
@@ -138,7 +140,8 @@ char *const *dft_source_notes(struct dft_source *source, size_t *count);
 int dft_source_status(const struct dft_source *source);
 /* Prints "dftmerge: NOTE" lines on stderr (not when quiet), each note once over all calls. */
 void dft_source_report(struct dft_source *source);
-/* Progress on stderr after the first second, when that is a terminal and not quiet: "done of all WHAT". Any thread; cheap. Ends with done == all. */
+/* Progress on stderr after the first second, when that is a terminal and not quiet: "done of all WHAT". Any thread;
+ * cheap. Ends with done == all. */
 void dft_source_progress(struct dft_source *source, const char *what, uint64_t done, uint64_t all);
 
 /* --- reading blocks ----------------------------------------------------------------------------------------------- */
@@ -149,25 +152,28 @@ struct dft_reader *dft_reader_create(struct dft_source *source); /* NULL: no mem
 void dft_reader_destroy(struct dft_reader *reader);
 struct dft_decoder *dft_reader_decoder(struct dft_reader *reader);
 
-/* Reads a block: its header, and the payload behind it (header->stored bytes, verified again). The header is followed by the payload in memory, so
- * `(char *)*payload - sizeof *header` is the block as it stands in the file, without padding. Valid until the next read. Returns 0, -ENOMEM, or
- * another -errno after a note (the file changed meanwhile). */
+/* Reads a block: its header, and the payload behind it (header->stored bytes, verified again). The header is followed
+ * by the payload in memory, so `(char *)*payload - sizeof *header` is the block as it stands in the file, without
+ * padding. Valid until the next read. Returns 0, -ENOMEM, or another -errno after a note (the file changed meanwhile).
+ * */
 int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, struct dft_block_header *header,
                      const void **payload);
 
-/* Reads and decodes. A block that cannot be decoded is noted. Of an OVERLAPS block only the events behind `covered` are given, with
- * batch->first moved. The texts of the calls are put into the source's names. Valid until the next read. */
+/* Reads and decodes. A block that cannot be decoded is noted. Of an OVERLAPS block only the events behind `covered` are
+ * given, with batch->first moved. The texts of the calls are put into the source's names. Valid until the next read. */
 int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch);
 int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets);
 
-/* --- visiting blocks, N threads, no order -------------------------------------------------------------------------- */
+/* --- visiting blocks, N threads, no order --------------------------------------------------------------------------
+ * */
 
 /* Callbacks return 0 to go on; anything else ends the visit, which returns it (one of them, if several). */
 struct dft_visit {
     void *context;
     /* Is this block to be read? NULL: every one with state USED or OVERLAPS. Called from one thread. */
     int (*select)(void *context, const struct dft_source_process *process, const struct dft_block *block);
-    /* Per type; where it is NULL blocks of that type go to `raw`, or are passed over. The batch may be changed in place. */
+    /* Per type; where it is NULL blocks of that type go to `raw`, or are passed over. The batch may be changed in
+     * place. */
     int (*events)(void *context, unsigned worker, const struct dft_source_process *process,
                   const struct dft_block *block, struct dft_batch *batch);
     int (*buckets)(void *context, unsigned worker, const struct dft_source_process *process,
@@ -179,7 +185,8 @@ struct dft_visit {
 /* Blocks that cannot be read are noted and passed over. Returns 0, -ENOMEM, or what a callback returned. */
 int dft_source_visit(struct dft_source *source, const struct dft_visit *visit);
 
-/* --- events in global order ---------------------------------------------------------------------------------------- */
+/* --- events in global order ----------------------------------------------------------------------------------------
+ * */
 
 /* One event, with what belongs to it. Valid during the callback. */
 struct dft_event_at {
@@ -193,9 +200,10 @@ struct dft_event_at {
     uint32_t nargs;
 };
 
-/* Gives every event that passes the filter (NULL: all), each once: ordered by start, then process key, tid, stream, sequence. Memory is bounded by time
- * windows (about half a million events; more only when more than that start in the same nanosecond). Decodes in `threads` threads; the callback runs in the
- * caller's thread. Fetch names before (dft_source_names), they are not fetched here. */
+/* Gives every event that passes the filter (NULL: all), each once: ordered by start, then process key, tid, stream,
+ * sequence. Memory is bounded by time windows (about half a million events; more only when more than that start in the
+ * same nanosecond). Decodes in `threads` threads; the callback runs in the caller's thread. Fetch names before
+ * (dft_source_names), they are not fetched here. */
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
                        int (*give)(void *context, const struct dft_event_at *at), void *context);
 
@@ -203,12 +211,13 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
                          int (*give)(void *context, const struct dft_event_at *at), void *context);
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------------------------------
+ * */
 
 /* The table of the source: texts found so far. */
 struct dft_names *dft_source_names_table(const struct dft_source *source);
-/* Fetches the texts of all names (wanted == NULL), or of `count` ids; those already there cost nothing. Stops reading when all
- * wanted ones were found. Returns 0 or -ENOMEM; names whose text is nowhere stay unknown. */
+/* Fetches the texts of all names (wanted == NULL), or of `count` ids; those already there cost nothing. Stops reading
+ * when all wanted ones were found. Returns 0 or -ENOMEM; names whose text is nowhere stay unknown. */
 int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count);
 
 #endif

@@ -1,4 +1,5 @@
-/* Coverage: which blocks say something new, and which of them answer when rows, or events, are asked. The rules stand in source.h. */
+/* Coverage: which blocks say something new, and which of them answer when rows, or events, are asked. The rules stand
+ * in source.h. */
 #include "source_inside.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@ static int has_range(const struct dft_block *block)
             return (a) < (b) ? -1 : 1;                                                                                 \
     } while (0)
 
-/* Process, stream, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that the order is total. */
+/* Process, stream, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that
+ * the order is total. */
 static int by_range(const void *left, const void *right)
 {
     const struct dft_block *a = *(struct dft_block *const *)left, *b = *(struct dft_block *const *)right;
@@ -47,8 +49,8 @@ static int identical(const struct dft_block *a, const struct dft_block *b)
            a->payload_crc == b->payload_crc && a->stored == b->stored && a->start == b->start && a->end == b->end;
 }
 
-/* The state of each block of one (process, stream, type). Kept blocks are disjoint, so a block that ends within what is covered lies within one of
- * them. */
+/* The state of each block of one (process, stream, type). Kept blocks are disjoint, so a block that ends within what is
+ * covered lies within one of them. */
 static void cover_states(struct dft_block **blocks, size_t count)
 {
     const struct dft_block *kept = NULL;

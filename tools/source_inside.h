@@ -43,8 +43,8 @@ struct dft_source {
 struct dft_found_record {
     uint16_t type;
     uint32_t file;
-    uint64_t
-        order; /* among several for a key the highest wins: header.first for PROCESS, events for END; then payload_crc */
+    /* Among several for a key the highest order wins (header.first for PROCESS, events for END), then payload_crc. */
+    uint64_t order;
     uint32_t payload_crc;
     struct dft_process process;
     struct dft_end end;
@@ -70,8 +70,8 @@ void dft_scanned_fini(struct dft_scanned *scanned);
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);
 
-/* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these. *scanned grows
- * with source->files. */
+/* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these.
+ * *scanned grows with source->files. */
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
 /* What the live files say about the ends of their processes; after the processes are known. */
 void dft_live_processes(struct dft_source *source);

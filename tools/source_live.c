@@ -1,4 +1,5 @@
-/* Live files: found beside their traces, turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
+/* Live files: found beside their traces, turned into blocks in memory with the encoder, so that everything behind sees
+ * but one kind of input.
  *
  * Traces are scanned first: which records of a ring are in a block already is known from them. */
 #include "source_inside.h"
@@ -17,7 +18,8 @@
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
 
-/* --- which live files ---------------------------------------------------------------------------------------------- */
+/* --- which live files ----------------------------------------------------------------------------------------------
+ * */
 
 static int has_input(const struct dft_source *source, const struct stat *st)
 {
@@ -99,7 +101,8 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned)
     return rc;
 }
 
-/* --- what the traces cover ----------------------------------------------------------------------------------------- */
+/* --- what the traces cover -----------------------------------------------------------------------------------------
+ * */
 
 struct range {
     uint64_t key, first, last;
@@ -178,7 +181,8 @@ static int covered(void *context, uint32_t stream, uint64_t sequence)
            ranges->list[low].last >= sequence;
 }
 
-/* --- into blocks --------------------------------------------------------------------------------------------------- */
+/* --- into blocks ---------------------------------------------------------------------------------------------------
+ * */
 
 struct converting {
     struct ranges ranges; /* first: dft_live_reader has one context for both callbacks */
@@ -320,10 +324,11 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     return rc;
 }
 
-/* --- how their processes ended ------------------------------------------------------------------------------------- */
+/* --- how their processes ended -------------------------------------------------------------------------------------
+ * */
 
-/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the last parenthesis of
- * the name: clock ticks since boot. */
+/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the
+ * last parenthesis of the name: clock ticks since boot. */
 static uint64_t start_of_pid(uint32_t pid)
 {
     char path[64], line[1024], *at;

@@ -59,7 +59,8 @@ static struct dft_source_process *process_of(const struct dft_source *source, ui
     return &source->processes[low];
 }
 
-/* Is `record` to be taken instead of what is there? Not a question of who comes first, so that the order of files does not matter. */
+/* Is `record` to be taken instead of what is there? Not a question of who comes first, so that the order of files does
+ * not matter. */
 static int wins(const struct dft_found_record *record, int there, uint64_t order, uint32_t crc)
 {
     return !there || record->order > order || (record->order == order && record->payload_crc > crc);

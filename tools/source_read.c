@@ -180,7 +180,8 @@ int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block,
     return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
 }
 
-/* --- many blocks in many threads ----------------------------------------------------------------------------------- */
+/* --- many blocks in many threads -----------------------------------------------------------------------------------
+ * */
 
 struct reading {
     struct dft_source *source;

@@ -7,12 +7,13 @@
 
 #define DFT_THREADS_MAX 64u
 
-/* One block, and its position in the list. Errors of one block are noted and passed over by the function; what it returns ends all. */
+/* One block, and its position in the list. Errors of one block are noted and passed over by the function; what it
+ * returns ends all. */
 typedef int dft_blocks_fn(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
                           size_t number);
 
-/* Gives each block of the list to fn, with a reader for each thread. piece: blocks that one thread takes at a time (0: as fits);
- * progress: what the line on stderr says, or NULL. */
+/* Gives each block of the list to fn, with a reader for each thread. piece: blocks that one thread takes at a time (0:
+ * as fits); progress: what the line on stderr says, or NULL. */
 int dft_read_blocks(struct dft_source *source, const struct dft_block *const *blocks, size_t count, size_t piece,
                     const char *progress, dft_blocks_fn *fn, void *context);
 

@@ -1,4 +1,5 @@
-/* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and END. N threads, by file. */
+/* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and
+ * END. N threads, by file. */
 #include "source_inside.h"
 
 #include <errno.h>

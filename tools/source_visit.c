@@ -81,7 +81,8 @@ int dft_source_visit(struct dft_source *source, const struct dft_visit *visit)
     return rc;
 }
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------------------------------
+ * */
 
 struct fetching {
     struct dft_source *source;

@@ -1,4 +1,5 @@
-/* Tables in text: cells are collected, columns aligned, and what may shrink is cut in the middle until a line fits the terminal. */
+/* Tables in text: cells are collected, columns aligned, and what may shrink is cut in the middle until a line fits the
+ * terminal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 character at the start of s, or 0: none. (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.) */
+/* Length of the valid UTF-8 character at the start of s, or 0: none. (RFC 3629: no overlong forms, no surrogates,
+ * nothing above U+10FFFF.) */
 static size_t utf8_length(const unsigned char *s, size_t left)
 {
     size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;

@@ -1,7 +1,8 @@
-/* Writes JSON as a stream: objects and arrays are opened and closed, commas come by themselves. Nothing is kept but the nesting.
+/* Writes JSON as a stream: objects and arrays are opened and closed, commas come by themselves. Nothing is kept but the
+ * nesting.
  *
- * Strings are bytes: UTF-8 goes through, control characters, quotes and backslashes are escaped, and each byte that is not part of valid UTF-8 becomes
- * \udc80-\udcff, as Python's surrogateescape has it. Integers are exact. One thread. */
+ * Strings are bytes: UTF-8 goes through, control characters, quotes and backslashes are escaped, and each byte that is
+ * not part of valid UTF-8 becomes \udc80-\udcff, as Python's surrogateescape has it. Integers are exact. One thread. */
 #ifndef DFT_WRITE_JSON_H
 #define DFT_WRITE_JSON_H
 

@@ -1,4 +1,5 @@
-/* Text for people: names with control characters escaped, quantities with units, tables that fit the terminal; and CSV. */
+/* Text for people: names with control characters escaped, quantities with units, tables that fit the terminal; and CSV.
+ * */
 #ifndef DFT_WRITE_TEXT_H
 #define DFT_WRITE_TEXT_H
 
@@ -7,7 +8,8 @@
 
 #include "event.h"
 
-/* Writes bytes so that no terminal is disturbed: control characters (also those of U+0080-U+009F) and bytes that are not UTF-8 as \n, \t or \xNN. */
+/* Writes bytes so that no terminal is disturbed: control characters (also those of U+0080-U+009F) and bytes that are
+ * not UTF-8 as \n, \t or \xNN. */
 void dft_text_escape(FILE *out, const char *bytes, size_t length);
 /* The same into a string of its own (free it); NULL: no memory. */
 char *dft_text_escaped(const char *bytes, size_t length);
@@ -15,7 +17,8 @@ char *dft_text_escaped(const char *bytes, size_t length);
 /* Columns that it takes on a terminal, for valid UTF-8 (wide characters count one). */
 size_t dft_text_columns(const char *text);
 
-/* Each into `room` (24 bytes at least); returns room. Three or four significant digits: "1.50 ms", "3.2 GiB", "12,345", "99.1 %". */
+/* Each into `room` (24 bytes at least); returns room. Three or four significant digits: "1.50 ms", "3.2 GiB", "12,345",
+ * "99.1 %". */
 #define DFT_TEXT_ROOM 32
 const char *dft_text_ns(char *room, uint64_t ns);
 const char *dft_text_bytes(char *room, uint64_t bytes);

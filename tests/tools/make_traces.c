@@ -1,13 +1,14 @@
-/* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with threads that run nested regions and calls on a few
- * files, written with the library's own encoders, EVENTS and BUCKETS block by block.
+/* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with threads that run
+ * nested regions and calls on a few files, written with the library's own encoders, EVENTS and BUCKETS block by block.
  *
  *   make_traces DIR KEY=VALUE...
  *
  * processes, threads, events (of a thread), block (events a block), interval_ms, seed: numbers.
- * ranks=1: the n-th process is rank n. hosts=N: processes are spread over N hosts. rows=0: no BUCKETS. keep=0: no EVENTS (names and aggregates only).
- * start=SECONDS of the first process. end=0: no END record. slow=1: events far apart, a few of them hours long. same_time=1: all events start together.
- * live=1: the last part of each thread's events is not in blocks but in a live file, which overlaps the blocks by a few records.
- * lossy=1: END counts dropped events. */
+ * ranks=1: the n-th process is rank n. hosts=N: processes are spread over N hosts. rows=0: no BUCKETS. keep=0: no
+ * EVENTS (names and aggregates only). start=SECONDS of the first process. end=0: no END record. slow=1: events far
+ * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
+ * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
+ * events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,8 @@ static void put(long length, const void *const *block)
     }
 }
 
-/* --- the events of a thread ----------------------------------------------------------------------------------------- */
+/* --- the events of a thread -----------------------------------------------------------------------------------------
+ * */
 
 struct walk {
     uint64_t now;
@@ -226,7 +228,8 @@ static void call_event(struct walk *walk)
     walk->now += event->dur_ns;
 }
 
-/* Events come in order of their ends; a region's when it ends. A region is a call whose position is CALLS + its number. */
+/* Events come in order of their ends; a region's when it ends. A region is a call whose position is CALLS + its number.
+ * */
 static void end_region(struct walk *walk)
 {
     uint16_t depth = --walk->depth;
@@ -254,7 +257,8 @@ static void make_events(struct walk *walk, uint32_t count)
     }
 }
 
-/* --- blocks --------------------------------------------------------------------------------------------------------- */
+/* --- blocks ---------------------------------------------------------------------------------------------------------
+ * */
 
 static void put_rows(const struct dft_batch *batch)
 {
@@ -332,7 +336,8 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
         put_rows(&batch);
 }
 
-/* --- the live file -------------------------------------------------------------------------------------------------- */
+/* --- the live file --------------------------------------------------------------------------------------------------
+ * */
 
 static uint16_t number_of_call(const struct dft_call *call)
 {
@@ -410,7 +415,8 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
     return live;
 }
 
-/* --- processes ------------------------------------------------------------------------------------------------------ */
+/* --- processes ------------------------------------------------------------------------------------------------------
+ * */
 
 static void put_process(uint64_t key, long n, uint64_t start)
 {
