@@ -201,6 +201,8 @@ static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_clock_now.mult) >> 32));
 }
 
+/* Waits when another thread drains this ring at its exec or end: what it has passed by would be lost. A state that is no longer this
+ * thread's is that of an append which a signal handler interrupted to fork: in the child there is nothing to drain. */
 void dft_drain_own(struct dft_thread *self)
 {
     struct dft_signals before;
@@ -209,7 +211,8 @@ void dft_drain_own(struct dft_thread *self)
     if (dft_in_vfork_child())
         return;
     before = dft_signals_block();
-    if (__atomic_exchange_n(&self->lock.held, 1, __ATOMIC_ACQUIRE) == 0) {
+    if (self == dft_self && *dft_generation) {
+        dft_spin_lock(&self->lock);
         ring = self->ring;
         with_context(ring, atomic_load_explicit(&ring->tail, memory_order_relaxed),
                      atomic_load_explicit(&ring->head, memory_order_relaxed));
