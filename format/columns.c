@@ -24,7 +24,7 @@ int dft_columns_parse(struct dft_columns *columns, const struct dft_column_spec 
 
     memset(columns, 0, sizeof *columns);
     for (unsigned i = 0; i < nspecs; i++)
-        columns->list[i].spec = &specs[i];
+        columns->list[i] = (struct dft_column){.at = bytes, .end = bytes, .spec = &specs[i]};
     while (at < end) {
         at = dft_leb_get(at, end, &id);
         if (at)
