@@ -182,8 +182,9 @@ DFT_INLINE void add_bin(struct dft_table *table, uint32_t spine, int which, uint
     dft_table_count_bin(table, spine, which, dft_bin_of(value), 1);
 }
 
-/* The events from i on that fall into the same recent row: their sum is made aside and merged once. Returns where it ends, i when the
- * first is not of that kind (another row, a file row to be made as well, no room for what it may need). */
+/* The events from i on that fall into the same recent row: their sum is made aside and merged once (written out,
+ * because gcc keeps the sum of dft_metrics_merge_inline in memory, at twice the cost). Returns where it ends, i when
+ * the first is not of that kind (another row, a failure, no room for what it may need). */
 DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, uint32_t i, int is_data)
 {
     const struct dft_event *event = &batch->events[i];

@@ -39,6 +39,10 @@ static void law_random_events(struct law *law)
     times.spread_ns = law->interval_ns * (1 + random_below(&law->random, 200));
     times.dur_ns = law->interval_ns / 3 + 1;
     times.long_ns = law->interval_ns * (1 + random_below(&law->random, 150));
+    if (random_below(&law->random, 2)) {
+        times.calls = 1 + (uint32_t)random_below(&law->random, 2);
+        times.regions = 1;
+    }
     law->keep = (unsigned)random_below(&law->random, 4);
     law->count = 1 + (uint32_t)random_below(&law->random, EVENTS_MAX);
     for (uint32_t i = 0; i < law->count; i++) {

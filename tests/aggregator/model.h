@@ -25,6 +25,7 @@ void model_init(void); /* the ids of the calls */
 struct model_times {
     uint64_t base_ns, spread_ns; /* starts */
     uint64_t dur_ns, long_ns;    /* most durations, one in ten */
+    uint32_t calls, regions;     /* only the first so many of those above; 0: all. Few make long runs of one row. */
 };
 void model_random_event(struct random_state *, const struct model_times *times, struct dft_event *event);
 
