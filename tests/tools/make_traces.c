@@ -8,7 +8,7 @@
  * EVENTS (names and aggregates only). start=SECONDS of the first process. end=0: no END record. slow=1: events far
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
- * events. */
+ * events. reverse=1: streams have descending tids. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy;
+        live, lossy, reverse;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -61,6 +61,7 @@ static const struct {
     {"end", &settings.end},
     {"slow", &settings.slow},
     {"same_time", &settings.same_time},
+    {"reverse", &settings.reverse},
     {"live", &settings.live},
     {"lossy", &settings.lossy},
 };
@@ -457,6 +458,7 @@ static void put_end(uint64_t key, uint64_t now)
 static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *defined, FILE *live, uint64_t *end)
 {
     uint32_t count = (uint32_t)settings.events, block = (uint32_t)settings.block;
+    uint32_t tid = 1000 + (uint32_t)n * 10 + (uint32_t)(settings.reverse ? settings.threads - 1 - t : t);
     struct walk walk = {.now = start + (settings.same_time ? 0 : random_below(1000000))};
 
     walk.events = calloc(count + 1, sizeof *walk.events);
@@ -465,10 +467,9 @@ static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *d
         exit(1);
     make_events(&walk, count);
     for (uint32_t from = 0; from < count; from += block)
-        put_block(key, (uint32_t)t, 1000 + (uint32_t)n * 10 + (uint32_t)t, 0, &walk, from,
-                  from + block < count ? from + block : count, defined);
+        put_block(key, (uint32_t)t, tid, 0, &walk, from, from + block < count ? from + block : count, defined);
     if (live)
-        put_ring(live, (uint32_t)t, 1000 + (uint32_t)n * 10 + (uint32_t)t, count - 10, count + 20, walk.now);
+        put_ring(live, (uint32_t)t, tid, count - 10, count + 20, walk.now);
     if (walk.now > *end)
         *end = walk.now;
     free(walk.events);

@@ -7,7 +7,7 @@ from tooltest import dftmerge, dump, main, make, summary
 
 
 def in_order(where):
-    for settings in ({}, {"same_time": 1}, {"slow": 1}, {"block": 7}):
+    for settings in ({}, {"same_time": 1}, {"slow": 1}, {"block": 7}, {"same_time": 1, "reverse": 1}):
         place = where / "-".join([*settings, "t"])
         make(place, processes=3, ranks=1, **settings)
         events = dump(place)

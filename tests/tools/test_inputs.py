@@ -34,6 +34,20 @@ def twice_is_once(where):
     assert summary(shifted) == whole
 
 
+def other_cuts_of_the_same_events(where):
+    """A range within another one says nothing new; of one that overlaps in part the new events count, and it is told."""
+    make(where / "a", block=100)
+    make(where / "b", block=500)
+    make(where / "c", block=250)
+    whole, events = summary(where / "a"), dump(where / "a")
+    assert summary(where / "a", where / "b") == whole and dump(where / "a", where / "b") == events
+    for by in ("call", "file"):
+        answer = summary("--by", by, where / "a", where / "c", expect=1)
+        assert answer["notes"] and all("overlaps" in note for note in answer.pop("notes"))
+        assert without_notes(summary("--by", by, where / "a")) == answer
+    assert dump(where / "a", where / "c", expect=1) == events
+
+
 def order_and_threads_change_nothing(where):
     """Names, threads and the order of arguments: not a byte of the output differs."""
     make(where / "one", ranks=1, processes=6)
@@ -103,5 +117,5 @@ def standard_output_that_fails(where):
 
 
 if __name__ == "__main__":
-    main([twice_is_once, order_and_threads_change_nothing, directories_and_patterns, nothing_to_read, many_files,
+    main([twice_is_once, other_cuts_of_the_same_events, order_and_threads_change_nothing, directories_and_patterns, nothing_to_read, many_files,
           standard_output_that_fails])
