@@ -1,0 +1,246 @@
+/* Cases about making processes: vfork children that do what children do, spawn, raw clone, exec that fails. */
+#include "guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int make_file(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT, 0644);
+
+    guest_need(fd >= 0, name);
+    return fd;
+}
+
+static void say_status(const char *what, pid_t pid)
+{
+    int status = -1;
+
+    guest_need(pid > 0 && waitpid(pid, &status, 0) == pid, what);
+    guest_say(what, status);
+}
+
+/* The child redirects and closes as shells do, in its parent's memory; the parent's descriptors stay what they were. */
+static int vfork_exec(void)
+{
+    int fd = make_file("parent"), output = make_file("output");
+
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = vfork();
+
+        if (pid == 0) {
+            dup2(output, 1);
+            close(output);
+            close(fd);
+            close_range(3, ~0u, 0);
+            execl("/bin/echo", "echo", "from the child", (char *)NULL);
+            _exit(1);
+        }
+        say_status("status", pid);
+        guest_say("write", write(fd, "parent", 6));
+    }
+    guest_say("output", lseek(output, 0, SEEK_END));
+    return 0;
+}
+
+static int vfork_fails(void)
+{
+    int fd = make_file("parent");
+
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = vfork();
+
+        if (pid == 0) {
+            dup2(fd, 9);
+            close(fd);
+            chdir("/");
+            execl("/no/such/program", "program", (char *)NULL);
+            execl("/etc", "etc", (char *)NULL);
+            _exit(errno);
+        }
+        say_status("status", pid);
+        guest_say("write", write(fd, "parent", 6));
+        guest_say("nine", fcntl(9, F_GETFD));
+        guest_need(access("parent", F_OK) == 0, "the working directory");
+    }
+    make_file("after");
+    return 0;
+}
+
+static int spawn(void)
+{
+    char *arguments[] = {"sh", "-c", "echo spawned; echo x > spawned; exit 5", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int fd = make_file("parent");
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "output", O_WRONLY | O_CREAT, 0644);
+    guest_say("spawn", posix_spawn(&pid, "/bin/sh", &actions, NULL, arguments, environ));
+    say_status("status", pid);
+    guest_say("spawnp", posix_spawnp(&pid, "sh", &actions, NULL, arguments, environ));
+    say_status("status", pid);
+    guest_say("missing", posix_spawn(&pid, "/no/such/program", &actions, NULL, arguments, environ));
+    guest_say("system", system("exit 3"));
+    guest_say("write", write(fd, "parent", 6));
+    return 0;
+}
+
+/* A fork past every wrapper. */
+static int raw_clone(void)
+{
+    int fd = make_file("file");
+
+    guest_say("write", write(fd, "parent", 6));
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+        if (pid == 0) {
+            char name[32];
+
+            snprintf(name, sizeof name, "child%d", i);
+            guest_need(write(fd, "child", 5) == 5, "write");
+            guest_need(write(make_file(name), "own", 3) == 3, "write");
+            exit(i);
+        }
+        say_status("status", pid);
+    }
+    guest_say("write", write(fd, "parent", 6));
+    guest_say("size", lseek(fd, 0, SEEK_END));
+    return 0;
+}
+
+static int forks(void)
+{
+    int fd = make_file("file");
+
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = i % 2 ? fork() : _Fork();
+
+        if (pid == 0) {
+            guest_need(pwrite(fd, "child", 5, 100 + 5 * i) == 5, "pwrite");
+            _exit(i);
+        }
+        say_status("status", pid);
+        guest_need(pwrite(fd, "p", 1, i) == 1, "pwrite");
+    }
+    return 0;
+}
+
+/* Each form of exec, by a child each. */
+static int exec_forms(void)
+{
+    char *arguments[] = {"sh", "-c", "echo $0 $A >&2; exit $B", NULL}, *some[] = {"A=some", "B=7", NULL};
+    int shell = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+
+    setenv("A", "all", 1);
+    setenv("B", "4", 1);
+    for (int i = 0; i < 9; i++) {
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            switch (i) {
+            case 0:
+                execl("/bin/sh", "one", "-c", arguments[2], "execl", (char *)NULL);
+                break;
+            case 1:
+                execlp("sh", "two", "-c", arguments[2], "execlp", (char *)NULL);
+                break;
+            case 2:
+                execle("/bin/sh", "three", "-c", arguments[2], "execle", (char *)NULL, some);
+                break;
+            case 3:
+                execv("/bin/sh", arguments);
+                break;
+            case 4:
+                execvp("sh", arguments);
+                break;
+            case 5:
+                execvpe("sh", arguments, some);
+                break;
+            case 6:
+                execve("/bin/sh", arguments, some);
+                break;
+            case 7:
+                fexecve(shell, arguments, some);
+                break;
+            default:
+                execveat(AT_FDCWD, "/bin/sh", arguments, some, 0);
+                break;
+            }
+            _exit(99);
+        }
+        say_status("status", pid);
+    }
+    return 0;
+}
+
+/* An exec that gets as far as the kernel and fails there; then everything goes on, and is kept even if the process is killed. */
+static int exec_fails(void)
+{
+    int fd = make_file("file"), script = open("script", O_RDWR | O_CREAT, 0755);
+
+    guest_need(write(script, "\177ELF no program", 15) == 15 && !close(script), "script");
+    guest_say("write", write(fd, "0123456789", 10));
+    guest_say("execl", execl("script", "script", (char *)NULL));
+    guest_say("write", write(fd, "0123456789", 10));
+    guest_say("execv", execv("script", (char *[]){"script", NULL}));
+    for (int i = 0; i < 100; i++)
+        guest_need(write(fd, "0123456789", 10) == 10, "write");
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+
+static void *exec_there(void *argument)
+{
+    (void)argument;
+    execl("/bin/sh", "sh", "-c", "echo after >> file; exit 6", (char *)NULL);
+    return NULL;
+}
+
+static void *write_on(void *argument)
+{
+    int fd = *(int *)argument;
+
+    for (;;)
+        if (pwrite(fd, "x", 1, 0) != 1)
+            return NULL;
+}
+
+/* The other threads write on until they are gone. */
+static int exec_from_thread(void)
+{
+    int fd = make_file("busy");
+    pthread_t thread;
+
+    close(make_file("file"));
+    for (int i = 0; i < 3; i++)
+        guest_need(!pthread_create(&thread, NULL, write_on, &fd), "thread");
+    usleep(20000);
+    guest_need(!pthread_create(&thread, NULL, exec_there, NULL), "thread");
+    pthread_join(thread, NULL);
+    return 1;
+}
+
+const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
+                                             {"vfork_fails", vfork_fails},
+                                             {"spawn", spawn},
+                                             {"raw_clone", raw_clone},
+                                             {"forks", forks},
+                                             {"exec_forms", exec_forms},
+                                             {"exec_fails", exec_fails},
+                                             {"exec_from_thread", exec_from_thread},
+                                             {NULL, NULL}};

@@ -1,0 +1,633 @@
+#!/usr/bin/env python3
+"""A good guest: each case of the program guest runs plain and traced, and what it prints, how it ends and which files it leaves are
+the same; then what the trace says of its calls is compared with what they did."""
+
+import collections
+import errno
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, run_checked, traces, tracing,  # noqa: E402
+                     environment, true)
+
+tests = Tests()
+GUEST = BUILD / "bin" / "guest"
+
+# What a run left: exit status, output, messages, the files of its working directory, and the place of its traces.
+Run = collections.namedtuple("Run", "code out err files place")
+
+
+def tree(directory):
+    """Names and contents of all files."""
+    return {str(p.relative_to(directory)): p.read_bytes() if p.is_file() else None for p in directory.rglob("*")}
+
+
+def run_in(place, case, traced, before=(), **settings):
+    """Runs a case in place/work, with place/in and place/out as its input and output."""
+    work = place / "work"
+    work.mkdir(parents=True)
+    (place / "in").write_bytes(b"".join(b"%d\n" % i for i in range(1000)))
+    (place / "out").write_bytes(b"header\n")
+    settings = {"DATA_DIR": f"{work}:{place}/in:{place}/out", **settings}
+    env = tracing(settings.pop("LOG_FILE", place / "traces" / "t"), **settings) if traced else environment()
+    with open(place / "in", "rb") as source, open(place / "out", "ab") as sink:
+        done = subprocess.run([*before, GUEST, case], cwd=work, env=env, stdin=source, stdout=sink, stderr=subprocess.PIPE,
+                              timeout=SECONDS, check=False)
+    return Run(done.returncode, (place / "out").read_bytes(), done.stderr, tree(work), place)
+
+
+def both(directory, case, expect=0, **more):
+    """Runs it plain and traced; they are the same. Returns the traced run."""
+    plain = run_in(directory / "plain", case, False, before=more.get("before", ()))
+    equal(plain.code, expect, f"{case}: exit code of the plain run ({plain.err.decode()})")
+    traced = run_in(directory / "traced", case, True, **more)
+    equal(traced.code, plain.code, f"{case}: exit code ({traced.err.decode()[-300:]})")
+    equal(traced.err.decode(), plain.err.decode(), f"{case}: messages")
+    equal(traced.out, plain.out, f"{case}: output")
+    equal(sorted(traced.files), sorted(plain.files), f"{case}: files")
+    differ = [name for name in plain.files if plain.files[name] != traced.files[name]]
+    equal(differ, [], f"{case}: files that differ")
+    return traced
+
+
+def whatever_is_there(directory):
+    """All events that can be read, where a part cannot."""
+    done = dftmerge("dump", "--json", directory)
+    true(done.code in (0, 1), f"dump: exit code {done.code}: {done.err.decode()}")
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def events_of(traced, damaged=False):
+    """The events of a run, with names of files from its place on."""
+    events = whatever_is_there(traced.place / "traces") if damaged else dump(traced.place / "traces")
+    for event in events:
+        for name in ("file", "file2"):
+            if name in event:
+                event[name] = os.path.relpath(event[name], traced.place)
+    return events
+
+
+def accesses(events, *names):
+    """(name, offset, bytes) of calls that moved data, or of these calls."""
+    return [(e["name"], e.get("offset"), e.get("bytes")) for e in events if (e["name"] in names if names else "bytes" in e)]
+
+
+def whole(traced):
+    """All blocks are good, and none of the program's bytes are in the trace."""
+    checked = dftmerge("check", traced.place / "traces")
+    equal(checked.code, 0, f"check: {checked.out.decode()}{checked.err.decode()}")
+
+
+def of_file(events, name):
+    return [e for e in events if e.get("file") == name]
+
+
+# --- descriptors -----------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def all_descriptors_closed_and_used_again(directory):
+    traced = both(directory, "close_all")
+    whole(traced)
+    events = events_of(traced)
+    for fd in range(4, 301):
+        equal(traced.files[f"n{fd}"], b"file %d\nmore\n" % fd, "what the program wrote")
+        lengths = [e["bytes"] for e in of_file(events, f"work/n{fd}") if e["name"] == "write"]
+        equal(lengths, [len(b"file %d\n" % fd), 5], f"writes to n{fd}")
+        equal([e["offset"] for e in of_file(events, f"work/n{fd}") if e["name"] == "write"], [0, lengths[0]], "offsets")
+    equal(len(of_file(events, "work/last")), 1, "events after everything was closed")
+
+
+@tests.case
+def numbers_used_again_and_again(directory):
+    traced = both(directory, "reuse_numbers")
+    whole(traced)
+    names = collections.Counter(e["name"] for e in events_of(traced))
+    equal((names["open"], names["write"]), (1 + 1200 + 1, 1200), "opened and written")
+    equal(names["close"], 1 + 400 + 400, "closed")
+
+
+@tests.case
+def dup2_over_our_number(directory):
+    traced = both(directory, "dup2_over")
+    whole(traced)
+    writes = [e for e in events_of(traced) if e["name"] == "write"]
+    equal([(e["fd"], e["offset"]) for e in writes], [(250 + i, i) for i in range(51)], "writes")
+
+
+@tests.case
+def our_descriptor_is_hidden(directory):
+    traced = both(directory, "hidden")
+    equal(len([e for e in events_of(traced) if e["name"] == "open"]), 1, "events")
+
+
+@tests.case
+def ranges_closed(directory):
+    traced = both(directory, "close_ranges")
+    whole(traced)
+    events = events_of(traced)
+    names = collections.Counter(e["name"] for e in events)
+    equal((names["open"], names["write"], names["close_range"], names["closefrom"]), (8, 2, 6, 2), "events")
+
+
+@tests.case
+def raw_system_calls_take_our_number(directory):
+    traced = both(directory, "raw_close")
+    whole(traced)
+    equal(accesses(events_of(traced), "pwrite"), [("pwrite", 10 * i, 10) for i in range(20000)], "writes")
+
+
+# --- offsets ---------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def appends(directory):
+    events = events_of(both(directory, "append"))
+    equal(accesses(of_file(events, "work/append")),
+          [("write", 0, 100), ("write", 100, 50), ("write", 150, 100), ("read", 10, 20), ("write", 250, 30)], "appended")
+    equal(accesses(of_file(events, "work/late")), [("write", 0, 60), ("write", 60, 7), ("write", 5, 3)], "appended later")
+
+
+@tests.case
+def copies_share_an_offset(directory):
+    events = events_of(both(directory, "copies"))
+    equal(accesses(events), [("write", 0, 10), ("write", 10, 20), ("write", 30, 30), ("writev", 60, 15), ("read", 5, 7),
+                             ("readv", 12, 15), ("pread", 50, 4), ("read", 27, 1), ("read", 72, 3), ("read", 75, 0)], "accesses")
+
+
+@tests.case
+def offsets_shared_with_a_child(directory):
+    events = events_of(both(directory, "shared_with_child"))
+    equal(accesses(of_file(events, "work/shared")), [("write", 0, 10), ("write", 10, 20), ("write", 30, 30), ("write", 60, 40)],
+          "accesses")
+
+
+@tests.case
+def inherited_input_and_output(directory):
+    events = events_of(both(directory, "inherited"))
+    equal(accesses(of_file(events, "in")), [("read", 0, 10), ("read", 10, 10)], "reads of the inherited input")
+    equal(accesses(of_file(events, "out")), [("write", 7, 5), ("write", 12, 6)], "writes to the inherited output")
+    equal(accesses(of_file(events, "work/new")), [("write", 0, 3)], "descriptor 0, another file")
+
+
+@tests.case
+def far_offsets(directory):
+    far = 5 << 32
+    events = events_of(both(directory, "far_away"))
+    equal(accesses(events), [("pwrite", far, 8), ("read", far, 4), ("read", far + 4, 0), ("read", far + 4, 0), ("write", 0, 1)],
+          "accesses")
+    equal([e["ret"] for e in events if e["name"] == "lseek"], [far, 0], "results of lseek")
+    equal([e["offset"] for e in events if e["name"] == "ftruncate"], [100], "length of ftruncate")
+
+
+@tests.case
+def paths_are_absolute(directory):
+    events = events_of(both(directory, "directories"))
+    found = [(e["name"], e["file"]) + ((e["file2"],) if "file2" in e else ()) for e in events]
+    equal(found, [("mkdir", "work/sub"), ("open", "work/sub"), ("open", "work"), ("openat", "work/sub/a"),
+                  ("renameat", "work/sub/a", "work/b"), ("chdir", "work/sub"), ("fstatat", "work/b"),
+                  ("rename", "work/b", "work/sub/c"), ("fchdir", "work"), ("stat", "work/sub/c"), ("unlinkat", "work/sub/c"),
+                  ("unlinkat", "work/sub"), ("openat", "work/sub/d"), ("statx", "work")], "paths")
+
+
+# --- little of everything --------------------------------------------------------------------------------------------
+
+
+def lost(traced):
+    """The events that were lost, as the trace itself says; none without a reason."""
+    listed = json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]
+    return sum(sum(process["dropped"].values()) for process in listed)
+
+
+@tests.case
+def few_descriptor_numbers_later(directory):
+    traced = both(directory, "few_numbers_later")
+    events = events_of(traced)
+    equal(len([e for e in events if e["name"] == "pread"]), 20000, "reads: the descriptor that was there before stays")
+    whole(traced)
+
+
+@tests.case
+def few_descriptor_numbers(directory):
+    """None is left for a trace: what cannot be kept is counted."""
+    traced = both(directory, "few_numbers_first")
+    kept = len([e for e in events_of(traced, damaged=True) if e["name"] == "pread"])
+    true(kept + lost(traced) >= 20000, f"{kept} reads kept, {lost(traced)} known as lost")
+
+
+@tests.case
+def no_room_in_files(directory):
+    for case in ("small_files_handled", "small_files", "no_files", "pending_signal"):
+        (directory / case).mkdir()
+        traced = both(directory / case, case)
+        made = 20000 * (2 if case in ("small_files_handled", "pending_signal") else 1)
+        kept = len([e for e in events_of(traced, damaged=True) if e["name"] == "pread"])
+        true(kept < made, "the limit has no effect")
+        true(kept + lost(traced) >= made, f"{case}: {kept} reads kept, {lost(traced)} known as lost, of {made}")
+
+
+@tests.case
+def little_memory(directory):
+    traced = both(directory, "little_memory")
+    events = events_of(traced)
+    equal(len([e for e in events if e["name"] == "pread"]) + lost(traced), 40000, "reads kept or counted")
+
+
+@tests.case
+def no_memory_from_the_start(directory):
+    both(directory, "no_memory_at_the_start")
+
+
+@tests.case
+def another_root(directory):
+    if os.geteuid():
+        raise Skip("chroot needs root")
+    for case in ("new_root", "new_root_first"):
+        (directory / case).mkdir()
+        traced = both(directory / case, case, DATA_DIR="all")
+        events = dump(traced.place / "traces")
+        equal(len([e for e in events if e["name"] == "pread"]), 20000, f"{case}: reads")
+        equal({e["file"] for e in events if e["name"] == "pread"}, {"/inside"}, f"{case}: path")
+        whole(traced)
+
+
+@tests.case
+def nobody_may_write_the_trace(directory):
+    """A file where a directory should be, a directory without rights, no directory at all below /proc."""
+    blocked = directory / "blocked"
+    blocked.write_text("")
+    for i, prefix in enumerate((blocked / "t", "/proc/self/nothing/t")):
+        (directory / str(i)).mkdir()
+        plain = run_in(directory / str(i) / "plain", "plain_work", False)
+        traced = run_in(directory / str(i) / "traced", "plain_work", True, LOG_FILE=prefix)
+        equal((traced.code, traced.out, traced.files), (plain.code, plain.out, plain.files), "what the program does")
+        said = traced.err.decode().replace(plain.err.decode(), "")
+        true(said.count("\n") == 1 and said.startswith("dftrace: error: cannot create"), f"one line that says so: {said!r}")
+
+
+def run_as_nobody(directory, case, env):
+    """Runs a case without root's rights; env is the program's alone, not that of what takes the rights away."""
+    work = directory / "work"
+    work.mkdir(parents=True)
+    for folder in (directory, work):
+        os.chmod(folder, 0o777)
+    names = [f"{k}={v}" for k, v in env.items() if k.startswith(("DFTRACER_", "LD_PRELOAD"))]
+    rights = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if rights and not shutil.which("setpriv"):
+        raise Skip("setpriv is not installed")
+    os.chmod(directory.parent, 0o755)
+    done = subprocess.run([*rights, "env", *names, GUEST, case], cwd=work, env=environment(), capture_output=True, timeout=SECONDS,
+                          stdin=subprocess.DEVNULL, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@tests.case
+def read_only_trace_directory(directory):
+    place = directory / "read-only"
+    place.mkdir(mode=0o555)
+    plain = run_as_nobody(directory / "plain", "plain_work", environment())
+    traced = run_as_nobody(directory / "traced", "plain_work", tracing(place / "t"))
+    equal(plain[0], 0, f"plain: {plain[2]}")
+    equal(traced[:2], plain[:2], "exit code and output")
+    equal(list(place.iterdir()), [], "files in the read-only directory")
+
+
+@tests.case
+def full_disk(directory):
+    disk = directory / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", disk], check=False, capture_output=True).returncode:
+        raise Skip("no file system can be mounted here")
+    try:
+        traced = both(directory, "plain_work", LOG_FILE=disk / "t")
+        left = list(disk.iterdir())
+        true(left, "not even a file was made")
+        events = whatever_is_there(disk)
+        true(len(events) < 20002, "the disk was not full")
+    finally:
+        run_checked(["umount", disk])
+    equal(traced.code, 0, "exit code")
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def failures(events):
+    return [(e["name"], e["errno"]) for e in events if "errno" in e]
+
+
+@tests.case
+def errors_of_missing_files(directory):
+    traced = both(directory, "missing")
+    found = failures(events_of(traced))
+    equal(found[:11], [(name, errno.ENOENT) for name in ("open", "openat", "creat", "stat", "lstat", "fstatat", "unlink", "rename",
+                                                         "mkdir", "chdir", "opendir")], "failures")
+    true(("open", errno.EISDIR) in found and ("fopen", errno.EINVAL) in found and ("execl", errno.ENOENT) in found, f"{found}")
+
+
+@tests.case
+def errors_of_numbers_that_are_not_open(directory):
+    both(directory, "not_open")
+
+
+@tests.case
+def errors_of_calls_that_are_refused(directory):
+    traced = both(directory, "refused", DATA_DIR="all")
+    found = failures(events_of(traced))
+    for expected in (("write", errno.EBADF), ("pread", errno.EINVAL), ("lseek", errno.EINVAL), ("ftruncate", errno.EINVAL),
+                     ("open", errno.EEXIST)):
+        true(expected in found, f"{expected} is not in {found}")
+
+
+@tests.case
+def errors_without_rights(directory):
+    plain = run_as_nobody(directory / "plain", "refused", environment())
+    traced = run_as_nobody(directory / "traced", "refused", tracing(directory / "traced" / "out" / "t", DATA_DIR="all"))
+    equal(traced, plain, "what it prints")
+    true(b"etc: -1 (EACCES)" in plain[2], f"EACCES: {plain[2]}")
+    found = failures(dump(directory / "traced" / "out"))
+    equal(found.count(("open", errno.EACCES)), 3, f"EACCES in {found}")
+
+
+@tests.case
+def errors_of_bad_addresses(directory):
+    traced = both(directory, "bad_addresses")
+    found = failures(events_of(traced))
+    true(("pread", errno.EFAULT) in found and ("write", errno.EFAULT) in found and ("fstat", errno.EFAULT) in found, f"{found}")
+
+
+@tests.case
+def errno_is_kept(directory):
+    events = events_of(both(directory, "kept"))
+    equal(failures(events), [], "failures")
+    equal(len([e for e in events if e["name"] == "readdir"]), 5, "readdir: . .. sub, and twice the end")
+
+
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def reading_streams(directory):
+    events = [e for e in events_of(both(directory, "reading")) if e["name"] != "fprintf"]
+    equal(accesses(events), [("getc", 0, 1), ("fgetc", 1, 1), ("getc", 2, 1), ("fgets", 3, 3), ("fgets", 6, 4), ("fread", 10, 12),
+                             ("getline", 22, 8), ("getdelim", 30, 29), ("fread", 500, 10), ("fread", 490, 20), ("fread", 985, 10),
+                             ("getc", None, 0), ("fgets", 0, 10)], "reads; after a part of an item nobody knows the offset")
+    equal([e["ret"] for e in events if e["name"] == "ftell"], [59], "ftell")
+
+
+@tests.case
+def writing_streams(directory):
+    events = events_of(both(directory, "writing"))
+    first = accesses(events)[:6]
+    equal(first, [("fputs", 0, 12), ("fputc", 12, 1), ("putc", 13, 1), ("fwrite", 14, 6), ("fprintf", 20, 8), ("fwrite", 2, 2)],
+          "writes")
+    equal(accesses(events)[6][0::2], ("fputs", 8), "appended")
+
+
+@tests.case
+def printing_to_a_file(directory):
+    traced = both(directory, "printing")
+    events = [e for e in of_file(events_of(traced), "out") if "bytes" in e]
+    equal([e["bytes"] for e in events], [9, 7, 8, 1, 5, 10, 16, 10], "bytes printed")
+    equal(sum(e["bytes"] for e in events), len(traced.out) - len(b"header\n"), "bytes in the file")
+
+
+@tests.case
+def other_streams(directory):
+    events = [e for e in events_of(both(directory, "other_streams")) if e["name"] not in ("fprintf", "fputs")]
+    equal([(e["name"], e["file"], e.get("offset"), e.get("bytes")) for e in events if "bytes" in e],
+          [("fgets", "work/first", 0, 10), ("fgets", "work/second", 0, 10), ("write", "work/third", 0, 10),
+           ("fread", "work/third", 4, 3)], "reads")
+
+
+# --- threads ---------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def tiny_stacks(directory):
+    events = events_of(both(directory, "tiny_stacks"))
+    equal(sorted(e["offset"] for e in events if e["name"] == "pwrite"), list(range(40000)), "writes")
+
+
+@tests.case
+def two_thousand_threads(directory):
+    traced = both(directory, "many_threads")
+    writes = [e for e in events_of(traced) if e["name"] == "pwrite"]
+    equal(sorted(e["offset"] for e in writes), list(range(0, 20000, 10)), "writes")
+    equal(len({e["tid"] for e in writes}), 2000, "thread ids")
+    size = sum(p.stat().st_size for p in traces(traced.place))
+    true(size < 1000 * 2000, f"a trace of {size} bytes for 2,000 threads with a call each")
+
+
+@tests.case
+def calls_when_a_thread_ends(directory):
+    writes = [e for e in events_of(both(directory, "thread_destructors")) if e["name"] == "pwrite"]
+    equal(sorted(e["offset"] for e in writes), list(range(1, 101)), "writes of destructors")
+
+
+@tests.case
+def handlers_on_their_own_stack(directory):
+    reads = [e for e in events_of(both(directory, "signal_stacks")) if e["name"] == "pread"]
+    equal([e["offset"] for e in reads], list(range(5000)), "reads of handlers")
+
+
+@tests.case
+def faults_in_a_call(directory):
+    events = events_of(both(directory, "faults"))
+    equal(len([e for e in of_file(events, "work/faults") if e["name"] == "write"]), 50, "writes of handlers")
+
+
+@tests.case
+def cancelled_threads(directory):
+    events = events_of(both(directory, "cancellation"))
+    equal(len([e for e in events if e["name"] == "pwrite"]), 50, "writes after cancellations")
+
+
+# --- processes -------------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def vfork_children_that_exec(directory):
+    traced = both(directory, "vfork_exec")
+    events = events_of(traced)
+    equal(accesses(of_file(events, "work/parent")), [("write", 0, 6), ("write", 6, 6), ("write", 12, 6)], "the parent's writes")
+    equal(len({e["pid"] for e in of_file(events, "work/output") if e["name"] == "fputs"}), 3, "children that wrote")
+    equal(len([e for e in events if e["name"] == "execl" and e.get("phase") == "begin"]), 3, "execs")
+    whole(traced)
+
+
+@tests.case
+def vfork_children_that_fail(directory):
+    traced = both(directory, "vfork_fails")
+    events = events_of(traced)
+    equal(accesses(of_file(events, "work/parent")), [("write", 0, 6), ("write", 6, 6), ("write", 12, 6)], "the parent's writes")
+    equal(len(of_file(events, "work/after")), 1, "the working directory of the parent")
+    whole(traced)
+
+
+@tests.case
+def spawned_programs(directory):
+    traced = both(directory, "spawn")
+    events = events_of(traced)
+    writes = of_file(events, "work/spawned")
+    equal([e["bytes"] for e in writes if e["name"] == "write"], [2, 2], "writes of the spawned")
+    equal(len({e["pid"] for e in writes}), 2, "the spawned")
+    whole(traced)
+
+
+@tests.case
+def children_past_every_wrapper(directory):
+    traced = both(directory, "raw_clone")
+    events = events_of(traced)
+    equal(sorted(e["bytes"] for e in of_file(events, "work/file") if e["name"] == "write"), [5, 5, 5, 6, 6], "writes")
+    for i in range(3):
+        equal(accesses(of_file(events, f"work/child{i}")), [("write", 0, 3)], "the child's own")
+    equal(len({e["pid"] for e in events}), 4, "processes")
+    whole(traced)
+
+
+@tests.case
+def forked_children(directory):
+    events = events_of(both(directory, "forks"))
+    equal(sorted(e["offset"] for e in events if e["name"] == "pwrite"), list(range(20)) + list(range(100, 200, 5)), "writes")
+    names = collections.Counter(e["name"] for e in events)
+    equal((names["fork"], names["_Fork"], names["_exit"]), (10, 10, 20), "forks and ends")
+
+
+@tests.case
+def every_form_of_exec(directory):
+    events = events_of(both(directory, "exec_forms", DATA_DIR="all"))
+    begun = [e["name"] for e in events if e.get("phase") == "begin"]
+    equal(begun, ["execl", "execlp", "execle", "execv", "execvp", "execvpe", "execve", "fexecve", "execveat"], "execs")
+
+
+@tests.case
+def exec_that_fails_late(directory):
+    events = events_of(both(directory, "exec_fails", expect=-signal.SIGKILL))
+    equal(accesses(of_file(events, "work/file")), [("write", 10 * i, 10) for i in range(102)], "writes, before a kill -9")
+
+
+@tests.case
+def exec_from_a_thread(directory):
+    plain = run_in(directory / "plain", "exec_from_thread", False)
+    traced = run_in(directory / "traced", "exec_from_thread", True)
+    equal((traced.code, traced.out, traced.err), (6, plain.out, plain.err), "exit code and messages")
+    equal(traced.files["file"], b"after\n", "what the new program wrote")
+    true(len([e for e in events_of(traced) if e["name"] == "pwrite"]) > 100, "writes of the other threads")
+
+
+# --- endings ---------------------------------------------------------------------------------------------------------
+
+THREADS = 8
+
+
+def check_writers(traced, allowed=0):
+    """Every write that had returned is in the trace, once, and none that never began."""
+    counters = struct.unpack("<16Q", (traced.place / "work" / "counters").read_bytes()[:128])
+    events = events_of(traced, damaged=True)
+    for i in range(THREADS):
+        seen = [e["offset"] for e in of_file(events, f"work/file{i}") if e["name"] == "pwrite" and not e.get("open")]
+        started, returned = counters[i], counters[THREADS + i]
+        equal(len(seen), len(set(seen)), f"thread {i}: writes, each once")
+        missing = set(range(returned)) - set(seen)
+        true(len(missing) <= allowed, f"thread {i}: {len(missing)} of {returned} writes that returned are missing: {sorted(missing)[:5]}")
+        true(set(seen) <= set(range(started)), f"thread {i}: writes that never began")
+    return sum(counters[THREADS:])
+
+
+@tests.case
+def killed_at_any_moment(directory):
+    rng = random.Random(20)
+    for round_number in range(12):
+        place = directory / str(round_number)
+        (place / "work").mkdir(parents=True)
+        process = subprocess.Popen([GUEST, "killed"], cwd=place / "work", stderr=subprocess.PIPE,
+                                   env=tracing(place / "traces" / "t", DATA_DIR=place / "work"))
+        equal(process.stderr.readline(), b"ready: 0\n", "the program's word")
+        time.sleep(rng.uniform(0, 0.06))
+        process.kill()
+        process.wait()
+        equal(len(live_files(place)), 1, "live files")
+        check_writers(Run(0, b"", b"", {}, place))
+
+
+@tests.case
+def ends_while_others_write(directory):
+    for case, code in (("exit_while_writing", 21), ("end_while_writing", 22)):
+        traced = run_in(directory / case, case, True)
+        equal((traced.code, traced.err), (code, b""), f"{case}: exit code")
+        true(check_writers(traced) > 100, "nobody wrote")
+
+
+@tests.case
+def end_from_a_handler(directory):
+    traced = run_in(directory / "traced", "end_in_handler", True)
+    equal((traced.code, traced.err), (23, b""), "exit code")
+    writes = [e for e in events_of(traced) if e["name"] == "write"]
+    equal([e["bytes"] for e in writes], [4], "the handler's write")
+    equal([e["name"] for e in events_of(traced)][-1], "_exit", "last event")
+
+
+@tests.case
+def calls_at_the_end(directory):
+    events = events_of(both(directory, "late_calls", expect=24))
+    equal(accesses(of_file(events, "work/at_exit")), [("write", 0, 7)], "at exit")
+    equal(accesses(of_file(events, "work/destructor")), [("write", 0, 10)], "in a destructor")
+
+
+@tests.case
+def buffers_written_at_the_end(directory):
+    events = events_of(both(directory, "buffered_at_exit", expect=25))
+    equal([e["name"] for e in events][:2], ["fopen", "fputs"], "events")
+
+
+@tests.case
+def abort_and_quick_exit(directory):
+    for case, code in (("aborted", -signal.SIGABRT), ("fast_exit", 26)):
+        (directory / case).mkdir()
+        events = events_of(both(directory / case, case, expect=code))
+        equal([e["offset"] for e in events if e["name"] == "pwrite"], list(range(100)), f"{case}: writes")
+
+
+# --- what is traced --------------------------------------------------------------------------------------------------
+
+
+@tests.case
+def rules_of_directories(directory):
+    """The most specific entry wins, whatever the order; whole components; made absolute; an empty one means nothing."""
+    work = directory / "x" / "work"
+
+    def seen(rules):
+        place = directory / "x"
+        if place.exists():
+            run_checked(["rm", "-rf", place])
+        traced = run_in(place, "directories", True, DATA_DIR=rules)
+        equal(traced.code, 0, "exit code")
+        return sorted({e["file"] for e in (events_of(traced) if traces(place) else [])})
+
+    everything = ["work", "work/b", "work/sub", "work/sub/a", "work/sub/c", "work/sub/d"]
+    equal(seen("all"), everything, "all")
+    equal(seen(work), everything, "a directory")
+    equal(seen(f"{work}/"), everything, "with a slash")
+    equal(seen("."), everything, "the working directory")
+    equal(seen(f"{work}/sub"), ["work/b", "work/sub", "work/sub/a", "work/sub/c", "work/sub/d"],
+          "a directory below (rename has a second file)")
+    equal(seen(f"{work}/su"), [], "not a whole component")
+    equal(seen(f"!{work}/sub:{work}"), ["work", "work/b", "work/sub/a"], "without a directory below (renames have both)")
+    equal(seen(f"{work}:!{work}/sub"), ["work", "work/b", "work/sub/a"], "in the other order")
+    equal(seen(f"!{work}:{work}/sub/c"), ["work/b", "work/sub/c"], "nothing but one file")
+    equal(seen("/nowhere"), [], "elsewhere")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

@@ -1,0 +1,207 @@
+/* Cases about threads and signal stacks: tiny stacks, thousands of threads, handlers that make calls. */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int shared_fd;
+
+static int make_file(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT, 0644);
+
+    guest_need(fd >= 0, name);
+    return fd;
+}
+
+static void *use_stack(void *argument)
+{
+    intptr_t number = (intptr_t)argument;
+    struct stat st;
+    int fd;
+
+    for (int i = 0; i < 5000; i++)
+        guest_need(pwrite(shared_fd, "x", 1, number * 5000 + i) == 1, "pwrite");
+    fd = open("opened-on-a-tiny-stack", O_RDWR | O_CREAT, 0644);
+    guest_need(fd >= 0 && !stat("opened-on-a-tiny-stack", &st) && !close(fd), "calls");
+    return NULL;
+}
+
+/* A stack of the least size, with a page below that nobody may touch. */
+static int tiny_stacks(void)
+{
+    size_t least = (size_t)PTHREAD_STACK_MIN;
+    pthread_t threads[8];
+
+    shared_fd = make_file("tiny");
+    for (intptr_t i = 0; i < 8; i++) {
+        char *stack = mmap(NULL, least + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        pthread_attr_t attr;
+
+        guest_need(stack != MAP_FAILED && !mprotect(stack, 4096, PROT_NONE), "stack");
+        pthread_attr_init(&attr);
+        guest_need(!pthread_attr_setstack(&attr, stack + 4096, least), "attribute");
+        guest_need(!pthread_create(&threads[i], &attr, use_stack, (void *)i), "thread");
+    }
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    guest_say("size", lseek(shared_fd, 0, SEEK_END));
+    return 0;
+}
+
+static void *write_once(void *argument)
+{
+    intptr_t number = (intptr_t)argument;
+
+    guest_need(pwrite(shared_fd, "0123456789", 10, number * 10) == 10, "pwrite");
+    return NULL;
+}
+
+static int many_threads(void)
+{
+    shared_fd = make_file("many");
+    for (intptr_t i = 0; i < 2000; i += 20) {
+        pthread_t threads[20];
+
+        for (intptr_t j = 0; j < 20; j++)
+            guest_need(!pthread_create(&threads[j], NULL, write_once, (void *)(i + j)), "thread");
+        for (int j = 0; j < 20; j++)
+            pthread_join(threads[j], NULL);
+    }
+    guest_say("size", lseek(shared_fd, 0, SEEK_END));
+    return 0;
+}
+
+static void detached_end(void *argument)
+{
+    guest_need(pwrite(shared_fd, "d", 1, (intptr_t)argument) == 1, "pwrite");
+}
+
+static pthread_key_t key;
+
+static void *with_destructor(void *argument)
+{
+    pthread_setspecific(key, argument);
+    return NULL;
+}
+
+/* Calls of a thread's last moments: destructors of its data run after the library's own, or before. */
+static int thread_destructors(void)
+{
+    shared_fd = make_file("destructors");
+    pthread_key_create(&key, detached_end);
+    for (intptr_t i = 1; i <= 100; i++) {
+        pthread_t thread;
+
+        guest_need(!pthread_create(&thread, NULL, with_destructor, (void *)i), "thread");
+        pthread_join(thread, NULL);
+    }
+    guest_say("size", lseek(shared_fd, 0, SEEK_END));
+    return 0;
+}
+
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number)
+{
+    char byte;
+
+    (void)number;
+    guest_need(pread(shared_fd, &byte, 1, handled++) >= 0, "pread");
+}
+
+/* Handlers on a stack of the least size. */
+static int signal_stacks(void)
+{
+    stack_t stack = {.ss_size = (size_t)MINSIGSTKSZ + 2048};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+    char *pages = mmap(NULL, stack.ss_size + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    stack.ss_size = (stack.ss_size + 4095) & ~(size_t)4095;
+    guest_need(pages != MAP_FAILED && !mprotect(pages, 4096, PROT_NONE), "pages");
+    stack.ss_sp = pages + 4096;
+    guest_need(!sigaltstack(&stack, NULL) && !sigaction(SIGUSR1, &action, NULL), "sigaltstack");
+    shared_fd = make_file("handled");
+    for (int i = 0; i < 5000; i++)
+        raise(SIGUSR1);
+    guest_say("handled", handled);
+    return 0;
+}
+
+static sigjmp_buf out;
+
+static void on_fault(int number)
+{
+    (void)number;
+    guest_need(write(shared_fd, "f", 1) == 1, "write");
+    siglongjmp(out, 1);
+}
+
+/* A fault inside the C library's own reading of the program's memory, and a jump out of it. */
+static int faults(void)
+{
+    char *volatile bad = (char *)8;
+    FILE *file = fopen("stream", "w+");
+    int caught = 0;
+
+    guest_need(file != NULL, "fopen");
+    setvbuf(file, NULL, _IONBF, 0);
+    shared_fd = make_file("faults");
+    signal(SIGSEGV, on_fault);
+    for (volatile int i = 0; i < 50; i++) {
+        if (sigsetjmp(out, 1) == 0)
+            fputs(bad, file);
+        else
+            caught++;
+    }
+    guest_say("caught", caught);
+    guest_say("written", lseek(shared_fd, 0, SEEK_CUR));
+    return 0;
+}
+
+static void *cancelled(void *argument)
+{
+    int *pipes = argument;
+    char byte;
+
+    guest_say("read", read(pipes[0], &byte, 1));
+    return NULL;
+}
+
+/* Threads that are cancelled in the middle of a call; the next calls go on as if nothing had been. */
+static int cancellation(void)
+{
+    int pipes[2];
+    void *result;
+
+    guest_need(pipe(pipes) == 0, "pipe");
+    shared_fd = make_file("cancelled");
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+
+        guest_need(!pthread_create(&thread, NULL, cancelled, pipes), "thread");
+        pthread_cancel(thread);
+        pthread_join(thread, &result);
+        guest_need(result == PTHREAD_CANCELED, "cancelled");
+        guest_need(pwrite(shared_fd, "c", 1, i) == 1, "pwrite");
+    }
+    return 0;
+}
+
+const struct guest_case guest_threads[] = {{"tiny_stacks", tiny_stacks},
+                                           {"many_threads", many_threads},
+                                           {"thread_destructors", thread_destructors},
+                                           {"signal_stacks", signal_stacks},
+                                           {"faults", faults},
+                                           {"cancellation", cancellation},
+                                           {NULL, NULL}};
