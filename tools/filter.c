@@ -122,7 +122,7 @@ int dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
     if (filter->has_to)
         filter->to_ns = absolute(start, filter->to_rel_ns);
     filter->table = dft_source_names_table(source);
-    if (filter->ncats || filter->nnames || filter->nfiles)
+    if (filter->nfiles)
         return dft_source_names(source, NULL, 0);
     return 0;
 }
@@ -206,4 +206,9 @@ int dft_filter_event(const struct dft_filter *filter, const struct dft_event *ev
 int dft_filter_has_files(const struct dft_filter *filter)
 {
     return filter->nfiles != 0;
+}
+
+int dft_filter_has_calls(const struct dft_filter *filter)
+{
+    return filter->ncats || filter->nnames;
 }

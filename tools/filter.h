@@ -34,7 +34,8 @@ int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const c
 int dft_filter_add_patterns(const char ***list, size_t *count, char *text);
 int dft_filter_seconds(int64_t *ns, const char *text);
 
-/* Ready for a source: makes times absolute, and fetches all names when texts are asked about. Returns 0 or -ENOMEM. */
+/* Ready for a source: makes times absolute, and fetches all names when files are asked about. Who asks about calls (cat,
+ * name) by itself fetches their texts before. Returns 0 or -ENOMEM. */
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 
 /* Does the process pass (rank, pid)? A process without a rank passes no list of ranks. */
@@ -53,5 +54,7 @@ int dft_filter_time(const struct dft_filter *filter, const struct dft_event *eve
 int dft_filter_file(const struct dft_filter *filter, uint64_t file);
 /* Is it asked about files, which call rows know nothing of? */
 int dft_filter_has_files(const struct dft_filter *filter);
+/* Is it asked about calls, whose texts must be known then? */
+int dft_filter_has_calls(const struct dft_filter *filter);
 
 #endif

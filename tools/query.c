@@ -185,6 +185,19 @@ static int count_all(struct dft_asking *asking)
     return dft_source_visit(asking->source, &visit);
 }
 
+/* Counts, and when the text of a call that is asked about turns out to be unknown, once more with all texts. */
+static int count_knowing(struct dft_asking *asking)
+{
+    int rc = count_all(asking), unknown = 0;
+
+    for (unsigned i = 0; i < asking->nworkers; i++)
+        unknown |= asking->workers[i].unknown;
+    if (rc < 0 || !unknown)
+        return rc;
+    rc = dft_source_names(asking->source, NULL, 0);
+    return rc ? rc : count_all(asking);
+}
+
 /* Rows first, where they may answer; when one does not fit, events. */
 static int count(struct dft_asking *asking, enum dft_answer_source *source)
 {
@@ -194,12 +207,12 @@ static int count(struct dft_asking *asking, enum dft_answer_source *source)
     asking->rows_only = !DFT_HAS(asking, DFT_BY_FILE) && !DFT_HAS(asking, DFT_BY_DIR) && !asking->filter->nfiles &&
                         dft_source_used(asking->source, DFT_BLOCK_BUCKETS);
     if (asking->rows_only) {
-        rc = count_all(asking);
+        rc = count_knowing(asking);
         if (rc != DFT_NOT_EXACT)
             return rc;
         asking->rows_only = 0;
     }
-    rc = count_all(asking);
+    rc = count_knowing(asking);
     for (unsigned i = 0; i < asking->nworkers; i++) {
         batches |= asking->workers[i].batches;
         file_rows |= asking->workers[i].file_rows;
@@ -252,8 +265,9 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     asking->workers = calloc(asking->nworkers, sizeof *asking->workers);
     if (!asking->workers)
         return -ENOMEM;
-    /* Directories need the texts while counting. */
-    return DFT_HAS(asking, DFT_BY_DIR) ? dft_source_names(source, NULL, 0) : 0;
+    if (DFT_HAS(asking, DFT_BY_DIR)) /* needs the texts while counting */
+        return dft_source_names(source, NULL, 0);
+    return dft_filter_has_calls(filter) ? dft_source_names_of_rows(source) : 0;
 }
 
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,

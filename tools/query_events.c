@@ -26,6 +26,15 @@ int dft_event_counts(const struct dft_event *event, uint8_t op)
     return event->phase == DFT_PHASE_COMPLETE;
 }
 
+int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call)
+{
+    if (!dft_filter_has_calls(asking->filter))
+        return 1;
+    if (!dft_names_text(asking->names, call).bytes)
+        counting->unknown = 1;
+    return dft_filter_call(asking->filter, call);
+}
+
 static uint64_t duration_of(const struct dft_event *event)
 {
     if (event->phase != DFT_PHASE_COMPLETE)
@@ -265,7 +274,7 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
     if (rc)
         return rc;
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        call_passes[i] = (uint8_t)dft_filter_call(asking->filter, batch->calls[i].id);
+        call_passes[i] = (uint8_t)dft_call_passes(asking, counting, batch->calls[i].id);
     counting->batches = 1;
     begin_calls(counting, batch->ncalls);
     for (uint32_t i = 0; i < batch->count; i++) {

@@ -50,7 +50,7 @@ static int fetch_calls(struct dft_asking *asking)
     uint64_t *wanted;
     int rc;
 
-    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME))
+    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME) && !dft_filter_has_calls(asking->filter))
         return 0;
     for (unsigned w = 0; w < asking->nworkers; w++)
         all += asking->workers[w].map.count + asking->workers[w].parents.count;

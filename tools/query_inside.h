@@ -47,6 +47,7 @@ struct dft_counting {
     uint32_t *call_slots; /* (group, op) -> position + 1 in calls */
     uint8_t inexact;      /* a row did not fit the question */
     uint8_t batches;      /* events were counted */
+    uint8_t unknown;      /* the text of a call that is asked about was not known */
     uint8_t file_rows;
 };
 
@@ -84,6 +85,8 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key);
 /* Is the event one of those that count? (aggregate.h) */
 int dft_event_counts(const struct dft_event *event, uint8_t op);
+/* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
+int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call);
 int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint32_t who, uint32_t tid, uint64_t region,
                   uint64_t dur_ns);
 /* query_union.c: busy_union_ns of all groups of an answer; `map` finds the group of a final key. */

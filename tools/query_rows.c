@@ -117,7 +117,7 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
         if (rc)
             return rc;
     }
-    if (row->kind != DFT_ROW_FILE && !dft_filter_call(asking->filter, row->subject))
+    if (row->kind != DFT_ROW_FILE && !dft_call_passes(asking, counting, row->subject))
         return 0;
     if (is_call && !asking->filter->nfiles) {
         counting->events += row->metrics.count;

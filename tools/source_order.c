@@ -155,8 +155,11 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 {
     struct ordering ordering = {.window = {.source = source, .filter = filter}};
     struct dft_window *window = &ordering.window;
-    int rc = -ENOMEM;
+    int rc = filter && dft_filter_has_calls(filter) ? dft_source_names(source, NULL, 0) : 0;
 
+    if (rc)
+        return rc;
+    rc = -ENOMEM;
     ordering.all = malloc((source->nblocks + 1) * sizeof *ordering.all);
     window->blocks = malloc((source->nblocks + 1) * sizeof *window->blocks);
     window->slices = calloc(source->nblocks + 1, sizeof *window->slices);
@@ -206,6 +209,8 @@ int dft_source_unordered(struct dft_source *source, const struct dft_filter *fil
     struct dft_reader *reader = dft_reader_create(source);
     int rc = reader ? 0 : -ENOMEM;
 
+    if (!rc && filter && dft_filter_has_calls(filter))
+        rc = dft_source_names(source, NULL, 0);
     for (size_t i = 0; !rc && i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         struct dft_batch batch;

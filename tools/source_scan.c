@@ -17,7 +17,7 @@
 
 static int grow(void *array, size_t *capacity, size_t count, size_t size)
 {
-    size_t wanted = *capacity ? 2 * *capacity : 16;
+    size_t wanted = *capacity ? 2 * *capacity : 2; /* there may be many files with few blocks */
     void *bigger;
 
     if (count < *capacity)

@@ -88,6 +88,7 @@ struct fetching {
     struct dft_source *source;
     uint64_t *wanted; /* ascending; NULL: all */
     size_t count;
+    int rows_only; /* no EVENTS blocks */
     _Atomic size_t missing;
 };
 
@@ -147,7 +148,7 @@ static int fetch_all(struct fetching *fetching)
     if (!list)
         return -ENOMEM;
     for (size_t i = 0; i < source->nblocks; i++)
-        if (holds_names(&source->blocks[i]))
+        if (holds_names(&source->blocks[i]) && !(fetching->rows_only && source->blocks[i].type == DFT_BLOCK_EVENTS))
             list[n++] = &source->blocks[i];
     rc = dft_read_blocks(source, list, n, 0, "blocks searched for names", fetch_block, fetching);
     free(list);
@@ -185,4 +186,11 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
         rc = fetch_all(&fetching);
     free(fetching.wanted);
     return rc;
+}
+
+int dft_source_names_of_rows(struct dft_source *source)
+{
+    struct fetching fetching = {.source = source, .rows_only = 1};
+
+    return atomic_load(&source->all_names) ? 0 : fetch_all(&fetching);
 }

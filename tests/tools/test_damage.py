@@ -52,7 +52,8 @@ def one_block_of_events(where):
 def one_block_of_rows(where):
     """Its events answer in its place: nothing is gone."""
     path, data = trace(where)
-    whole = summary(path)
+    whole, steps = summary(path), summary("--name", "step", path)
+    assert steps["source"] == "buckets" and steps["groups"]
     for offset, length, kind in blocks(data):
         if kind != BUCKETS:
             continue
@@ -60,6 +61,8 @@ def one_block_of_rows(where):
         answer = summary(path, expect=1)
         assert len(answer["notes"]) == 1
         assert answer["groups"] == whole["groups"] and answer["events_kept"] == whole["events_kept"]
+        # Where the names stood in those rows, others must be found to know which calls are asked about.
+        assert summary("--name", "step", path, expect=1)["groups"] == steps["groups"]
 
 
 def events_and_rows(where):
