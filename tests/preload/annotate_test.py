@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Annotations: what programs in C and C++ say through dftrace.h stands in the trace, whatever way they were compiled; without the
+library they run as if nothing had been said, and link nothing."""
+
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import ROOT, Skip, Tests, dump, environment, equal, run, run_checked, tracing, true  # noqa: E402
+
+tests = Tests()
+HERE = pathlib.Path(__file__).resolve().parent
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror", "-pedantic-errors", "-Wno-variadic-macros"]
+LONG = "n" * 999
+
+
+def compiled(directory, source, compiler, *flags):
+    if not shutil.which(compiler):
+        raise Skip(f"{compiler} is not installed")
+    program = directory / "program"
+    run_checked([compiler, *flags, f"-I{ROOT / 'include'}", "-o", program, HERE / source, "-pthread"])
+    return program
+
+
+def said(directory, program, options=()):
+    """Runs it plain and traced; returns the events of the traced run."""
+    plain = run([program, directory / "plain.txt"])
+    equal((plain.code, plain.err), (0, b""), "without the library")
+    true(plain.out.startswith(b"enabled 0"), f"without the library: {plain.out}")
+    off = tracing(directory / "off" / "t")
+    off["DFTRACER_ENABLE"] = "0"
+    done = run([program, directory / "off.txt"], env=off)
+    equal((done.code, done.out, done.err), (0, plain.out, b""), "with the library, switched off")
+    done = run([program, directory / "file"], env=tracing(directory / "out" / "t", DATA_DIR=directory, **dict(options)))
+    equal((done.code, done.out, done.err), (0, plain.out.replace(b"enabled 0", b"enabled 1"), b""), "traced")
+    equal((directory / "file").read_bytes(), (directory / "plain.txt").read_bytes(), "what the program wrote")
+    return dump(directory / "out")
+
+
+def name_of(event):
+    return event["cat"], event["name"]
+
+
+def calls(events):
+    """The innermost region of each write, in order."""
+    return [(e.get("region_cat"), e.get("region")) if "region" in e else None for e in events if e["name"] == "write"]
+
+
+def check_c(events):
+    tid = min(e["tid"] for e in events)
+    equal([r and r[1] for r in calls(events)],
+          [None, "outer", "inner", "outer", None, "scope", "block", "scope", "scope", None, "in thread", "in main"],
+          "regions of writes")
+    equal({r[0] for r in calls(events) if r and r[1] in ("inner", "block")}, {"IO"}, "their category")
+    main = [e for e in events if e["tid"] == tid]
+    regions = [e for e in main if e["cat"] not in ("POSIX", "STDIO", "PROCESS") and e.get("phase") != "instant"]
+    by_name = {}
+    for event in regions:
+        by_name.setdefault(name_of(event), []).append(event)
+    check_nesting(by_name)
+    check_arguments(by_name)
+    check_points(main, by_name)
+    check_depth(by_name)
+    equal(len(by_name["APP", "step"]), 5000, "steps")
+    equal([e["args"]["i"] for e in by_name["APP", "step"]], list(range(5000)), "arguments of steps")
+    equal(sum(("APP", f"name {i}") in by_name for i in range(1000)), 1000, "names made at run time")
+    check_names(by_name)
+    left = [e for e in events if e["name"] == "left open"]
+    true(all(e.get("open") or e.get("phase") for e in left), f"a region that did not end: {left}")
+
+
+def check_nesting(by_name):
+    outer, inner = by_name["APP", "outer"][0], by_name["IO", "inner"][0]
+    equal((outer.get("region"), inner.get("region")), (None, "outer"), "regions around regions")
+    true(outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"], "times of nested regions")
+    equal((len(by_name["APP", "scope"]), len(by_name["IO", "block"])), (2, 1), "scopes")
+    equal([len(by_name["APP", name]) for name in ("one", "two", "three")], [1, 1, 1], "regions that were ended together")
+    equal(len({e["ts"] + e["dur"] for name in ("one", "two", "three") for e in by_name["APP", name]}), 1, "their end")
+    true(("APP", "never begun") not in by_name, "an end without a begin")
+
+
+def check_arguments(by_name):
+    equal(by_name["APP", "with arguments"][0]["args"],
+          {"small": 7, "least": -2**63, "most": 2**63 - 1, "half": 0.5, "tiny": 5e-324, "text": 'a "quoted" \\ text\n\x01',
+           "empty": "", "bytes": "\udcff\udcfe \xe4"}, "arguments of all types")
+    equal(by_name["APP", "outer arguments"][0]["args"], {"a": 1, "c": 3}, "arguments around a region")
+    equal(by_name["APP", "inner arguments"][0]["args"], {"b": 2}, "arguments of a region within")
+    equal(by_name["APP", "too much"][0]["args"], {"kept": 1, "kept too": 2}, "arguments that did not fit")
+    equal(by_name["APP", "after it"][0]["args"], {"n": 1}, "arguments after that")
+    equal([e for events in by_name.values() for e in events if "nowhere" in e.get("args", {})], [], "an argument of no region")
+
+
+def check_points(main, by_name):
+    instants = [(e["name"], e.get("region")) for e in main if e.get("phase") == "instant"]
+    equal(instants, [("now", None), ("within", "around points")], "instants")
+    equal([e["args"]["value"] for e in by_name["APP", "level"]], [-3, 2**63 - 1], "counter")
+    equal([e["args"]["value"] for e in by_name["APP", "ratio"]], [0.25], "counter of a fraction")
+    equal([e["args"]["value"] for e in by_name["APP", "version"]], ["1.2.3"], "metadata")
+    equal([e["args"]["value"] for key, events in by_name.items() if key[1] == "thread_name" for e in events], ["main thread"],
+          "the thread's name")
+
+
+def check_depth(by_name):
+    """Names are kept for 64 levels; deeper ones are counted, and do no harm to those around them."""
+    kept = sorted(int(name.split()[1]) for category, name in by_name if category == "DEEP")
+    equal(kept, list(range(300 - 63, 301)), "levels")
+    for level in kept[:-1]:
+        equal(by_name["DEEP", f"level {level}"][0]["region"], f"level {level + 1}", "region around a level")
+
+
+def check_names(by_name):
+    names = {name for category, name in by_name if category == "NAMES"}
+    true("" in names and "/looks/like/a/path" in names, f"names {names}")
+    long = [name for name in names if name.startswith("nnn")]
+    true(len(long) == 1 and LONG.startswith(long[0]) and len(long[0]) > 300, "a long name, cut")
+    true(("N\xc4MES", 'sp\xe4t "\\\n') in by_name, "letters of other languages")
+
+
+def links_nothing(program):
+    needed = run_checked(["readelf", "-d", program]).out.decode()
+    true("dftrace" not in needed, f"the program needs the library: {needed}")
+    true("TEXTREL" not in needed, "relocations in code")
+
+
+@tests.case
+def c_in_every_way_of_compiling(directory):
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        for i, flags in enumerate((("-O0", "-fPIE", "-pie"), ("-O2", "-fPIE", "-pie"), ("-O0", "-fno-pie", "-no-pie"),
+                                   ("-O2", "-fno-pie", "-no-pie"), ("-O2", "-fno-plt", "-Wl,-z,now"), ("-O2", "-flto"))):
+            if compiler == "clang" and "-flto" in flags:
+                continue
+            place = directory / f"{compiler}{i}"
+            place.mkdir()
+            program = compiled(place, "annotated_calls.c", compiler, "-std=gnu11", *WARNINGS, *flags)
+            try:
+                links_nothing(program)
+                check_c(said(place, program))
+            except (AssertionError, KeyError) as error:
+                raise AssertionError(f"{compiler} {' '.join(flags)}: {error!r}") from error
+
+
+@tests.case
+def c_in_a_static_program(directory):
+    """The header does no harm where there can be no library."""
+    try:
+        program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2", "-static")
+    except AssertionError as error:
+        raise Skip("no static C library") from error
+    done = run([program, directory / "file"], env=tracing(directory / "out" / "t"))
+    equal((done.code, done.out[:9], done.err), (0, b"enabled 0", b""), "a static program")
+
+
+@tests.case
+def c_with_other_settings(directory):
+    program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2")
+    for i, options in enumerate(({"DISABLE_IO": 1}, {"INC_METADATA": 0}, {"TRACE_COMPRESSION": 0})):
+        place = directory / str(i)
+        place.mkdir()
+        events = said(place, program, options)
+        equal(len([e for e in events if e["name"] == "step"]), 5000, f"{options}: steps")
+        equal(len([e for e in events if e["name"] == "write"]), 0 if i == 0 else 12, f"{options}: writes")
+        arguments = [e for e in events if e["name"] == "with arguments"][0]["args"]
+        equal(len(arguments), 8, f"{options}: arguments")
+
+
+@tests.case
+def c_plus_plus_in_every_way_of_compiling(directory):
+    for compiler in ("g++", "clang++"):
+        if not shutil.which(compiler):
+            continue
+        for i, flags in enumerate((("-std=c++11", "-O0", "-fPIE", "-pie"), ("-std=c++20", "-O2", "-fno-pie", "-no-pie"),
+                                   ("-std=c++17", "-O2", "-fPIE", "-pie"))):
+            place = directory / f"{compiler}{i}"
+            place.mkdir()
+            try:
+                program = compiled(place, "annotated_scopes.cpp", compiler, *WARNINGS, *flags)
+            except AssertionError as error:
+                if compiler == "clang++" and "file not found" in str(error):
+                    continue  # no C++ library for it
+                raise
+            links_nothing(program)
+            check_cpp(said(place, program))
+
+
+def check_cpp(events):
+    equal([r and r[1] for r in calls(events)],
+          ["thrown", "thrown", "thrown", None, "char", "int", "lambda", "lambda", "lambda"], "regions of writes")
+    regions = [name_of(e) for e in events if e["cat"] not in ("POSIX", "STDIO", "PROCESS")]
+    equal(sorted(regions), sorted([("APP", "thrown")] * 3 + [("TEMPLATE", "char"), ("TEMPLATE", "int")] +
+                                  [("APP", "method"), ("APP", "lambda")] * 3 + [("APP", "by hand"), ("APP", "ratio")]), "regions")
+    equal([e["args"] for e in events if e["name"] == "method"], [{"class": "worker"}] * 3, "arguments")
+
+
+@tests.case
+def linked_with_the_library(directory):
+    """Instead of LD_PRELOAD."""
+    from tracing import LIBRARY
+    program = compiled(directory, "annotated_calls.c", "gcc", "-std=gnu11", "-O2", "-Wl,--no-as-needed", str(LIBRARY),
+                       f"-Wl,-rpath,{LIBRARY.parent}")
+    env = environment(DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=directory / "out" / "t", DFTRACER_DATA_DIR=directory)
+    done = run([program, directory / "file"], env=env)
+    equal((done.code, done.out, done.err), (0, b"enabled 1, errno kept 1\n", b""), "linked")
+    check_c(dump(directory / "out"))
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
