@@ -180,6 +180,9 @@ def main():
         bench = Bench(options, tmp)
         print(f"{platform.system()} {platform.release()}, {os.cpu_count()} CPUs, "
               f"{'/'.join(platform.libc_ver())}; medians of {options.rounds}, traced and untraced in turn\n")
+        busy = os.getloadavg()[0]
+        if busy > 0.5:
+            print(f"note: other programs are running here (load {busy:.1f}); the times below are too high\n")
         if not os.path.exists(bench.preload):
             sys.exit(f"{bench.preload} is not there: build first (cmake --build build)")
         bench.print_costs()
