@@ -130,19 +130,21 @@ class Bench:
         return json.loads(done.stdout)
 
     def print_reading(self):
+        readers = [("summary", ["summary", "--json"], "at once"),
+                   ("summary by file", ["summary", "--json", "--by", "file"], "> 30 million"),
+                   ("check, every event decoded", ["check"], "> 30 million"),
+                   ("dump as JSON lines", ["dump", "--json", "--unsorted"], "")]
+        readers = [reader for reader in readers if self.only in reader[0]]
+        if not readers:
+            return
         print(f"\n{'reading back':<36}{'seconds':>10}{'CPU':>10}{'events a CPU second':>21}   goal")
         with self.folder() as folder:
             subprocess.run([self.calls, "pread", str(LOOP_EVENTS), self.file], stdout=subprocess.DEVNULL, check=True,
                            env=self.environment(folder))
             traces = glob.glob(os.path.join(folder, "*.dft"))
             events = self.summary(traces)["events_kept"]
-            for title, arguments, goal in (
-                    ("summary", ["summary", "--json"], "at once"),
-                    ("summary by file", ["summary", "--json", "--by", "file"], "> 30 million"),
-                    ("check, every event decoded", ["check"], "> 30 million"),
-                    ("dump as JSON lines", ["dump", "--json", "--unsorted"], "")):
-                if self.only in title:
-                    self.print_reader(title, arguments + traces, events, goal)
+            for title, arguments, goal in readers:
+                self.print_reader(title, arguments + traces, events, goal)
 
     def print_reader(self, title, arguments, events, goal):
         walls, cpus = [], []
