@@ -184,13 +184,14 @@ static void drain(void *argument)
     free_taken(job->ring, context->take.taken);
 }
 
-static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
+/* Returns 0, or -ENOMEM: nothing was done. */
+static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
     struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
     uint64_t begin = dft_ticks();
 
     if (!job.context)
-        return;
+        return -ENOMEM;
     if (dft_clock_update() && dft_live)
         dft_livefile_note = "the machine was suspended, or its clocks disagree: times before and after may not fit\n";
     dft_live->clock = dft_clock_now;
@@ -199,6 +200,7 @@ static void with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     atomic_store_explicit(&ring->tail, to, memory_order_release);
     atomic_fetch_add(&dft_live->overhead_ns,
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_clock_now.mult) >> 32));
+    return 0;
 }
 
 /* Waits when another thread drains this ring at its exec or end: what it has passed by would be lost. A state that is no longer this
@@ -218,6 +220,7 @@ void dft_drain_own(struct dft_thread *self)
                      atomic_load_explicit(&ring->head, memory_order_relaxed));
         if (++self->drains >= GROW_AFTER && !dft_late)
             dft_thread_grow(self);
+        dft_thread_renew(self);
         dft_spin_unlock(&self->lock);
     }
     dft_signals_restore(before);
@@ -232,23 +235,24 @@ static uint32_t count_busy(const struct dft_ring *ring)
     return busy;
 }
 
-/* Every slot of a ring, also those of older laps. */
+/* Every slot of a ring, also those of older laps. Returns how many records stay in it. */
 static uint32_t drain_whole(struct dft_ring *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     uint64_t from = head > ring->capacity ? head - ring->capacity : 0;
 
-    with_context(ring, from < ring->base ? ring->base : from, head);
+    if (with_context(ring, from < ring->base ? ring->base : from, head))
+        return ring->capacity;
     return count_busy(ring);
 }
 
 uint32_t dft_drain_all_of(struct dft_thread *thread)
 {
-    uint32_t busy;
+    uint32_t busy = 0;
 
     dft_spin_lock(&thread->lock);
-    busy = thread->home == thread->ring ? 0 : drain_whole(thread->home);
-    busy += drain_whole(thread->ring);
+    for (uint32_t i = 0; i < thread->nrings; i++)
+        busy += drain_whole(thread->rings[i]);
     dft_spin_unlock(&thread->lock);
     return busy;
 }
@@ -272,12 +276,13 @@ static void write_blocks(void *argument)
     flush(job->context);
 }
 
-void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
+int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
 {
     struct blocks_job job = {.context = dft_context_acquire(), .blocks = blocks, .count = count};
 
     if (!job.context)
-        return;
+        return -ENOMEM;
     dft_on_stack(job.context->stack_top, write_blocks, &job);
     dft_context_release(job.context);
+    return 0;
 }

@@ -11,12 +11,12 @@ void dft_drain_own(struct dft_thread *self);
  * still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
-/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. */
+/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. Returns 0 or -ENOMEM. */
 struct dft_encoder;
 struct dft_drain_block {
     long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
     const void *what;
 };
-void dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count);
+int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count);
 
 #endif

@@ -118,12 +118,15 @@ int dft_process_start(void)
     result = dft_tracefile_create();
     if (!result)
         result = dft_livefile_create();
+    if (!result && (result = dft_process_write_start())) {
+        dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
+        dft_livefile_remove();
+    }
     if (result) {
         started = STARTED_FAILED;
         dft_on = 0;
         return result;
     }
-    dft_process_write_start();
     started = STARTED;
     return 0;
 }
@@ -160,11 +163,19 @@ void dft_process_forked(void)
     dft_signals_restore(before);
 }
 
+void dft_process_forked_once(void)
+{
+    if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid)
+        dft_process_forked();
+}
+
 /* --- exec --------------------------------------------------------------------------------------------------------- */
 
 static int is_executable(int dirfd, const char *path)
 {
-    return DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0) == 0;
+    long result = DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0);
+
+    return result == 0 || (result == -ENOENT && !*path); /* "": AT_EMPTY_PATH; read when the kernel could */
 }
 
 int dft_process_can_run(int dirfd, const char *path)
@@ -206,9 +217,10 @@ static uint32_t drain_everything(uint64_t wait_until_ns)
     return busy;
 }
 
+/* Not in a child that shares our memory, whatever made it. */
 static int is_ours_to_end(void)
 {
-    return dft_on && *dft_generation && started == STARTED && !dft_in_vfork_child();
+    return dft_on && *dft_generation && started == STARTED && (uint32_t)dft_sys_getpid() == dft_pid;
 }
 
 void dft_process_exec(void)
@@ -226,10 +238,24 @@ void dft_process_exec(void)
     dft_signals_restore(before);
 }
 
+/* Goes on as before. If the live file has gone, there is a new one; each thread moves to it at its next drain. */
 void dft_process_exec_failed(void)
 {
-    if (is_ours_to_end())
-        atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+    struct dft_signals before;
+    int gone;
+
+    if (!is_ours_to_end())
+        return;
+    before = dft_signals_block();
+    dft_spin_lock(&dft_process_lock);
+    gone = !dft_livefile_path[0];
+    if (gone)
+        dft_livefile_create();
+    atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+    dft_spin_unlock(&dft_process_lock);
+    if (gone && dft_self)
+        dft_drain_own(dft_self);
+    dft_signals_restore(before);
 }
 
 /* --- end ---------------------------------------------------------------------------------------------------------- */
@@ -247,10 +273,9 @@ void dft_process_end(enum dft_ending how, int status)
 
         busy = drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS);
         dft_process_write_end(how, status);
-        if (sure && !busy)
-            dft_livefile_remove();
-        else
-            atomic_store(&dft_live->state, DFT_LIVE_CLEAN);
+        atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
+        if (sure && !busy && !atomic_load(&dft_live->dropped[DFT_DROP_WRITE_FAILED]))
+            dft_livefile_remove(); /* with a full disk it alone knows what was lost */
     }
     dft_signals_restore(before);
 }

@@ -22,6 +22,8 @@ int dft_process_start(void);
 
 /* In the child of a fork, before anything else there: fresh memory, a new key. Signals blocked, or in the fork wrapper. */
 void dft_process_forked(void);
+/* The same, unless a handler of pthread_atfork that did I/O was first. */
+void dft_process_forked_once(void);
 
 /* Before fork in the parent: what is shared from now on. */
 void dft_process_forking(void);

@@ -24,6 +24,7 @@
 struct dft_live *dft_live;
 char dft_livefile_path[4400];
 const char *dft_livefile_note = "";
+uint32_t dft_livefile_number;
 
 static uint64_t allocated; /* bytes of the file */
 static uint32_t streams;
@@ -76,7 +77,7 @@ static void make_path(const char *directory, size_t length)
 /* Creates the file in a directory that is fit for it. Returns its descriptor, or -1 with no file left. */
 static int create_in(const char *directory, size_t length)
 {
-    char text[4096];
+    static char text[4096]; /* dft_process_lock is held, and the program's stack may be tiny */
     long fd;
 
     if (length >= sizeof text)
@@ -118,38 +119,51 @@ static void *map(int fd, size_t bytes, uint64_t offset)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
+/* The counters of an earlier live file of this process. */
+static void take_over(struct dft_live *live, const struct dft_live *before)
+{
+    atomic_store(&live->events, before->events);
+    atomic_store(&live->overhead_ns, before->overhead_ns);
+    for (int i = 0; i <= DFT_DROP_LAST; i++)
+        atomic_store(&live->dropped[i], before->dropped[i]);
+}
+
 int dft_livefile_create(void)
 {
+    struct dft_live *before = dft_live, *live;
     int fd;
 
     dft_livefile_path[0] = 0;
     dft_livefile_note = "";
-    streams = 0;
     fd = create();
-    dft_live = map(fd, DFT_LIVE_PAGE, 0);
-    if (!dft_live && fd >= 0)
-        dft_live = map(-1, DFT_LIVE_PAGE, 0);
+    live = map(fd, DFT_LIVE_PAGE, 0);
+    if (!live && fd >= 0)
+        live = map(-1, DFT_LIVE_PAGE, 0);
     if (fd >= 0)
         dft_sys_close(fd);
     else {
         dft_livefile_path[0] = 0;
         dft_livefile_note = "no place for a live file: events not yet written are lost if the process is killed\n";
     }
-    if (!dft_live)
+    if (!live)
         return -ENOMEM;
     allocated = FIRST_BYTES;
-    dft_live->version = DFT_LIVE_VERSION;
-    dft_live->key = dft_key;
-    dft_live->rows_id = dft_call_rows_id();
-    dft_live->pid = dft_pid;
-    dft_live->start_ns = dft_clock_start_ns;
-    dft_live->metric = dft_config.time_metric;
-    dft_live->interval_ns = dft_config.trace_interval_ms * 1000000u;
+    if (before)
+        take_over(live, before);
+    live->version = DFT_LIVE_VERSION;
+    live->key = dft_key;
+    live->rows_id = dft_call_rows_id();
+    live->pid = dft_pid;
+    live->start_ns = dft_clock_start_ns;
+    live->metric = dft_config.time_metric;
+    live->interval_ns = dft_config.trace_interval_ms * 1000000u;
     dft_clock_update();
-    dft_live->clock = dft_clock_now;
-    atomic_store(&dft_live->size, DFT_LIVE_PAGE);
-    atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
-    __atomic_store_n(&dft_live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
+    live->clock = dft_clock_now;
+    atomic_store(&live->size, DFT_LIVE_PAGE);
+    atomic_store(&live->state, DFT_LIVE_RUNNING);
+    __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
+    dft_live = live;
+    dft_livefile_number++;
     return 0;
 }
 
@@ -210,4 +224,5 @@ void dft_livefile_forget(void)
 {
     dft_live = NULL;
     dft_livefile_path[0] = 0;
+    streams = 0;
 }

@@ -13,8 +13,11 @@ int dft_livefile_create(void);
 /* Maps a new ring with so many slots, its head filled in. NULL: no memory. Signals blocked, dft_process_lock held. */
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
 
-/* Removes it from its directory; mappings stay. */
+/* Removes it from its directory; mappings stay. Create makes another one, which takes over the counters. */
 void dft_livefile_remove(void);
+
+/* How many there have been: rings of an earlier one are not to be found by anybody. */
+extern uint32_t dft_livefile_number;
 
 /* In a forked child: the parent's file is left alone. */
 void dft_livefile_forget(void);

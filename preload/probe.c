@@ -90,8 +90,8 @@ static uint32_t open_flags(enum dft_op op, const struct dft_call_args *args)
 }
 
 /* A new descriptor for this path. */
-static void bind(struct dft_thread *self, enum dft_op op, const struct dft_call_args *args, const struct dft_path *path,
-                 int fd)
+static void bind_opened(struct dft_thread *self, enum dft_op op, const struct dft_call_args *args,
+                        const struct dft_path *path, int fd)
 {
     if (fd < 0 || dft_in_vfork_child())
         return;
@@ -155,7 +155,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         dft_paths_directory_changed();
     if (err == EFAULT)
         return;
-    dft_path_make(self, &path, args->dirfd, args->path);
+    dft_path_make(self, &path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
     if (args->path2 != DFT_NO_PATH)
         file2 = second_path(self, args, &path.traced);
     if (path.traced && (self = dft_thread_get())) {
@@ -164,7 +164,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         record_path(self, probe, call, op, args, result, err, end, file2);
     }
     if (opens(op))
-        bind(self, op, args, &path, (int)result);
+        bind_opened(self, op, args, &path, (int)result);
     dft_path_done(&path);
 }
 
@@ -176,7 +176,7 @@ void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t r
     struct dft_thread *self = dft_thread_get();
     struct dft_slot record;
 
-    if (!dft_vfork_mark)
+    if (!dft_in_vfork_child())
         dft_fd_drop(probe->word);
     if (!self)
         return;
@@ -216,6 +216,17 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
     }
 }
 
+/* New descriptors that no row follows: what was known about their numbers is no longer true. */
+static void forget(const struct dft_call_args *args, int64_t result)
+{
+    if (args->pair) {
+        dft_fd_drop(dft_fd_unbind(args->pair[0]));
+        dft_fd_drop(dft_fd_unbind(args->pair[1]));
+    } else {
+        dft_fd_drop(dft_fd_unbind((int)result));
+    }
+}
+
 /* What a successful call does to descriptors and offsets. */
 static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
 {
@@ -223,6 +234,8 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
         move_offset(probe, op, args, result);
     else if (op == DFT_OP_DUP && !dft_in_vfork_child())
         dft_fd_bind_same((int)result, probe->word);
+    else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
+        forget(args, result);
     else if (op == DFT_OP_CHDIR)
         dft_paths_directory_changed();
     else if (op == DFT_OP_FOPEN && probe->open)

@@ -32,6 +32,7 @@ struct dft_call_args {
     const char *fopen_mode;
     const char *text;
     int newline, character;
+    const int *pair; /* two new descriptors */
 };
 
 #define DFT_NO_PATH ((const char *)1)
@@ -63,7 +64,7 @@ struct dft_probe {
 uint64_t dft_probe_resolve(int fd, uint64_t word);
 /* The offset of a description that others may move, or that is not known, before the call. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
-int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t moved);
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved);
 
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
@@ -160,7 +161,7 @@ static inline int dft_probe_is_same(const struct dft_probe *probe)
 }
 
 /* Where a call that moved the offset by `moved` bytes happened; -1: others did so at the same time. */
-static inline int64_t dft_offset_end(struct dft_probe *probe, enum dft_op op, int64_t moved)
+static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
     uint32_t started, finished;
@@ -170,7 +171,7 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, enum dft_op op, in
     if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
         struct dft_probe copy = *probe;
 
-        return dft_probe_settle_offset(&copy, op, moved);
+        return dft_probe_settle_offset(&copy, moved);
     }
     finished = dft_turn_add(&open->finished);
     started = atomic_load_explicit(&open->started, memory_order_acquire);
@@ -214,18 +215,18 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 
         probe->fd = args->stream ? dft_stream_fd(args->stream) : args->dir ? dft_dir_fd(args->dir) : args->fd;
         if (dft_op_closes(op))
-            word = dft_vfork_mark ? dft_fd_word(probe->fd) : dft_fd_unbind(probe->fd);
+            word = dft_in_vfork_child() ? dft_fd_word(probe->fd) : dft_fd_unbind(probe->fd);
         else
             word = dft_fd_word(probe->fd);
         if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
-            if (word & DFT_FD_UNTRACED)
-                return op == DFT_OP_DUP ? (probe->word = word, 1) : 0;
-            if (op == DFT_OP_DUP && !word)
+            if (word & DFT_FD_UNTRACED && op != DFT_OP_FRESH)
+                return op == DFT_OP_DUP || op == DFT_OP_CHDIR ? (probe->word = word, 1) : 0;
+            if ((op == DFT_OP_DUP && !word) || op == DFT_OP_FRESH)
                 return 1;
             if (!dft_op_closes(op))
                 word = dft_probe_resolve(probe->fd, word);
             if (!(word & DFT_FD_TRACED))
-                return 0;
+                return op == DFT_OP_CHDIR; /* the working directory changes, whatever is traced */
         }
         probe->word = word;
         probe->open = dft_fd_open(word);
@@ -261,9 +262,12 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (dft_op_moves_offset(op))
-        offset = dft_offset_end(probe, op, moved);
-    else if (dft_op_is_stream_data(op))
+        offset = dft_offset_end(probe, moved);
+    else if (dft_op_is_stream_data(op)) {
         offset = dft_stream_offset(probe->open, dft_probe_is_same(probe), op, moved);
+        if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
+            atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;

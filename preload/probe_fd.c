@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <sys/stat.h>
 
 #include "paths.h"
 #include "tracefile.h"
@@ -70,14 +71,16 @@ out:
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
 {
     uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+    struct stat st;
 
     if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
-        return -1;
+        return DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 }
 
-/* For an append the end after it tells; else the offsets before and after must fit to what was moved. */
-int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t moved)
+/* The offsets before and after must fit to what was moved, else others did so too and nobody knows; for an append the one before is
+ * the size of the file. */
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
@@ -90,8 +93,6 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, enum dft_op op, int64_t
         if (flags & DFT_OPEN_LOST)
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
     }
-    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
-        return moved > 0 ? after - moved : after;
     return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
 }
 

@@ -58,7 +58,7 @@ static void read_clocks(uint64_t sample[2])
     sample[1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void dft_process_write_start(void)
+int dft_process_write_start(void)
 {
     static char exe[4096], command[16384], cwd[4096], options[2048];
     static struct utsname names;
@@ -86,7 +86,7 @@ void dft_process_write_start(void)
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.notes = text_of(dft_livefile_note, strlen(dft_livefile_note));
     read_clocks(sample);
-    dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
+    return dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
 }
 
 void dft_process_write_end(enum dft_ending how, int status)
@@ -102,9 +102,8 @@ void dft_process_write_end(enum dft_ending how, int status)
     for (int why = 1; why <= DFT_DROP_LAST; why++) {
         end.dropped[why] = atomic_load(&dft_live->dropped[why]);
         for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-            end.dropped[why] += atomic_load(&t->ring->dropped[why]);
-            if (t->home != t->ring)
-                end.dropped[why] += atomic_load(&t->home->dropped[why]);
+            for (uint32_t i = 0; i < t->nrings; i++)
+                end.dropped[why] += atomic_load(&t->rings[i]->dropped[why]);
         }
     }
     read_clocks(sample);

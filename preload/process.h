@@ -4,8 +4,8 @@
 
 #include "format.h"
 
-/* Signals blocked. */
-void dft_process_write_start(void);
+/* Signals blocked. Start returns 0 or -ENOMEM. */
+int dft_process_write_start(void);
 void dft_process_write_end(enum dft_ending how, int status);
 
 #endif

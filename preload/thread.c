@@ -58,13 +58,15 @@ static struct dft_thread *reuse(uint32_t tid)
         return NULL;
     thread = caa_container_of(node, struct dft_thread, free);
     cds_wfs_node_init(&thread->free);
-    thread->home->tid = thread->ring->tid = tid;
+    for (uint32_t i = 0; i < thread->nrings; i++)
+        thread->rings[i]->tid = tid;
     thread->cwd_version = 0;
     return thread;
 }
 
 static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
 {
+    thread->rings[thread->nrings++] = ring;
     thread->ring = ring;
     thread->drain_at = ring->capacity / 4 * 3;
 }
@@ -78,6 +80,7 @@ static struct dft_thread *create(uint32_t tid)
         return NULL;
     set_ring(thread, ring);
     thread->home = ring;
+    thread->livefile = dft_livefile_number;
     cds_wfs_node_init(&thread->free);
     thread->next = dft_threads;
     __atomic_store_n(&dft_threads, thread, __ATOMIC_RELEASE);
@@ -123,13 +126,32 @@ void dft_thread_grow(struct dft_thread *thread)
     struct dft_ring *old = thread->ring, *ring;
     uint64_t head = atomic_load_explicit(&old->head, memory_order_relaxed);
 
-    if (old->capacity >= DFT_RING_SLOTS_MAX)
+    if (old->capacity >= DFT_RING_SLOTS_MAX || thread->nrings == DFT_THREAD_RINGS)
         return;
     dft_spin_lock(&dft_process_lock);
     ring = dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1);
     dft_spin_unlock(&dft_process_lock);
     if (ring)
         set_ring(thread, ring);
+}
+
+void dft_thread_renew(struct dft_thread *thread)
+{
+    struct dft_ring *old = thread->home, *ring = NULL;
+    uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed);
+
+    if (thread->livefile == dft_livefile_number || thread->nrings == DFT_THREAD_RINGS)
+        return;
+    dft_spin_lock(&dft_process_lock);
+    ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
+    dft_spin_unlock(&dft_process_lock);
+    if (!ring)
+        return;
+    memcpy(ring->regions, old->regions, sizeof ring->regions);
+    atomic_store_explicit(&ring->depth, depth, memory_order_release);
+    thread->home = ring;
+    thread->livefile = dft_livefile_number;
+    set_ring(thread, ring);
 }
 
 /* Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
@@ -149,11 +171,8 @@ void dft_thread_forget_all(void)
 {
     struct dft_thread *self = dft_self;
 
-    if (self) {
-        detach(self->ring);
-        if (self->home != self->ring)
-            detach(self->home);
-    }
+    for (uint32_t i = 0; self && i < self->nrings; i++)
+        detach(self->rings[i]);
     dft_self = NULL;
     dft_threads = NULL;
     __cds_wfs_init(&free_states);

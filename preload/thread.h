@@ -17,11 +17,12 @@
 #include "live.h"
 #include "sys.h"
 
-#define DFT_SENT_NAMES  256u
-#define DFT_DIRS        8u
-#define DFT_DIR_TEXT    464u
-#define DFT_ARGS_BYTES  1024u
-#define DFT_FIRST_SLOTS 256u
+#define DFT_SENT_NAMES   256u
+#define DFT_DIRS         8u
+#define DFT_DIR_TEXT     464u
+#define DFT_ARGS_BYTES   1024u
+#define DFT_FIRST_SLOTS  256u
+#define DFT_THREAD_RINGS 6u
 
 /* The path of a directory descriptor, valid while the table's word for it is the same. */
 struct dft_dir {
@@ -33,10 +34,13 @@ struct dft_dir {
 
 struct dft_thread {
     struct dft_ring *ring; /* where events go */
-    struct dft_ring *home; /* the first one: open regions and the call in flight stand there */
-    uint64_t drain_at;     /* occupied slots at which the owner drains */
-    struct dft_spin lock;  /* held by a drain */
-    uint32_t drains;       /* because the ring was full enough */
+    struct dft_ring *home; /* where open regions and the call in flight stand: the first ring in the live file */
+    struct dft_ring *rings[DFT_THREAD_RINGS]; /* all it has had: an interrupted append may still end in an older one */
+    uint32_t nrings;
+    uint32_t livefile;    /* dft_livefile_number when `home` was made */
+    uint64_t drain_at;    /* occupied slots at which the owner drains */
+    struct dft_spin lock; /* held by a drain */
+    uint32_t drains;      /* because the ring was full enough */
     struct cds_wfs_node free;
     struct dft_thread *next; /* in dft_threads */
     uint16_t args_used;
@@ -65,8 +69,10 @@ int dft_thread_init(void);
  * child. NULL: there can be none (the event is counted as dropped). */
 struct dft_thread *dft_thread_begin(void);
 
-/* A larger ring for the calling thread, when its own is free of pending records. Called by the owner's drain. */
+/* Another ring for the calling thread, after its drain: a larger one when it keeps filling, or one in the new live file when there is
+ * another than the thread began with. */
 void dft_thread_grow(struct dft_thread *thread);
+void dft_thread_renew(struct dft_thread *thread);
 
 /* In a forked child: forgets all threads of the parent; this thread's ring becomes private memory that nobody reads. */
 void dft_thread_forget_all(void);

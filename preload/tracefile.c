@@ -66,7 +66,7 @@ static void make_plain(char *text)
 
 static void find_program(void)
 {
-    char exe[1024];
+    static char exe[1024]; /* dft_process_lock is held, and the program's stack may be tiny */
     long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
     const char *name;
 

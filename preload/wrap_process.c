@@ -10,6 +10,9 @@
 #include "probe.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstack-usage=" /* the lists of execl */
+#endif
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Winitializer-overrides"
 #endif
@@ -32,7 +35,7 @@ static pid_t make_fork(enum dft_call_number call, pid_t (*make)(void))
     probe.start = dft_ticks();
     pid = make();
     if (pid == 0)
-        dft_process_forked();
+        dft_process_forked_once();
     else if (dft_on & DFT_ON_PROCESS)
         dft_end_many(&probe, call, &args, pid, pid < 0 ? errno : 0);
     return pid;
@@ -91,7 +94,7 @@ static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int di
  * is made ready. */
 static int may_run(int dirfd, const char *path)
 {
-    return path && (!*path || dft_process_can_run(dirfd, path));
+    return path && dft_process_can_run(dirfd, path);
 }
 
 #define EXEC(call, dirfd, path, make)                                                                                  \
