@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sys.h"
 
@@ -43,14 +44,30 @@ static size_t put(char *text, size_t room, size_t used, const char *more)
     return used;
 }
 
+/* Descriptor 2 as the program was given it: what the program opens there later is its own file. */
+static uint64_t message_device, message_inode;
+
+static int identify_messages(uint64_t *device, uint64_t *inode)
+{
+    struct stat st;
+
+    if (DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    *device = st.st_dev;
+    *inode = st.st_ino;
+    return 0;
+}
+
 void dft_message(enum dft_log_level level, const char *text, ...)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     char line[512] = "dftrace: ";
     size_t used = strlen(line);
+    uint64_t device, inode;
     va_list list;
 
-    if (level > dft_config.log_level)
+    if (level > dft_config.log_level || identify_messages(&device, &inode) || device != message_device ||
+        inode != message_inode)
         return;
     used = put(line, sizeof line - 1, used, names[level]);
     used = put(line, sizeof line - 1, used, ": ");
@@ -235,6 +252,7 @@ void dft_config_init(char *const *environment)
 
     if (!environment)
         return;
+    identify_messages(&message_device, &message_inode);
     for (int levels_first = 1; levels_first >= 0; levels_first--)
         for (char *const *e = environment; *e; e++) {
             const char *name = *e + sizeof prefix - 1, *equals;

@@ -267,6 +267,7 @@ static void write_blocks(void *argument)
 {
     struct blocks_job *job = argument;
 
+    job->context->failed = 0;
     for (uint32_t i = 0; i < job->count; i++) {
         const void *block;
         long length = job->blocks[i].encode(job->context->encoder, job->blocks[i].what, &block);
@@ -279,10 +280,12 @@ static void write_blocks(void *argument)
 int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
 {
     struct blocks_job job = {.context = dft_context_acquire(), .blocks = blocks, .count = count};
+    int failed;
 
     if (!job.context)
         return -ENOMEM;
     dft_on_stack(job.context->stack_top, write_blocks, &job);
+    failed = job.context->failed;
     dft_context_release(job.context);
-    return 0;
+    return failed ? -EIO : 0;
 }

@@ -11,7 +11,8 @@ void dft_drain_own(struct dft_thread *self);
  * still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
-/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. Returns 0 or -ENOMEM. */
+/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. Returns 0, -ENOMEM, or -EIO: they could not
+ * be written. */
 struct dft_encoder;
 struct dft_drain_block {
     long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);

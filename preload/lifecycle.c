@@ -38,6 +38,7 @@ volatile uint32_t *dft_generation = &no_generation;
 
 enum started { STARTED_NOT, STARTED, STARTED_FAILED };
 static enum started started;
+static int ended;   /* atomic */
 static int barrier; /* membarrier can be used */
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
@@ -118,9 +119,11 @@ int dft_process_start(void)
     result = dft_tracefile_create();
     if (!result)
         result = dft_livefile_create();
-    if (!result && (result = dft_process_write_start())) {
+    if (!result && dft_process_write_start() == -ENOMEM) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         dft_livefile_remove();
+        dft_tracefile_remove();
+        result = -ENOMEM;
     }
     if (result) {
         started = STARTED_FAILED;
@@ -154,6 +157,7 @@ void dft_process_forked(void)
     dft_vfork_mark = 0;
     dft_late = 0;
     started = STARTED_NOT;
+    ended = 0;
     dft_process_lock.held = 0;
     dft_thread_forget_all();
     dft_livefile_forget();
@@ -223,6 +227,13 @@ static int is_ours_to_end(void)
     return dft_on && *dft_generation && started == STARTED && (uint32_t)dft_sys_getpid() == dft_pid;
 }
 
+/* From now on whoever appends drains at once. Returns 0 when no thread can have missed that. */
+static int announce_late(void)
+{
+    __atomic_store_n(&dft_late, 1, __ATOMIC_SEQ_CST);
+    return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
+}
+
 void dft_process_exec(void)
 {
     struct dft_signals before;
@@ -231,10 +242,9 @@ void dft_process_exec(void)
         return;
     before = dft_signals_block();
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
-    if (!drain_everything(0)) {
-        dft_process_write_end(DFT_ENDING_EXEC, 0);
+    if (!announce_late() && !drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS) &&
+        !dft_process_write_end(DFT_ENDING_EXEC, 0))
         dft_livefile_remove();
-    }
     dft_signals_restore(before);
 }
 
@@ -247,6 +257,7 @@ void dft_process_exec_failed(void)
     if (!is_ours_to_end())
         return;
     before = dft_signals_block();
+    __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
     dft_spin_lock(&dft_process_lock);
     gone = !dft_livefile_path[0];
     if (gone)
@@ -263,20 +274,18 @@ void dft_process_exec_failed(void)
 void dft_process_end(enum dft_ending how, int status)
 {
     struct dft_signals before;
-    uint32_t busy;
+    int unsure;
 
-    if (!is_ours_to_end())
+    if (!is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
         return;
     before = dft_signals_block();
-    if (!__atomic_exchange_n(&dft_late, 1, __ATOMIC_SEQ_CST)) {
-        int sure = barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
-
-        busy = drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS);
-        dft_process_write_end(how, status);
-        atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
-        if (sure && !busy && !atomic_load(&dft_live->dropped[DFT_DROP_WRITE_FAILED]))
-            dft_livefile_remove(); /* with a full disk it alone knows what was lost */
-    }
+    unsure = announce_late();
+    atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
+    if (drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS))
+        unsure = 1;
+    /* When END cannot be written, the live file alone knows what was lost. */
+    if (!dft_process_write_end(how, status) && !unsure)
+        dft_livefile_remove();
     dft_signals_restore(before);
 }
 

@@ -89,7 +89,7 @@ int dft_process_write_start(void)
     return dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
 }
 
-void dft_process_write_end(enum dft_ending how, int status)
+int dft_process_write_end(enum dft_ending how, int status)
 {
     struct dft_end end = {.key = dft_key,
                           .events = atomic_load(&dft_live->events),
@@ -107,5 +107,5 @@ void dft_process_write_end(enum dft_ending how, int status)
         }
     }
     read_clocks(sample);
-    dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, sample}, {encode_end, &end}}, 2);
+    return dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, sample}, {encode_end, &end}}, 2);
 }

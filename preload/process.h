@@ -4,8 +4,8 @@
 
 #include "format.h"
 
-/* Signals blocked. Start returns 0 or -ENOMEM. */
+/* Signals blocked. They return 0, or -errno: it could not be written. */
 int dft_process_write_start(void);
-void dft_process_write_end(enum dft_ending how, int status);
+int dft_process_write_end(enum dft_ending how, int status);
 
 #endif

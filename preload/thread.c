@@ -30,6 +30,7 @@ static void thread_ends(void *state)
         return;
     before = dft_signals_block();
     atomic_store_explicit(&self->home->depth, 0, memory_order_relaxed);
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
     if (dft_drain_all_of(self) == 0) {
         dft_self = NULL;

@@ -177,6 +177,12 @@ int dft_tracefile_create(void)
     return 0;
 }
 
+void dft_tracefile_remove(void)
+{
+    DFT_SYS(unlinkat, AT_FDCWD, path, 0, 0, 0, 0);
+    dft_tracefile_forget();
+}
+
 void dft_tracefile_forget(void)
 {
     int fd = __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED);

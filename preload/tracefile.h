@@ -11,6 +11,9 @@ void dft_tracefile_init(void);
 /* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
 int dft_tracefile_create(void);
 
+/* Removes it: nothing could be written to it. */
+void dft_tracefile_remove(void);
+
 /* Gives up the descriptor (in a forked child: it is the parent's file). */
 void dft_tracefile_forget(void);
 
