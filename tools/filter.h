@@ -34,8 +34,8 @@ int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const c
 int dft_filter_add_patterns(const char ***list, size_t *count, char *text);
 int dft_filter_seconds(int64_t *ns, const char *text);
 
-/* Ready for a source: makes times absolute, and fetches all names when files are asked about. Who asks about calls (cat,
- * name) by itself fetches their texts before. Returns 0 or -ENOMEM. */
+/* Ready for a source: makes times absolute, and fetches all names when files are asked about. Who asks about calls
+ * (cat, name) by itself fetches their texts before. Returns 0 or -ENOMEM. */
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 
 /* Does the process pass (rank, pid)? A process without a rank passes no list of ranks. */

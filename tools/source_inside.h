@@ -73,7 +73,7 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
 /* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these.
  * *scanned grows with source->files. */
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
-/* What the live files say about the ends of their processes; after the processes are known. */
+/* source_ending.c: what the live files say about the ends of their processes; after the processes are known. */
 void dft_live_processes(struct dft_source *source);
 
 /* source_process.c: processes and blocks from what was scanned (which is emptied). */

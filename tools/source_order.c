@@ -1,9 +1,10 @@
 /* Events in global order with bounded memory.
  *
- * Time is cut into windows. Of each, all blocks that may hold events of it (by their headers) are decoded, and the events
- * that start in it are kept, sorted and given. A window's width comes from the one before (the first from the whole), is
- * halved while the headers say that it would hold too much, as if the events of a block were spread evenly, and when it
- * holds too much after all, it is halved and done again. A block that spans several windows is decoded once for each. */
+ * Time is cut into windows. Of each, all blocks that may hold events of it (by their headers) are decoded, and the
+ * events that start in it are kept, sorted and given. A window's width comes from the one before (the first from the
+ * whole), is halved while the headers say that it would hold too much, as if the events of a block were spread evenly,
+ * and when it holds too much after all, it is halved and done again. A block that spans several windows is decoded once
+ * for each. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One window of time: its blocks decoded in N threads, its events sorted.
  *
- * Blocks come in the order of process key, tid, stream, first, and events keep that order; so a stable sort by start alone
- * (least significant digit first, 11 bits a pass) gives the whole order. */
+ * Blocks come in the order of process key, tid, stream, first, and events keep that order; so a stable sort by start
+ * alone (least significant digit first, 11 bits a pass) gives the whole order. */
 #include "source_window.h"
 
 #include <errno.h>

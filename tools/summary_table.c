@@ -158,7 +158,7 @@ int dft_summary_table(const struct dft_summary *summary, const struct dft_answer
     return rc;
 }
 
-/* --- ranks ---------------------------------------------------------------------------------------------------------- */
+/* --- ranks -------------------------------------------------------------------------------------------------------- */
 
 struct rank_line {
     uint64_t rank, io_ns, read, written;

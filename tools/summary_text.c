@@ -153,7 +153,7 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
     putchar('\n');
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole --------------------------------------------------------------------------------------------------- */
 
 static void print_title(const char *title, const struct dft_answer *answer)
 {

@@ -1,0 +1,87 @@
+/* How the processes of live files ended: what the files say about it, and whether the process is still there. */
+#include "source_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live.h"
+
+** /
+
+    /* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the
+ * last parenthesis of the name: clock ticks since boot. */
+    static uint64_t start_of_pid(uint32_t pid)
+{
+    char path[64], line[1024], *at;
+    unsigned long long start = 0;
+    struct timespec now, up;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return UINT64_MAX;
+    if (fgets(line, sizeof line, file) && (at = strrchr(line, ')')) && at[1] == ' ')
+        sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
+    fclose(file);
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    return (uint64_t)(now.tv_sec - up.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec +
+           start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (process->known && process->process.host.length && strcmp(process->process.host.bytes, host))
+        return 0;
+    return file->pid && start_of_pid(file->pid) <= file->start_ns + 100000000u;
+}
+
+static void end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
+{
+    static const uint8_t endings[] = {
+        [DFT_LIVE_EXEC] = DFT_ENDING_EXEC, [DFT_LIVE_CLEAN] = DFT_ENDING_EXIT, [DFT_LIVE_FATAL] = DFT_ENDING_SIGNAL};
+
+    if (!process->known) {
+        process->process.pid = file->pid;
+        process->known = 1;
+        process->file = (uint32_t)(file - source->files);
+    }
+    if (process->ended) {
+        process->end.dropped[DFT_DROP_TORN] += file->torn;
+        return;
+    }
+    process->end = file->end;
+    if (file->live_state < sizeof endings && endings[file->live_state]) {
+        process->how = endings[file->live_state];
+    } else if (is_running(file, process)) {
+        process->how = DFT_ENDING_RUNNING;
+        dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", file->path,
+                        file->pid);
+    } else {
+        process->how = DFT_ENDING_KILLED;
+        dft_source_note(source, 0, "%s: process %u was killed; its last events were found in this file", file->path,
+                        file->pid);
+    }
+}
+
+void dft_live_processes(struct dft_source *source)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE || !file->key)
+            continue;
+        for (uint32_t p = 0; p < source->nprocesses; p++) {
+            if (source->processes[p].key != file->key)
+                continue;
+            source->processes[p].live_file = f + 1;
+            end_of(source, file, &source->processes[p]);
+        }
+    }
+}
