@@ -8,11 +8,9 @@
 
 #include "live.h"
 
-** /
-
-    /* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the
+/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the
  * last parenthesis of the name: clock ticks since boot. */
-    static uint64_t start_of_pid(uint32_t pid)
+static uint64_t start_of_pid(uint32_t pid)
 {
     char path[64], line[1024], *at;
     unsigned long long start = 0;
