@@ -11,7 +11,7 @@
 /* A list of columns under construction. What does not fit sets `full` and is not written. */
 struct dft_raw {
     uint8_t *start, *at, *end;
-    uint8_t *column; /* content of the open column */
+    uint8_t *column;  /* content of the open column */
     uint8_t *symbols; /* from here on there are symbols of split columns only; NULL: there are none */
     int full;
 };

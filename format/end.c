@@ -10,7 +10,7 @@ const char *dft_drop_text(enum dft_drop drop)
         [DFT_DROP_NO_FILE] = "no trace file",
         [DFT_DROP_TOO_LONG] = "record too long",
         [DFT_DROP_TORN] = "half-written at the end",
-       
+
         [DFT_DROP_TOO_DEEP] = "region nested too deep",
     };
     _Static_assert(sizeof texts / sizeof *texts == DFT_DROP_LAST + 1, "one text a reason");
