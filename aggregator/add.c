@@ -195,7 +195,7 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     uint64_t region = event->region;
     struct dft_metrics sum;
 
-    if (recent.subject != call->id || recent.region != region)
+    if (!recent.to_ns || recent.subject != call->id || recent.region != region)
         return i;
     dft_metrics_clear_inline(&sum);
     for (; i < end; i++, event++) {

@@ -151,6 +151,18 @@ static void get_times(struct filling *filling, const struct dft_slot *slot, uint
         dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
 }
 
+/* Is this number one of calls or annotations? */
+static int is_event(uint32_t call)
+{
+    return call < DFT_CALL_COUNT ? call != DFT_CALL_NONE
+                                 : call >= DFT_CALL_ANNOTATION && call < DFT_CALL_ANNOTATION + DFT_OP_COUNT;
+}
+
+static uint8_t op_of(uint32_t call)
+{
+    return call < DFT_CALL_COUNT ? dft_call_rows[call].op : (uint8_t)(call - DFT_CALL_ANNOTATION);
+}
+
 static int take_event(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
@@ -181,8 +193,7 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
     return 0;
 }
 
-/* The common records: of one slot and this lap, calls of the C library that are in the batch already, times as they are. Takes a run of
- * them from `sequence` on; returns where it ends. */
+/* The common records: of one slot and this lap, times as they are. Takes a run of them from `sequence` on; returns where it ends. */
 static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
 {
     struct dft_take *take = filling->take;
@@ -192,6 +203,7 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
     struct dft_event *event = &take->events[batch->count];
     struct dft_meaning meaning = {0, 0};
     uint32_t position = 0;
+    uint64_t subject = 0; /* the name that an annotation's call stands for */
 
     if (take->torn_ok || take->metric != DFT_TIME_NS)
         return sequence;
@@ -205,15 +217,18 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
 
         if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
             break;
-        if (slot->call != call) {
-            if (slot->call >= DFT_CALL_COUNT || !take->call_of[slot->call])
+        if (slot->call != call || (subject && slot->file != subject)) {
+            if (!is_event(slot->call))
                 break;
             call = slot->call;
-            position = take->call_of[call] - 1;
-            meaning = dft_meaning_of(dft_call_rows[call].op);
+            subject = call >= DFT_CALL_COUNT ? slot->file : 0;
+            position = call_position(filling, slot);
+            meaning = dft_meaning_of(op_of(call));
         }
         take->taken[index / 64] |= UINT64_C(1) << index % 64;
         dft_slot_event(slot, event, meaning);
+        if (subject)
+            event->file = 0;
         event->start_ns = dft_clock_ns(take->clock, slot->start);
         event->dur_ns = dft_clock_ns(take->clock, slot->start + slot->duration) - event->start_ns;
         event->call = position;

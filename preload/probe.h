@@ -86,12 +86,17 @@ void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const stru
 /* The single-threaded process needs no locked instructions. */
 extern char __libc_single_threaded __attribute__((weak));
 
+static inline int dft_is_single(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
 static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
 {
 #if defined(__x86_64__)
     uint32_t one = 1;
 
-    if (&__libc_single_threaded && __libc_single_threaded) {
+    if (dft_is_single()) {
         __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)turn) : : "memory", "cc");
         return one;
     }
@@ -198,6 +203,22 @@ static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int
     return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }
 
+/* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must cost next to nothing. */
+static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op op, const struct dft_call_args *args,
+                                                                   int on)
+{
+    int fd;
+
+    if (__builtin_expect(!(dft_on & on), 0))
+        return 1;
+    if (!dft_op_is_data(op) && op != DFT_OP_SEEK && op != DFT_OP_STAT)
+        return 0;
+    if (args->path != DFT_NO_PATH)
+        return 0;
+    fd = args->stream ? dft_stream_fd(args->stream) : args->fd;
+    return (dft_fd_word(fd) & DFT_FD_UNTRACED) != 0;
+}
+
 /* Returns 0 when the call is of no interest; then the wrapper just makes it. */
 static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_probe *probe, enum dft_call_number call,
                                                                  enum dft_op op, const struct dft_call_args *args,
@@ -244,8 +265,23 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 }
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
-/* Where a stream's data call happened; -1: not known. */
-int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved);
+/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending. */
+int64_t dft_stream_offset_slow(struct dft_open *open, enum dft_op op, int64_t moved);
+
+static inline int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved)
+{
+    int64_t offset;
+
+    if (!same)
+        return -1;
+    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
+        return dft_stream_offset_slow(open, op, moved);
+    if (!dft_is_single())
+        return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    offset = atomic_load_explicit(&open->offset, memory_order_relaxed);
+    atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
+    return offset;
+}
 
 /* One data call into the ring. moved: bytes; result: as recorded. */
 static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,

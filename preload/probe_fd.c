@@ -97,13 +97,11 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
 }
 
 /* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
-int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved)
+int64_t dft_stream_offset_slow(struct dft_open *open, enum dft_op op, int64_t moved)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
 
-    if (!same)
-        return -1;
     if (!(flags & DFT_OPEN_STREAM))
         flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;
     if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST) || (writes && flags & DFT_OPEN_APPEND)) {

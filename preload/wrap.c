@@ -27,9 +27,9 @@ static inline __attribute__((always_inline)) int is_hidden(enum dft_op op, int f
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
-#define WRAP(number, op, type, name, prototype, make_call, on, ...)                                                    \
-    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
-    type dft_wrap_##name prototype                                                                                     \
+/* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. */
+#define WRAP(number, op, type, name, prototype, arguments, make_call, on, ...)                                         \
+    static __attribute__((noinline)) type dft_traced_##name prototype                                                  \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
         struct dft_probe probe;                                                                                        \
@@ -42,16 +42,25 @@ static inline __attribute__((always_inline)) int is_hidden(enum dft_op op, int f
         result = make_call;                                                                                            \
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \
+    }                                                                                                                  \
+    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
+    type dft_wrap_##name prototype                                                                                     \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+                                                                                                                       \
+        if (dft_probe_is_idle(op, &args, on))                                                                          \
+            return make_call;                                                                                          \
+        return dft_traced_##name arguments;                                                                            \
     }
 
 #define ON(op)           dft_on_bit(DFT_OP_##op)
 #define CALL(name, list) DFT_REAL(name) list
 
 #define DFT_CALL(category, op, type, name, prototype, arguments, ...)                                                  \
-    WRAP(DFT_CALL_##name, DFT_OP_##op, type, name, prototype, CALL(name, arguments), ON(op), __VA_ARGS__)
+    WRAP(DFT_CALL_##name, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
 
 #define DFT_ENTRY(event, op, type, name, prototype, arguments, ...)                                                    \
-    WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, CALL(name, arguments), ON(op), __VA_ARGS__)
+    WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
 
 #define DFT_MODE(category, op, type, name, prototype, arguments, ...)                                                  \
     EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
