@@ -32,7 +32,7 @@ typedef uint64_t function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint
 enum kind { KIND_PLAIN, KIND_MODE, KIND_FORMAT, KIND_HAND };
 
 struct row {
-    const char *name, *type, *prototype, *arguments;
+    const char *name, *type, *operation, *prototype, *arguments;
     enum kind kind;
     enum dft_op op;
     size_t result_bytes;
@@ -61,8 +61,11 @@ struct row {
 #undef DFT_HAND_ALIAS
 
 #define ROW(kind, op, type, bytes, name, real_name, prototype, arguments)                                              \
-    {#name,         #type, #prototype, #arguments, kind, DFT_OP_##op, bytes, offsetof(struct dft_reals, real_name),    \
-     wrapper_##name},
+    {                                                                                                                  \
+        #name,         #type,      #op,                                                                                \
+        #prototype,    #arguments, kind,                                                                               \
+        DFT_OP_##op,   bytes,      offsetof(struct dft_reals, real_name),                                              \
+        wrapper_##name},
 #define DFT_CALL(category, op, type, name, prototype, arguments, ...)                                                  \
     ROW(KIND_PLAIN, op, type, sizeof(type), name, name, prototype, arguments)
 #define DFT_ENTRY DFT_CALL
@@ -316,6 +319,12 @@ static void check_arguments(const struct row *row, enum mode mode, const uint64_
             complain(row, mode, "variable argument", mock.list[i], given[i]);
 }
 
+/* Not in a forked child, nor when the call makes a descriptor that is not followed. */
+static int makes_events(const struct row *row, uint64_t result)
+{
+    return strcmp(row->operation, "FRESH") && !(row->op == DFT_OP_FORK && !result);
+}
+
 static void check_row(const struct row *row, enum mode mode, uint64_t result, int error)
 {
     uint64_t given[ARGUMENTS];
@@ -333,7 +342,7 @@ static void check_row(const struct row *row, enum mode mode, uint64_t result, in
         complain(row, mode, "errno", (uint64_t)outcome.error, (uint64_t)(error ? error : OLD_ERRNO));
     if (!dft_on && outcome.appended)
         complain(row, mode, "events, tracing off", outcome.appended, 0);
-    if (dft_on && mode == MODE_TRACED && !outcome.appended && error != EFAULT && !(row->op == DFT_OP_FORK && !result))
+    if (dft_on && mode == MODE_TRACED && !outcome.appended && error != EFAULT && makes_events(row, result))
         complain(row, mode, "events, tracing on", 0, 1);
 }
 
@@ -504,6 +513,12 @@ static void test_vfork(void)
     CU_ASSERT_EQUAL(outcome.error, OLD_ERRNO);
 }
 
+/* Through memory: compilers take two names for two functions. */
+static int is_same(function *volatile one, function *volatile other)
+{
+    return one == other;
+}
+
 static void test_aliases(void)
 {
     char line[128];
@@ -524,7 +539,7 @@ static void test_aliases(void)
 #define DFT_HAND(...)
 #define DFT_ALIAS(name, alias)                                                                                         \
     snprintf(line, sizeof line, "%s is not %s", #alias, #name);                                                        \
-    CU_assertImplementation((void *)wrapper_##name == (void *)wrapper_##alias, __LINE__, line, __FILE__, "", CU_FALSE);
+    CU_assertImplementation(is_same(wrapper_##name, wrapper_##alias), __LINE__, line, __FILE__, "", CU_FALSE);
 #define DFT_HAND_ALIAS DFT_ALIAS
 #include <dftrace/calls.def>
 }
