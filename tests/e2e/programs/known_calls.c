@@ -45,6 +45,11 @@ static struct count {
     _Atomic long calls, errors, bytes;
 } * counts;
 
+/* No fork falls into another thread's use of streams. dprintf keeps one on its thread's stack and in the C library's
+ * list of all streams: in a child it would stay there after the stack is used again (glibc 2.36: the list becomes a
+ * ring, and exit spins in it, without any tracer as well). */
+static pthread_rwlock_t stdio = PTHREAD_RWLOCK_INITIALIZER;
+
 static const char *root;
 static int threads, rounds, generation;
 
@@ -106,7 +111,9 @@ static void descriptors(const char *path)
     check(st.st_size == 8192 + 30, "size");
     DO(ftruncate, fd, 5000);
     DO(fcntl, fd, F_GETFL);
+    pthread_rwlock_rdlock(&stdio);
     MOVE(dprintf, fd, "%05d", 7);
+    pthread_rwlock_unlock(&stdio);
     copy = DO(dup, fd);
     MOVE(write, copy, buffer, 10);
     DO(dup2, fd, copy);
@@ -233,7 +240,9 @@ static void *work(void *argument)
             DO(close, fd);
         }
         metadata(directory, path, dirfd);
+        pthread_rwlock_rdlock(&stdio);
         streams(path);
+        pthread_rwlock_unlock(&stdio);
         list(GET(opendir, directory));
         list(GET(fdopendir, DO(openat, dirfd, ".", O_RDONLY | O_DIRECTORY)));
     }
@@ -269,7 +278,12 @@ int main(int argc, char **argv)
             check(pthread_create(&ids[i], NULL, work, (void *)i) == 0, "pthread_create");
         children[0] = children[1] = 0;
         for (int i = 0; i < 2 && generation < generations; i++) {
+            pthread_rwlock_wrlock(&stdio);
             children[i] = fork();
+            if (children[i] == 0)
+                pthread_rwlock_init(&stdio, NULL);
+            else
+                pthread_rwlock_unlock(&stdio);
             check(children[i] >= 0, "fork");
             if (children[i] == 0)
                 break;
