@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "sys.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
@@ -17,12 +19,13 @@ extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __a
 int dft_clock_invariant;
 int64_t dft_clock_offset;
 uint64_t dft_clock_start_ns;
-struct dft_clock dft_clock_now;
 
 static struct reading {
     uint64_t ticks, ns; /* ns: monotonic */
 } first, last;
 static int fixed;
+static struct dft_clock current;
+static struct dft_spin lock; /* for all of the above */
 
 uint64_t dft_clock_monotonic_ns(void)
 {
@@ -90,7 +93,7 @@ static uint64_t guessed_mult(void)
 
 static void set_clock(struct reading base, uint64_t mult)
 {
-    dft_clock_now =
+    current =
         (struct dft_clock){.base_ticks = base.ticks, .base_ns = base.ns + (uint64_t)dft_clock_offset, .mult = mult};
 }
 
@@ -118,29 +121,43 @@ static uint64_t ratio(struct reading from, struct reading to)
 static int disagrees(struct reading now)
 {
     uint64_t passed = now.ns - last.ns;
-    int64_t ticked = (int64_t)(((__int128)(int64_t)(now.ticks - last.ticks) * (__int128)dft_clock_now.mult) >> 32);
+    int64_t ticked = (int64_t)(((__int128)(int64_t)(now.ticks - last.ticks) * (__int128)current.mult) >> 32);
     int64_t difference = ticked - (int64_t)passed;
 
     return (difference < 0 ? -difference : difference) > (int64_t)(passed / 100 + FIX_AFTER_NS);
 }
 
-int dft_clock_update(void)
+void dft_clock_forked(void)
 {
-    struct reading now;
+    lock.held = 0;
+}
+
+/* Returns 1 when a new segment begins. */
+static int look(void)
+{
+    struct reading now = read_both();
     int again = 0;
 
-    if (!dft_clock_invariant)
-        return 0;
-    now = read_both();
     if (now.ticks <= first.ticks || now.ns <= first.ns)
         return 0;
     if (!fixed) {
         set_clock(first, ratio(first, now));
         fixed = now.ns - first.ns >= FIX_AFTER_NS;
     } else if (disagrees(now)) {
-        set_clock(now, dft_clock_now.mult);
+        set_clock(now, current.mult);
         again = 1;
     }
     last = now;
+    return again;
+}
+
+int dft_clock_update(struct dft_clock *clock)
+{
+    int again;
+
+    dft_spin_lock(&lock);
+    again = dft_clock_invariant ? look() : 0;
+    *clock = current;
+    dft_spin_unlock(&lock);
     return again;
 }

@@ -31,11 +31,11 @@ static inline uint64_t dft_ticks(void)
 /* In the constructor: takes the process's one offset between CLOCK_MONOTONIC and Unix time and the first reading. */
 void dft_clock_init(void);
 
-/* The clock to convert with. Until the ratio is fixed (at the first call that is at least 1 ms after the first reading) it is a
+/* Copies the clock to convert with to *clock. Any thread. Until the ratio is fixed (at the first call that is at least 1 ms after the first reading) it is a
  * provisional one from the readings at hand. Called with signals blocked. Returns 1 when a new segment had to begin because
  * ticks and clock disagree by more than 1 % (the machine was suspended). */
-int dft_clock_update(void);
-extern struct dft_clock dft_clock_now;
+int dft_clock_update(struct dft_clock *clock);
+void dft_clock_forked(void);
 extern int64_t dft_clock_offset;    /* Unix ns - monotonic ns */
 extern uint64_t dft_clock_start_ns; /* Unix ns of init, or of the fork */
 

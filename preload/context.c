@@ -54,7 +54,7 @@ static struct dft_context *make_context(uint32_t number)
                                       .names_max = DFT_BLOCK_EVENTS_MAX,
                                       .args_max = ARGS_MAX,
                                       .text_max = TEXT_BYTES,
-                                      .clock = &dft_clock_now,
+                                      .clock = &context->clock,
                                       .metric = dft_config.time_metric};
     context->take.events = carve(&at, events);
     context->take.calls = carve(&at, calls);

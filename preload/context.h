@@ -11,6 +11,7 @@ struct dft_context {
     struct dft_encoder *encoder;
     struct dft_table *table;
     struct dft_take take;
+    struct dft_clock clock; /* of the drain under way: all of its events are converted with one */
     uint32_t number;
     uint32_t staged;  /* bytes of whole blocks that wait in staging */
     uint32_t counted; /* events in them */

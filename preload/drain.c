@@ -188,18 +188,18 @@ static void drain(void *argument)
 static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
     struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
-    uint64_t begin = dft_ticks();
+    uint64_t begin = dft_ticks(), mult;
 
     if (!job.context)
         return -ENOMEM;
-    if (dft_clock_update() && dft_live)
+    if (dft_clock_update(&job.context->clock))
         dft_livefile_note = "the machine was suspended, or its clocks disagree: times before and after may not fit\n";
-    dft_live->clock = dft_clock_now;
+    dft_live->clock = job.context->clock;
+    mult = job.context->clock.mult;
     dft_on_stack(job.context->stack_top, drain, &job);
     dft_context_release(job.context);
     atomic_store_explicit(&ring->tail, to, memory_order_release);
-    atomic_fetch_add(&dft_live->overhead_ns,
-                     (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_clock_now.mult) >> 32));
+    atomic_fetch_add(&dft_live->overhead_ns, (uint64_t)(((__uint128_t)(dft_ticks() - begin) * mult) >> 32));
     return 0;
 }
 

@@ -159,6 +159,7 @@ void dft_process_forked(void)
     started = STARTED_NOT;
     ended = 0;
     dft_process_lock.held = 0;
+    dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();
     dft_tracefile_forget();

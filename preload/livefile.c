@@ -157,8 +157,7 @@ int dft_livefile_create(void)
     live->start_ns = dft_clock_start_ns;
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;
-    dft_clock_update();
-    live->clock = dft_clock_now;
+    dft_clock_update(&live->clock);
     atomic_store(&live->size, DFT_LIVE_PAGE);
     atomic_store(&live->state, DFT_LIVE_RUNNING);
     __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);

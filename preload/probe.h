@@ -304,6 +304,9 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     }
+    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) &&
+        __builtin_expect(offset == -1, 0)) /* preadv2: at the offset, moving it */
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;

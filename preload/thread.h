@@ -22,7 +22,7 @@
 #define DFT_DIR_TEXT     464u
 #define DFT_ARGS_BYTES   1024u
 #define DFT_FIRST_SLOTS  256u
-#define DFT_THREAD_RINGS 6u
+#define DFT_THREAD_RINGS 16u
 
 /* The path of a directory descriptor, valid while the table's word for it is the same. */
 struct dft_dir {
