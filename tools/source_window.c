@@ -131,7 +131,7 @@ static int keep_events(struct dft_window *window, struct dft_slice *slice, uint3
                 return -ENOMEM;
             slice->events = kept;
         }
-        if (keep_args(window, slice, batch->args + first, arg - first, &args))
+        if (keep_args(window, slice, batch->nargs ? batch->args + first : NULL, arg - first, &args))
             return -ENOMEM;
         slice->events[slice->count++] = (struct dft_window_event){.event = *event,
                                                                   .args = args,
