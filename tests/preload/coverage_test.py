@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
-from tracing import LIBRARY, Tests, equal, run_checked, true  # noqa: E402
+from tracing import LIBRARY, Tests, equal, run, run_checked, true  # noqa: E402
 
 tests = Tests()
 CALLS = ROOT / "include" / "dftrace" / "calls.def"
@@ -20,12 +20,29 @@ NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENT
 ALIASES = {"ALIAS", "HAND_ALIAS"}
 
 
+def split(text):
+    """At the commas that lie in no parentheses."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [" ".join(part.split()) for part in parts]
+
+
+def macros():
+    """(kind, fields) of each row of calls.def."""
+    text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
+    return [(kind, split(arguments))
+            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M)]
+
+
 def table():
     """(names of rows, {alias: name}) of calls.def."""
-    text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
     rows, aliases = [], {}
-    for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M):
-        fields = [field.strip() for field in arguments.split(",")]
+    for kind, fields in macros():
         if kind in ALIASES:
             aliases[fields[1]] = fields[0]
         else:
@@ -108,6 +125,45 @@ def the_table_is_read_right(directory):
     true({"open", "fprintf", "__dprintf_chk", "_exit"} <= set(rows), "known rows")
     equal(aliases["open64"], "open", "alias")
     true(set(aliases.values()) <= set(rows), "aliases are of rows")
+
+
+HEADERS = ("dirent.h", "fcntl.h", "poll.h", "sched.h", "spawn.h", "stdarg.h", "stdio.h", "stdlib.h", "string.h", "sys/epoll.h",
+           "sys/eventfd.h", "sys/mman.h", "sys/sendfile.h", "sys/socket.h", "sys/stat.h", "sys/statfs.h", "sys/time.h", "sys/types.h",
+           "sys/uio.h", "sys/wait.h", "unistd.h", "utime.h", "wchar.h")
+
+
+def undeclared_or_different(rows):
+    """Names of rows that no header declares, and those that a header declares in another way than calls.def does."""
+    lines = ["#define _GNU_SOURCE", *(f"#include <{header}>" for header in HEADERS)]
+    lines += [f'_Static_assert(__builtin_types_compatible_p(__typeof__({name}), __typeof__(*({kind} (*){prototype})0)), "{name}");'
+              for name, kind, prototype in rows]
+    done = run(["gcc", "-std=gnu11", "-O1", "-D_FORTIFY_SOURCE=2", "-fsyntax-only", "-xc", "-"], stdin="\n".join(lines).encode())
+    errors = done.err.decode()
+    undeclared = set(re.findall(r"error: .(\w+). undeclared", errors))
+    different = set(re.findall(r'error: static assertion failed: "(\w+)"', errors))
+    others = [line for line in errors.splitlines() if " error: " in line and "undeclared" not in line and "static assertion" not in line
+              and "in expression" not in line]
+    equal(others, [], "other errors")
+    return undeclared, different
+
+
+def prototypes():
+    """(name, type, prototype) of each row."""
+    rows = []
+    for kind, fields in macros():
+        if kind not in ALIASES:
+            at = NAME_AT[kind]
+            rows.append((fields[at], fields[at - 1] if at == 3 else "int", fields[at + 1]))
+    return rows
+
+
+@tests.case
+def prototypes_are_those_of_the_headers(directory):
+    undeclared, different = undeclared_or_different(prototypes())
+    equal(sorted(different), [], "another type than in the headers")
+    equal(sorted(name for name in undeclared if not name.startswith("_")), [], "functions that no header declares")
+    wrong = [("read", "ssize_t", "(int fd, void *buffer, unsigned size)"), ("close", "int", "(int fd)")]
+    equal(undeclared_or_different(wrong), (set(), {"read"}), "a wrong prototype is found")
 
 
 @tests.case
