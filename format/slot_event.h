@@ -2,8 +2,20 @@
 #ifndef DFT_SLOT_EVENT_H
 #define DFT_SLOT_EVENT_H
 
+#include "calls.h"
 #include "live.h"
-#include "ops.h"
+
+/* Is this number one of calls or annotations? */
+static inline int dft_slot_is_event(uint32_t call)
+{
+    return call < DFT_CALL_COUNT ? call != DFT_CALL_NONE
+                                 : call >= DFT_CALL_ANNOTATION && call < DFT_CALL_ANNOTATION + DFT_OP_COUNT;
+}
+
+static inline uint8_t dft_slot_op(uint32_t call)
+{
+    return call < DFT_CALL_COUNT ? dft_call_rows[call].op : (uint8_t)(call - DFT_CALL_ANNOTATION);
+}
 
 /* What an operation's record uses fields for: size for flags where no bytes are moved, offset for the mode. */
 struct dft_meaning {

@@ -151,18 +151,6 @@ static void get_times(struct filling *filling, const struct dft_slot *slot, uint
         dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
 }
 
-/* Is this number one of calls or annotations? */
-static int is_event(uint32_t call)
-{
-    return call < DFT_CALL_COUNT ? call != DFT_CALL_NONE
-                                 : call >= DFT_CALL_ANNOTATION && call < DFT_CALL_ANNOTATION + DFT_OP_COUNT;
-}
-
-static uint8_t op_of(uint32_t call)
-{
-    return call < DFT_CALL_COUNT ? dft_call_rows[call].op : (uint8_t)(call - DFT_CALL_ANNOTATION);
-}
-
 static int take_event(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
@@ -218,12 +206,12 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
         if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
             break;
         if (slot->call != call || (subject && slot->file != subject)) {
-            if (!is_event(slot->call))
+            if (!dft_slot_is_event(slot->call))
                 break;
             call = slot->call;
             subject = call >= DFT_CALL_COUNT ? slot->file : 0;
             position = call_position(filling, slot);
-            meaning = dft_meaning_of(op_of(call));
+            meaning = dft_meaning_of(dft_slot_op(call));
         }
         take->taken[index / 64] |= UINT64_C(1) << index % 64;
         dft_slot_event(slot, event, meaning);

@@ -159,45 +159,29 @@ WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *c
     for (int i_ = 1; (argv[i_] = va_arg(list, char *)) != NULL; i_++)                                                  \
         ;
 
-WRAPPER(int, execl, (const char *path, const char *arg, ...))
-{
-    va_list list;
-    int count = 1;
-
-    if (arg) {
-        COUNT_ARGUMENTS(list, arg, count);
+#define EXEC_LIST(name, dirfd, real)                                                                                   \
+    WRAPPER(int, name, (const char *path, const char *arg, ...))                                                       \
+    {                                                                                                                  \
+        va_list list;                                                                                                  \
+        int count = 1;                                                                                                 \
+                                                                                                                       \
+        if (arg) {                                                                                                     \
+            COUNT_ARGUMENTS(list, arg, count);                                                                         \
+        }                                                                                                              \
+        {                                                                                                              \
+            char *argv[count + 1];                                                                                     \
+                                                                                                                       \
+            argv[0] = NULL;                                                                                            \
+            if (arg) {                                                                                                 \
+                TAKE_ARGUMENTS(list, arg, argv);                                                                       \
+                va_end(list);                                                                                          \
+            }                                                                                                          \
+            EXEC(DFT_CALL_##name, dirfd, path, DFT_REAL(real)(path, argv));                                            \
+        }                                                                                                              \
     }
-    {
-        char *argv[count + 1];
 
-        argv[0] = NULL;
-        if (arg) {
-            TAKE_ARGUMENTS(list, arg, argv);
-            va_end(list);
-        }
-        EXEC(DFT_CALL_execl, AT_FDCWD, path, DFT_REAL(execv)(path, argv));
-    }
-}
-
-WRAPPER(int, execlp, (const char *file, const char *arg, ...))
-{
-    va_list list;
-    int count = 1;
-
-    if (arg) {
-        COUNT_ARGUMENTS(list, arg, count);
-    }
-    {
-        char *argv[count + 1];
-
-        argv[0] = NULL;
-        if (arg) {
-            TAKE_ARGUMENTS(list, arg, argv);
-            va_end(list);
-        }
-        EXEC(DFT_CALL_execlp, DFT_SEARCH_PATH, file, DFT_REAL(execvp)(file, argv));
-    }
-}
+EXEC_LIST(execl, AT_FDCWD, execv)
+EXEC_LIST(execlp, DFT_SEARCH_PATH, execvp)
 
 WRAPPER(int, execle, (const char *path, const char *arg, ...))
 {
