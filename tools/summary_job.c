@@ -94,6 +94,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
     job->process_ns += life_of(process);
     job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;
     job->running += process->how == DFT_ENDING_RUNNING;
+    job->endless += process->known && !process->ended && !process->live_file;
     if (process->known && process->process.exe.length &&
         (!job->first || process->process.start_ns < job->first->process.start_ns))
         job->first = process;

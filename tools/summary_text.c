@@ -23,7 +23,7 @@ static void print_losses(const struct dft_job *job, const char *what)
 
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         all += job->dropped[reason];
-    if (!all && !job->damaged) {
+    if (!all && !job->damaged && !job->endless) {
         fputs(*what ? "nothing lost" : "nothing", stdout);
         return;
     }
@@ -37,6 +37,8 @@ static void print_losses(const struct dft_job *job, const char *what)
     }
     if (job->damaged)
         printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
+    if (job->endless)
+        printf("%swhat %u processes had not written when they ended", job->damaged ? ", " : comma, job->endless);
 }
 
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
