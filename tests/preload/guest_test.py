@@ -554,13 +554,13 @@ def check_writers(traced, allowed=0):
 @tests.case
 def killed_at_any_moment(directory):
     rng = random.Random(20)
-    for round_number in range(12):
+    for round_number in range(8):
         place = directory / str(round_number)
         (place / "work").mkdir(parents=True)
         process = subprocess.Popen([GUEST, "killed"], cwd=place / "work", stderr=subprocess.PIPE,
                                    env=tracing(place / "traces" / "t", DATA_DIR=place / "work"))
         equal(process.stderr.readline(), b"ready: 0\n", "the program's word")
-        time.sleep(rng.uniform(0, 0.06))
+        time.sleep(rng.uniform(0, 0.04))
         process.kill()
         process.wait()
         equal(len(live_files(place)), 1, "live files")

@@ -133,9 +133,9 @@ def a_call_at_every_instruction_of_a_region(directory):
 
 @tests.case
 def a_jump_out_of_every_instruction(directory):
-    for kind in ("pwrite", "stat"):
+    for kind, stride in (("pwrite", 1), ("stat", 5), ("open", 5)):
         (directory / kind).mkdir()
-        counts, events = step(directory / kind, "jump", kind)
+        counts, events = step(directory / kind, "jump", kind, str(stride))
         true(counts["left"] > 100, f"only {counts['left']} jumps")
         true(counts["stepped"] <= len(stepped(events, kind)) <= counts["stepped"] + counts["left"],
              f"{kind}: {len(stepped(events, kind))} recorded of {counts}")

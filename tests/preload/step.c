@@ -4,8 +4,10 @@
  *   step DIRECTORY call KIND FROM TO
  *                                the handler makes a traced call, at every instruction; FROM, FROM + 1 ... calls were made before, so
  *                                that drains and the growth of the ring come at every instruction too (a child process each)
- *   step DIRECTORY jump KIND     the handler jumps out of the n-th instruction, for every n
- *   step DIRECTORY fork KIND     the handler forks at the n-th, for every n; the child makes calls there and goes on
+ *   step DIRECTORY jump KIND [STRIDE]
+ *                                the handler jumps out of the n-th instruction, for every n (or one in STRIDE)
+ *   step DIRECTORY fork KIND [STRIDE]
+ *                                the handler forks at the n-th; the child makes calls there and goes on
  *   step DIRECTORY region KIND   the handler begins and ends a region
  *
  * KIND: what is stepped through: pwrite, open (and close), stat, region. Prints what the trace must hold. */
@@ -217,11 +219,11 @@ static void fill_and_step(uint32_t fill)
     }
 }
 
-static void at_every_instruction(void)
+static void at_every_instruction(uint32_t stride)
 {
     uint32_t steps = count_steps();
 
-    for (volatile uint32_t n = 1; n <= steps; n++) {
+    for (volatile uint32_t n = 1; n <= steps; n += stride) {
         stop_at = n;
         if (sigsetjmp(out, 1) == 0)
             stepped_call();
@@ -267,7 +269,7 @@ int main(int argc, char **argv)
     else if (what == WHAT_REGION)
         count_steps();
     else
-        at_every_instruction();
+        at_every_instruction(argc == 5 ? (uint32_t)atoi(argv[4]) : 1);
     printf("handled %u made %u started %u stepped %u left %u children %u regions %u\n", counts->handled, counts->made,
            counts->started, counts->stepped, counts->left, counts->children, counts->regions);
     return 0;
