@@ -3,12 +3,10 @@
 #
 #   tests/bench/run.sh [--rounds N] [--only WORD] [--preload LIBRARY]
 #
-# Builds into build/ what is not built yet (DFT_BUILD names another folder).
+# Builds into build/ what is not up to date (DFT_BUILD names another folder).
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${DFT_BUILD:-$top/build}
-if [ ! -x "$build/bin/bench_calls" ]; then
-    cmake -S "$top" -B "$build" -G Ninja >/dev/null
-    cmake --build "$build" >/dev/null
-fi
+[ -f "$build/CMakeCache.txt" ] || cmake -S "$top" -B "$build" -G Ninja >/dev/null
+cmake --build "$build" >/dev/null
 exec python3 "$top/tests/bench/run.py" --build "$build" "$@"
