@@ -89,6 +89,14 @@ static int end_while_writing(void)
     _exit(22);
 }
 
+static int exec_while_writing(void)
+{
+    start_writers();
+    usleep(20000);
+    execl("/bin/sh", "sh", "-c", "exit 27", (char *)NULL);
+    return 1;
+}
+
 static void end_here(int number)
 {
     (void)number;
@@ -152,6 +160,7 @@ static int fast_exit(void)
 const struct guest_case guest_endings[] = {{"killed", killed},
                                            {"exit_while_writing", exit_while_writing},
                                            {"end_while_writing", end_while_writing},
+                                           {"exec_while_writing", exec_while_writing},
                                            {"end_in_handler", end_in_handler},
                                            {"late_calls", late_calls},
                                            {"buffered_at_exit", buffered_at_exit},

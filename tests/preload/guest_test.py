@@ -569,8 +569,8 @@ def killed_at_any_moment(directory):
 
 @tests.case
 def ends_while_others_write(directory):
-    for case, code in (("exit_while_writing", 21), ("end_while_writing", 22)):
-        traced = run_in(directory / case, case, True)
+    for case, code in 3 * (("exit_while_writing", 21), ("end_while_writing", 22), ("exec_while_writing", 27)):
+        traced = run_in(pathlib.Path(tempfile.mkdtemp(dir=directory)), case, True)
         equal((traced.code, traced.err), (code, b""), f"{case}: exit code")
         true(check_writers(traced) > 100, "nobody wrote")
 
