@@ -16,13 +16,18 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* Calls on our own descriptor are answered as the kernel would if it were not open. */
-static inline __attribute__((always_inline)) int is_hidden(enum dft_op op, int fd)
+static __attribute__((noinline)) int is_hidden(int fd)
 {
-    if ((op != DFT_OP_CLOSE && op != DFT_OP_DUP) || __builtin_expect(fd != dft_tracefile_number(), 1) ||
-        !dft_tracefile_is(fd))
+    if (!dft_tracefile_is(fd))
         return 0;
     errno = EBADF;
     return 1;
+}
+
+/* These must be kept from it before anything else happens; for all others it is a descriptor of which nothing is known. */
+static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op, int fd)
+{
+    return (op == DFT_OP_CLOSE || op == DFT_OP_DUP) && fd >= 0 && is_hidden(fd);
 }
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
@@ -35,10 +40,13 @@ static inline __attribute__((always_inline)) int is_hidden(enum dft_op op, int f
         struct dft_probe probe;                                                                                        \
         type result;                                                                                                   \
                                                                                                                        \
-        if (is_hidden(op, args.fd))                                                                                    \
+        if (is_hidden_first(op, args.fd))                                                                              \
             return (type)-1;                                                                                           \
-        if (!dft_probe_begin(&probe, number, op, &args, on))                                                           \
+        if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
+            if (args.fd >= 0 && is_hidden(args.fd))                                                                    \
+                return (type)(IS_POINTER(type) ? 0 : -1);                                                              \
             return make_call;                                                                                          \
+        }                                                                                                              \
         result = make_call;                                                                                            \
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \

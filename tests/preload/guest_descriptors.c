@@ -87,6 +87,9 @@ static int dup2_over(void)
 /* What the program sees of a number that it never opened. */
 static int hidden(void)
 {
+    struct stat st;
+    int seen = 0;
+
     make_file("first");
     for (int fd = 250; fd < 1024; fd++) {
         if (fcntl(fd, F_GETFD) != -1)
@@ -100,6 +103,9 @@ static int hidden(void)
         if (close(fd) != -1)
             guest_say("close sees", fd);
     }
+    for (int fd = 0; fd < 1024; fd++)
+        seen += fstat(fd, &st) == 0;
+    guest_say("seen by fstat", seen);
     return 0;
 }
 
