@@ -203,12 +203,21 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     return 0;
 }
 
+/* The first record that a ring can still hold, those of older laps included. */
+static uint64_t oldest(const struct dft_ring *ring, uint64_t head)
+{
+    uint64_t from = head > ring->capacity ? head - ring->capacity : 0;
+
+    return from < ring->base ? ring->base : from;
+}
+
 /* Waits when another thread drains this ring at its exec or end: what it has passed by would be lost. A state that is no longer this
  * thread's is that of an append which a signal handler interrupted to fork: in the child there is nothing to drain. */
 void dft_drain_own(struct dft_thread *self)
 {
     struct dft_signals before;
     struct dft_ring *ring;
+    uint64_t head;
 
     if (dft_in_vfork_child())
         return;
@@ -216,8 +225,10 @@ void dft_drain_own(struct dft_thread *self)
     if (self == dft_self && *dft_generation) {
         dft_spin_lock(&self->lock);
         ring = self->ring;
-        with_context(ring, atomic_load_explicit(&ring->tail, memory_order_relaxed),
-                     atomic_load_explicit(&ring->head, memory_order_relaxed));
+        head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+        /* Late, the tail may have passed this thread's own record: the finaliser took what was before and behind it. */
+        with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
+                     head);
         if (++self->drains >= GROW_AFTER && !dft_late)
             dft_thread_grow(self);
         dft_thread_renew(self);
@@ -239,9 +250,8 @@ static uint32_t count_busy(const struct dft_ring *ring)
 static uint32_t drain_whole(struct dft_ring *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    uint64_t from = head > ring->capacity ? head - ring->capacity : 0;
 
-    if (with_context(ring, from < ring->base ? ring->base : from, head))
+    if (with_context(ring, oldest(ring, head), head))
         return ring->capacity;
     return count_busy(ring);
 }
