@@ -237,13 +237,19 @@ void dft_drain_own(struct dft_thread *self)
     dft_signals_restore(before);
 }
 
-static uint32_t count_busy(const struct dft_ring *ring)
+/* The records below `head` that stay in the ring: they were busy when the drain came by, and may be valid by now. */
+static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
 {
-    uint32_t busy = 0;
+    uint32_t left = 0, lap = (uint32_t)(head >> ring->shift);
 
-    for (uint32_t i = 0; i < ring->capacity; i++)
-        busy += (atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire) & 3) == DFT_SLOT_BUSY;
-    return busy;
+    for (uint32_t i = 0; i < ring->capacity; i++) {
+        uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire);
+        uint32_t laps_ahead = ((marker >> 2) - lap) & 0x3fffffff;
+        int is_newer = laps_ahead == 1 || (laps_ahead == 0 && i >= (head & (ring->capacity - 1)));
+
+        left += (marker & 3) != DFT_SLOT_FREE && !is_newer;
+    }
+    return left;
 }
 
 /* Every slot of a ring, also those of older laps. Returns how many records stay in it. */
@@ -253,7 +259,7 @@ static uint32_t drain_whole(struct dft_ring *ring)
 
     if (with_context(ring, oldest(ring, head), head))
         return ring->capacity;
-    return count_busy(ring);
+    return count_left(ring, head);
 }
 
 uint32_t dft_drain_all_of(struct dft_thread *thread)
