@@ -156,6 +156,15 @@ def a_fork_at_every_instruction(directory):
 
 
 @tests.case
+def an_end_at_every_instruction(directory):
+    """The process ends while a thread stands in an append; the thread then goes on, and its call returns before all is over."""
+    counts, events = step(directory, "exit", "pwrite", "2")
+    true(counts["stepped"] > 100, f"only {counts['stepped']} steps")
+    equal([e["offset"] - 1000000 for e in sorted(events["pwrite", "child"], key=lambda e: e["offset"])],
+          list(range(counts["stepped"])), "stepped calls")
+
+
+@tests.case
 def a_region_at_every_instruction(directory):
     for kind in ("region", "pwrite", "open"):
         (directory / kind).mkdir()

@@ -9,14 +9,19 @@
  *   step DIRECTORY fork KIND [STRIDE]
  *                                the handler forks at the n-th; the child makes calls there and goes on
  *   step DIRECTORY region KIND   the handler begins and ends a region
+ *   step DIRECTORY exit KIND [STRIDE]
+ *                                the thread waits at the n-th while another ends the process, and goes on when the trace has its
+ *                                end (a child process each)
  *
  * KIND: what is stepped through: pwrite, open (and close), stat, region. Prints what the trace must hold. */
 #include <dftrace/dftrace.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +30,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -32,7 +38,7 @@
 #define TRAP_FLAG 0x100
 #define STEPS_MAX 20000u
 
-enum what { WHAT_CALL, WHAT_JUMP, WHAT_FORK, WHAT_REGION };
+enum what { WHAT_CALL, WHAT_JUMP, WHAT_FORK, WHAT_EXIT, WHAT_REGION };
 
 struct counts {
     uint32_t handled;  /* calls of the handler that returned: offsets 0, 1 ... of "handler" */
@@ -52,6 +58,8 @@ static int main_fd, handler_fd, child_fd;
 static uint32_t step, stop_at;
 static sigjmp_buf out;
 static int in_child, with_steps = 1;
+static _Atomic int may_end;
+static int full_pipe[2];
 
 static void fail(const char *why)
 {
@@ -91,6 +99,15 @@ static void handler_fork(ucontext_t *context)
     }
 }
 
+/* Longer than the library waits for a record that another thread has begun. */
+static void handler_wait(void)
+{
+    const struct timespec while_it_ends = {0, 25000000};
+
+    atomic_store(&may_end, 1);
+    syscall(SYS_nanosleep, &while_it_ends, NULL);
+}
+
 /* A trap while the signal is blocked would kill: the stepping ends where the wrapper is about to block signals. */
 static int is_about_to_block(const ucontext_t *context)
 {
@@ -120,7 +137,10 @@ static void on_trap(int number, siginfo_t *info, void *argument)
         context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
         if (what == WHAT_JUMP)
             siglongjmp(out, 1);
-        handler_fork(context);
+        if (what == WHAT_FORK)
+            handler_fork(context);
+        else
+            handler_wait();
     }
     errno = error;
 }
@@ -233,6 +253,60 @@ static void at_every_instruction(uint32_t stride)
     }
 }
 
+/* Makes its stepped call, and lets the process go when that has returned. */
+static void *step_and_release(void *argument)
+{
+    static char bytes[1 << 20];
+
+    (void)argument;
+    with_steps = 0;
+    stepped_call();
+    plain_call();
+    with_steps = 1;
+    stepped_call();
+    atomic_store(&may_end, 1);
+    while (syscall(SYS_read, full_pipe[0], bytes, sizeof bytes) > 0)
+        ;
+    return NULL;
+}
+
+/* After the library's destructor the C library writes out its streams: into a pipe that is full until the thread is ready. */
+static void end_meanwhile(void)
+{
+    static char bytes[1 << 12];
+    pthread_t thread;
+    FILE *stream;
+
+    if (pipe2(full_pipe, O_NONBLOCK) || !(stream = fdopen(full_pipe[1], "w")))
+        fail("pipe");
+    while (write(full_pipe[1], bytes, sizeof bytes) > 0)
+        ;
+    fcntl(full_pipe[1], F_SETFL, 0);
+    fcntl(full_pipe[0], F_SETFL, 0);
+    fputs("written at the end", stream);
+    if (pthread_create(&thread, NULL, step_and_release, NULL))
+        fail("thread");
+    while (!atomic_load(&may_end))
+        usleep(100);
+    exit(0);
+}
+
+static void end_at_every_instruction(uint32_t stride)
+{
+    uint32_t steps = count_steps();
+
+    for (uint32_t n = 1; n <= steps; n += stride) {
+        pid_t pid = fork();
+        int status;
+
+        stop_at = n;
+        if (pid == 0)
+            end_meanwhile();
+        if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+            fail("a child that ends");
+    }
+}
+
 static void open_files(const char *directory)
 {
     char path[4096];
@@ -258,6 +332,7 @@ int main(int argc, char **argv)
     what = !strcmp(argv[2], "call")   ? WHAT_CALL
            : !strcmp(argv[2], "jump") ? WHAT_JUMP
            : !strcmp(argv[2], "fork") ? WHAT_FORK
+           : !strcmp(argv[2], "exit") ? WHAT_EXIT
                                       : WHAT_REGION;
     kind = argv[3];
     counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -268,6 +343,8 @@ int main(int argc, char **argv)
             fill_and_step((uint32_t)fill);
     else if (what == WHAT_REGION)
         count_steps();
+    else if (what == WHAT_EXIT)
+        end_at_every_instruction(argc == 5 ? (uint32_t)atoi(argv[4]) : 1);
     else
         at_every_instruction(argc == 5 ? (uint32_t)atoi(argv[4]) : 1);
     printf("handled %u made %u started %u stepped %u left %u children %u regions %u\n", counts->handled, counts->made,
