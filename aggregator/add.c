@@ -41,17 +41,19 @@ DFT_INLINE void add_sample_init(struct add_sample *sample, const struct dft_even
                                 enum dft_class class)
 {
     struct dft_metrics *metrics = &sample->metrics;
-    uint64_t dur = event->phase == DFT_PHASE_COMPLETE ? event->dur_ns : 0;
+    uint64_t dur = event->phase == DFT_PHASE_COMPLETE && event->calls ? event->dur_ns : 0;
 
     if (dur > UINT64_MAX - event->start_ns)
         dur = UINT64_MAX - event->start_ns;
     sample->start_ns = event->start_ns;
     sample->end_ns = event->start_ns + dur;
     dft_metrics_clear_inline(metrics);
-    metrics->count = event->calls ? event->calls : 1;
-    metrics->samples = 1;
+    metrics->count = event->calls;
     metrics->errors = event->err ? metrics->count : 0;
-    metrics->dur_sum = metrics->dur_min = metrics->dur_max = metrics->edge = dur;
+    if (event->calls) {
+        metrics->samples = 1;
+        metrics->dur_sum = metrics->dur_min = metrics->dur_max = metrics->edge = dur;
+    }
     metrics->first_start = sample->start_ns;
     metrics->last_end = sample->end_ns;
     if (!event->err && (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE))
@@ -167,7 +169,8 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
         sample.metrics.edge = add_locate_call(table, recent, call, event->region, sample.start_ns, sample.end_ns);
     dft_metrics_merge_inline(&table->rows[recent->row].metrics, &sample.metrics);
     if (recent->spine) {
-        dft_table_count_bin(table, recent->spine, DFT_DURATIONS, dft_bin_of(sample.metrics.dur_sum), 1);
+        if (sample.metrics.samples)
+            dft_table_count_bin(table, recent->spine, DFT_DURATIONS, dft_bin_of(sample.metrics.dur_sum), 1);
         if (sample.metrics.data)
             dft_table_count_bin(table, recent->spine, DFT_SIZES, dft_bin_of(sample.metrics.bytes), 1);
     }

@@ -10,7 +10,8 @@
  *   not return) and FORK (vfork, whose return cannot be timed), with duration 0. Not those with DFT_BIT_OPEN: how long
  *   they took is unknown.
  *   A run of calls kept as one event (calls > 1) is one sample: it counts `calls` calls (and `calls` errors), but one
- *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 counts as 1.
+ *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 is the other half of a call that
+ *   was counted with its first event (a copy between two files): its bytes, size, offset and first and last times alone.
  *   Errors are events with err != 0. Data, bytes, sizes, offsets, sequential and consecutive are of events of class
  *   READ or WRITE with err == 0, zero bytes included. An offset counts where 0 <= offset < INT64_MAX; the end of an
  *   access is cut at INT64_MAX. A duration that passes the end of 64-bit time is cut there.

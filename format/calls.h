@@ -10,6 +10,7 @@ enum dft_call_number {
 #define DFT_MODE                                DFT_CALL
 #define DFT_HAND                                DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     DFT_CALL_##name,
+#define DFT_SECOND(category, event, op, name)   DFT_CALL_##name,
 #define DFT_ENTRY(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
@@ -23,6 +24,7 @@ enum dft_call_number {
 #undef DFT_FORMAT_ENTRY
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
+#undef DFT_SECOND
     DFT_CALL_COUNT,
     /* Records that are no calls of the C library. */
     DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */

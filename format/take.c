@@ -115,6 +115,9 @@ static int get_items(struct filling *filling, struct dft_items *items, struct df
         case DFT_ITEM_FLAGS:
             to = &event->flags, n = 4;
             break;
+        case DFT_ITEM_MODE:
+            to = &event->mode, n = 4;
+            break;
         case DFT_ITEM_FILE2:
             to = &event->file2, n = 8;
             break;

@@ -8,9 +8,9 @@
 
 static inline int dft_on_bit(enum dft_op op)
 {
-    return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH ? DFT_ON_STDIO
-           : op >= DFT_OP_FORK && op <= DFT_OP_EXIT  ? DFT_ON_PROCESS
-                                                     : DFT_ON_POSIX;
+    return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH                                             ? DFT_ON_STDIO
+           : (op >= DFT_OP_FORK && op <= DFT_OP_EXIT) || op == DFT_OP_SPAWN || op == DFT_OP_WAIT ? DFT_ON_PROCESS
+                                                                                                 : DFT_ON_POSIX;
 }
 
 /* The stream's error mark: an end of file is no failure. */

@@ -2,6 +2,7 @@
 #include "probe.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "paths.h"
 #include "resolve.h"
@@ -37,17 +38,27 @@ static void add_item(struct dft_pieces *pieces, struct item *item, uint8_t tag, 
     dft_pieces_add(pieces, item, 1 + length);
 }
 
+/* What a call that moves no bytes has beyond the fields of one slot. */
+struct more {
+    uint64_t file2, size;
+    uint32_t mode;
+};
+
 static void put(struct dft_thread *self, const struct dft_slot *record, const struct dft_probe *probe, uint64_t end,
-                uint64_t file2)
+                const struct more *more)
 {
     uint64_t duration = end - probe->start;
     struct dft_pieces pieces = {.count = 0};
-    struct item items[2];
+    struct item items[4];
 
     if (duration >> 32)
         add_item(&pieces, &items[0], DFT_ITEM_DURATION, &duration, 8);
-    if (file2)
-        add_item(&pieces, &items[1], DFT_ITEM_FILE2, &file2, 8);
+    if (more && more->file2)
+        add_item(&pieces, &items[1], DFT_ITEM_FILE2, &more->file2, 8);
+    if (more && more->size)
+        add_item(&pieces, &items[2], DFT_ITEM_SIZE, &more->size, 8);
+    if (more && more->mode)
+        add_item(&pieces, &items[3], DFT_ITEM_MODE, &more->mode, 4);
     if (pieces.count)
         dft_ring_put_long(self, record, &pieces);
     else
@@ -78,6 +89,26 @@ void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const stru
     if (flags)
         add_item(&pieces, &items[3], DFT_ITEM_FLAGS, &flags, 4);
     dft_ring_put_long(self, &record, &pieces);
+}
+
+/* A call that moves no bytes, with all that its arguments say. */
+static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
+                     const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2)
+{
+    struct more more = {.file2 = file2, .size = args->size, .mode = args->mode};
+    struct dft_slot record;
+
+    fill(&record, self, probe, call, end);
+    record.size = (uint32_t)args->flags;
+    record.result = result;
+    record.err = (uint16_t)err;
+    if (op == DFT_OP_OPEN || op == DFT_OP_MKDIR) {
+        record.offset = (int64_t)args->mode;
+        more.mode = 0;
+    } else if (op != DFT_OP_FSEEK) {
+        record.offset = args->offset;
+    }
+    put(self, &record, probe, end, &more);
 }
 
 /* --- calls on paths ----------------------------------------------------------------------------------------------- */
@@ -122,24 +153,24 @@ static uint64_t second_path(struct dft_thread *self, const struct dft_call_args 
     return path.id;
 }
 
-static void record_path(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
-                        const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2)
-{
-    struct dft_slot record;
-
-    fill(&record, self, probe, call, end);
-    record.size = (uint32_t)args->flags;
-    record.result = result;
-    record.err = (uint16_t)err;
-    if (op == DFT_OP_OPEN || op == DFT_OP_MKDIR)
-        record.offset = (int64_t)args->mode;
-    put(self, &record, probe, end, file2);
-}
-
 /* The thread's state if there is one: calls that turn out to be of no interest make none. */
 static struct dft_thread *thread_so_far(void)
 {
     return *dft_generation ? dft_self : NULL;
+}
+
+/* Is it sure that the kernel has read the paths? After some failures it has not, and they may be anything: then it is asked
+ * for something that does nothing with them. */
+static int can_read_paths(const struct dft_call_args *args, int err)
+{
+    const char *paths[2] = {args->path, args->path2};
+
+    if (!err || err == ENOENT || err == EACCES || err == EEXIST || err == ENOTDIR || err == EISDIR || err == ELOOP)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        if (paths[i] && paths[i] != DFT_NO_PATH && DFT_SYS(faccessat, AT_FDCWD, paths[i], F_OK, 0, 0, 0) == -EFAULT)
+            return 0;
+    return 1;
 }
 
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
@@ -153,15 +184,18 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (op == DFT_OP_CHDIR && !err)
         dft_paths_directory_changed();
-    if (err == EFAULT)
+    if (!can_read_paths(args, err)) {
+        if ((self = dft_thread_get()))
+            put_meta(self, probe, call, op, args, result, err, end, 0);
         return;
+    }
     dft_path_make(self, &path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
     if (args->path2 != DFT_NO_PATH)
         file2 = second_path(self, args, &path.traced);
     if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
         probe->file = path.id;
-        record_path(self, probe, call, op, args, result, err, end, file2);
+        put_meta(self, probe, call, op, args, result, err, end, file2);
     }
     if (opens(op))
         bind_opened(self, op, args, &path, (int)result);
@@ -184,7 +218,7 @@ void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t r
     fill(&record, self, probe, call, end);
     record.result = result;
     record.err = (uint16_t)err;
-    put(self, &record, probe, end, 0);
+    put(self, &record, probe, end, NULL);
 }
 
 /* lseek and fseek move the offset that the table knows. */
@@ -247,7 +281,6 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_self;
-    struct dft_slot record;
 
     if (op == DFT_OP_READDIR) {
         if (!err)
@@ -261,13 +294,7 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    fill(&record, self, probe, call, end);
-    record.size = (uint32_t)args->flags;
-    record.result = result;
-    record.err = (uint16_t)err;
-    if (op == DFT_OP_TRUNCATE)
-        record.offset = args->offset;
-    put(self, &record, probe, end, 0);
+    put_meta(self, probe, call, op, args, result, err, end, 0);
 }
 
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
@@ -275,15 +302,9 @@ void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const stru
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_thread_get();
-    struct dft_slot record;
 
-    if (!self)
-        return;
-    fill(&record, self, probe, call, end);
-    record.size = (uint32_t)args->flags;
-    record.result = result;
-    record.err = (uint16_t)err;
-    put(self, &record, probe, end, 0);
+    if (self)
+        put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0);
 }
 
 void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
@@ -306,5 +327,5 @@ void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const str
     record.bits |= (uint8_t)(phase << DFT_SLOT_PHASE_SHIFT);
     record.result = err ? -1 : 0;
     record.err = (uint16_t)err;
-    put(self, &record, probe, end, 0);
+    put(self, &record, probe, end, NULL);
 }

@@ -33,6 +33,7 @@ struct dft_call_args {
     const char *text;
     int newline, character;
     const int *pair; /* two new descriptors */
+    int system;      /* works on no one file */
 };
 
 #define DFT_NO_PATH ((const char *)1)
@@ -229,7 +230,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     probe->open = NULL;
     probe->file = 0;
     probe->word = 0;
-    if (args->path != DFT_NO_PATH) {
+    if (args->path != DFT_NO_PATH || args->system) {
         probe->fd = -1;
     } else {
         uint64_t word;
@@ -352,6 +353,8 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 
         if (dft_op_closes(op))
             dft_end_close(&probe_copy, call, result, err);
+        else if (args->system)
+            dft_end_many(&probe_copy, call, &args_copy, result, err);
         else if (args->path != DFT_NO_PATH)
             dft_end_path(&probe_copy, call, op, &args_copy, result, err);
         else

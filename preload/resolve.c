@@ -44,6 +44,7 @@ static const struct wanted wanted[] = {
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
+#define DFT_SECOND(...)
 #include <dftrace/calls.def>
 };
 #define WANTED (sizeof wanted / sizeof *wanted)

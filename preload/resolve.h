@@ -20,6 +20,7 @@ struct dft_reals {
 #define DFT_FORMAT_ENTRY                                   DFT_FORMAT
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
+#define DFT_SECOND(...)
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE
@@ -29,6 +30,7 @@ struct dft_reals {
 #undef DFT_FORMAT_ENTRY
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
+#undef DFT_SECOND
 };
 extern struct dft_reals dft_real;
 

@@ -122,4 +122,5 @@ static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op,
 #define DFT_HAND(...)
 #define DFT_HAND_ALIAS(...)
 
+#define DFT_SECOND(...)
 #include <dftrace/calls.def>

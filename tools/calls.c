@@ -19,6 +19,7 @@ static const struct entry entries[] = {
 #define DFT_FORMAT_ENTRY(event, op, name, ...)  {NULL, #op, #name, #event},
 #define DFT_ALIAS(name, alias)                  {NULL, NULL, #alias, #name},
 #define DFT_HAND_ALIAS                          DFT_ALIAS
+#define DFT_SECOND(...)
 #include <dftrace/calls.def>
 };
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))

@@ -108,7 +108,7 @@ static void json_outcome(struct dft_json *json, const struct dft_event_at *at)
         dft_json_uint(json, "size", event->size);
     if (dft_dump_has_bytes(at))
         dft_json_uint(json, "bytes", dft_event_bytes(event, at->op));
-    if (event->calls > 1)
+    if (event->calls != 1)
         dft_json_uint(json, "calls", event->calls);
     if (event->offset >= 0)
         dft_json_int(json, "offset", event->offset);
@@ -219,7 +219,7 @@ static void text_outcome(struct dft_dump *dump, const struct dft_event_at *at)
         fprintf(out, " flags=0x%x", event->flags);
     if (dft_dump_has_mode(at))
         fprintf(out, " mode=0%o", event->mode);
-    if (event->calls > 1)
+    if (event->calls != 1)
         fprintf(out, " calls=%u", event->calls);
     text_args(dump, at);
     if (event->file)

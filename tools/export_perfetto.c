@@ -91,7 +91,7 @@ static void put_call_arguments(struct perfetto *p, const struct dft_event_at *at
     }
     if (event->offset >= 0)
         dft_json_int(json, "offset", event->offset);
-    if (event->calls > 1)
+    if (event->calls != 1)
         dft_json_uint(json, "calls", event->calls);
     if (event->flags)
         dft_json_uint(json, "flags", event->flags);

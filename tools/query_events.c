@@ -242,7 +242,6 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
                        const uint8_t *call_passes, struct dft_event *event)
 {
     const struct dft_call *call = &batch->calls[event->call];
-    uint64_t calls = event->calls ? event->calls : 1;
     int placed = 0, passes = call_passes[event->call];
 
     if (!dft_event_counts(event, call->op) || !dft_filter_time(asking->filter, event))
@@ -252,8 +251,8 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
         if (placed < 0)
             return placed;
         if (placed || file_passes(asking, counting, event)) {
-            counting->events += calls;
-            counting->events_kept += calls;
+            counting->events += event->calls;
+            counting->events_kept += event->calls;
         }
     }
     if (asking->want_self && event->region &&

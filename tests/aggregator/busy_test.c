@@ -43,7 +43,7 @@ static void busy_of_events(const struct dft_event *events, const struct busy_key
     for (uint32_t i = 0; i < EVENTS; i++) {
         const struct dft_call *call = &model_calls[events[i].call];
 
-        if (events[i].region != key->region)
+        if (events[i].region != key->region || events[i].calls == 0)
             continue;
         if (key->kind == DFT_ROW_CALL
                 ? call->id != key->subject

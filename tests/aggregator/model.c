@@ -67,7 +67,7 @@ void model_random_event(struct random_state *random, const struct model_times *t
                                           : (int64_t)random_below(random, 1u << random_below(random, 24)),
         .offset = model_random_offset(random),
         .call = (uint32_t)random_below(random, times->calls ? times->calls : MODEL_CALLS),
-        .calls = kind == 0 ? (uint32_t)random_below(random, 5000) : 1,
+        .calls = kind == 0 ? (uint32_t)random_below(random, random_below(random, 2) ? 1 : 5000) : 1,
         .unit = kind == 1 ? 8 : 1,
         .fd = 3,
         .err = random_below(random, 6) == 0 ? 2 : 0,
@@ -117,7 +117,7 @@ static uint64_t model_bytes(const struct dft_event *event, uint8_t op)
 
 static uint64_t model_end(const struct dft_event *event)
 {
-    uint64_t end = event->start_ns + (event->phase == DFT_PHASE_BEGIN ? 0 : event->dur_ns);
+    uint64_t end = event->start_ns + (event->phase == DFT_PHASE_BEGIN || event->calls == 0 ? 0 : event->dur_ns);
 
     return end < event->start_ns ? UINT64_MAX : end;
 }
@@ -125,15 +125,17 @@ static uint64_t model_end(const struct dft_event *event)
 /* Everything but edge and step. */
 static void model_add_metrics(struct dft_metrics *m, const struct dft_event *event, uint8_t op)
 {
-    uint64_t dur = model_end(event) - event->start_ns, calls = event->calls == 0 ? 1 : event->calls;
+    uint64_t dur = model_end(event) - event->start_ns;
 
-    m->count += calls;
-    m->samples += 1;
+    m->count += event->calls;
     if (event->err != 0)
-        m->errors += calls;
-    m->dur_sum += dur;
-    m->dur_min = dur < m->dur_min ? dur : m->dur_min;
-    m->dur_max = dur > m->dur_max ? dur : m->dur_max;
+        m->errors += event->calls;
+    if (event->calls > 0) {
+        m->samples += 1;
+        m->dur_sum += dur;
+        m->dur_min = dur < m->dur_min ? dur : m->dur_min;
+        m->dur_max = dur > m->dur_max ? dur : m->dur_max;
+    }
     m->first_start = event->start_ns < m->first_start ? event->start_ns : m->first_start;
     m->last_end = model_end(event) > m->last_end ? model_end(event) : m->last_end;
     if (model_is_data(event, op)) {
@@ -191,7 +193,8 @@ static void model_add_one(struct model *model, const struct dft_event *event)
         key.kind = DFT_ROW_HISTOGRAM;
         key.interval = event->start_ns / (64 * model->interval_ns);
         found = model_find(model, &key);
-        found->durations[model_bin(model_end(event) - event->start_ns)]++;
+        if (event->calls > 0)
+            found->durations[model_bin(model_end(event) - event->start_ns)]++;
         if (model_is_data(event, call->op))
             found->sizes[model_bin(model_bytes(event, call->op))]++;
     }

@@ -36,7 +36,7 @@ def macros():
     """(kind, fields) of each row of calls.def."""
     text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
     return [(kind, split(arguments))
-            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M)]
+            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind != "SECOND"]
 
 
 def table():
@@ -120,7 +120,7 @@ def reasons():
 def the_table_is_read_right(directory):
     rows, aliases = table()
     text = CALLS.read_text()
-    equal(len(rows) + len(aliases), len(re.findall(r"^DFT_", text, flags=re.M)), "rows and aliases")
+    equal(len(rows) + len(aliases), len(re.findall(r"^DFT_(?!SECOND)", text, flags=re.M)), "rows and aliases")
     equal(len(set(rows) | set(aliases)), len(rows) + len(aliases), "names, each once")
     true({"open", "fprintf", "__dprintf_chk", "_exit"} <= set(rows), "known rows")
     equal(aliases["open64"], "open", "alias")

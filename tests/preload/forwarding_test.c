@@ -50,6 +50,7 @@ struct row {
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(name, alias)                  extern function wrapper_##alias __asm__(#alias);
 #define DFT_HAND_ALIAS                          DFT_ALIAS
+#define DFT_SECOND(...)
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE
