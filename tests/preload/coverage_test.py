@@ -1,73 +1,20 @@
 #!/usr/bin/env python3
-"""Which functions of the C library are wrapped: every relative of a row of calls.def (another width, a checked form, an `at`
-form ...) is wrapped too, or stands with a reason in not_wrapped.txt; and libdftrace.so exports the table, and nothing else."""
+"""Which functions of the C library are wrapped: every one that works on a path, a descriptor, a FILE or a DIR, and every relative of
+these and of the rows of calls.def (another width, a checked form, an `at` form ...), is a row or stands with a reason in
+not_wrapped.txt; and libdftrace.so exports the table, and nothing else."""
 
-import pathlib
 import re
 import sys
+import pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "e2e"))
-from tracing import LIBRARY, Tests, equal, run, run_checked, true  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+import libc_functions  # noqa: E402
+from call_table import CALLS, NOT_WRAPPED, prototypes, reasons, table  # noqa: E402
+from libc_functions import Function, about_files, compiler, declared, exported, subject, symbols  # noqa: E402
+from tracing import LIBRARY, Tests, equal, run_checked, true  # noqa: E402
 
 tests = Tests()
-CALLS = ROOT / "include" / "dftrace" / "calls.def"
-NOT_WRAPPED = pathlib.Path(__file__).resolve().with_name("not_wrapped.txt")
 API = {"dftrace_api_v1"}
-
-# Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
-NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENTRY": 2}
-ALIASES = {"ALIAS", "HAND_ALIAS"}
-
-
-def split(text):
-    """At the commas that lie in no parentheses."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [" ".join(part.split()) for part in parts]
-
-
-def macros():
-    """(kind, fields) of each row of calls.def."""
-    text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
-    return [(kind, split(arguments))
-            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind != "SECOND"]
-
-
-def table():
-    """(names of rows, {alias: name}) of calls.def."""
-    rows, aliases = [], {}
-    for kind, fields in macros():
-        if kind in ALIASES:
-            aliases[fields[1]] = fields[0]
-        else:
-            rows.append(fields[NAME_AT[kind]])
-    return rows, aliases
-
-
-def libc_path():
-    done = run_checked(["ldd", "/bin/true"]).out.decode()
-    return re.search(r"libc\.so\S* => (\S+)", done).group(1)
-
-
-def symbols(library, kinds="TWiVDBR"):
-    """Names that a library defines for others (by default functions and data), whatever their version but GLIBC_PRIVATE, which
-    the libraries of the C library alone can use."""
-    listing = run_checked(["nm", "-D", "--defined-only", library]).out.decode()
-    found = set()
-    for line in listing.splitlines():
-        kind, name = line.split()[-2:]
-        if kind in kinds and not name.endswith("@GLIBC_PRIVATE"):
-            found.add(name.split("@")[0])
-    return found
-
-
-FUNCTIONS = "TWi"
 
 
 # What is put before and behind a name by those who make another form of the function.
@@ -78,7 +25,7 @@ SUFFIXES = ("", "64", "_2", "64_2", "at", "at2", "at64", "2", "3", "64v2", "v2",
 
 def root_forms(name):
     """The plain names that a name may be a form of. __fxstat64 is fstat64 with a version number."""
-    name = re.sub(r"^__([fl]?)x(?=[a-z])", r"\1", name)
+    name = re.sub(r"^__([fl]?)x(?=stat|mknod)", r"\1", name)
     for prefix in PREFIXES:
         if not name.startswith(prefix):
             continue
@@ -103,19 +50,6 @@ def relatives(rows, library):
     return found
 
 
-def reasons():
-    """not_wrapped.txt: a symbol, then the reason; # begins a remark."""
-    listed = {}
-    for number, line in enumerate(NOT_WRAPPED.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        symbol, _, reason = line.partition(" ")
-        true(reason.strip(), f"not_wrapped.txt:{number}: {symbol} has no reason")
-        true(symbol not in listed, f"not_wrapped.txt:{number}: {symbol} stands there twice")
-        listed[symbol] = reason.strip()
-    return listed
-
-
 @tests.case
 def the_table_is_read_right(directory):
     rows, aliases = table()
@@ -127,17 +61,11 @@ def the_table_is_read_right(directory):
     true(set(aliases.values()) <= set(rows), "aliases are of rows")
 
 
-HEADERS = ("dirent.h", "fcntl.h", "poll.h", "sched.h", "spawn.h", "stdarg.h", "stdio.h", "stdlib.h", "string.h", "sys/epoll.h",
-           "sys/eventfd.h", "sys/mman.h", "sys/sendfile.h", "sys/socket.h", "sys/stat.h", "sys/statfs.h", "sys/time.h", "sys/types.h",
-           "sys/uio.h", "sys/wait.h", "unistd.h", "utime.h", "wchar.h")
-
-
 def undeclared_or_different(rows):
     """Names of rows that no header declares, and those that a header declares in another way than calls.def does."""
-    lines = ["#define _GNU_SOURCE", *(f"#include <{header}>" for header in HEADERS)]
-    lines += [f'_Static_assert(__builtin_types_compatible_p(__typeof__({name}), __typeof__(*({kind} (*){prototype})0)), "{name}");'
-              for name, kind, prototype in rows]
-    done = run(["gcc", "-std=gnu11", "-O1", "-D_FORTIFY_SOURCE=2", "-fsyntax-only", "-xc", "-"], stdin="\n".join(lines).encode())
+    lines = [f'_Static_assert(__builtin_types_compatible_p(__typeof__({name}), __typeof__(*({kind} (*){prototype})0)), "{name}");'
+             for name, kind, prototype in rows]
+    done = compiler(["-fsyntax-only", "-D_FORTIFY_SOURCE=2"], libc_functions.headers(), lines)
     errors = done.err.decode()
     undeclared = set(re.findall(r"error: .(\w+). undeclared", errors))
     different = set(re.findall(r'error: static assertion failed: "(\w+)"', errors))
@@ -145,16 +73,6 @@ def undeclared_or_different(rows):
               and "in expression" not in line]
     equal(others, [], "other errors")
     return undeclared, different
-
-
-def prototypes():
-    """(name, type, prototype) of each row."""
-    rows = []
-    for kind, fields in macros():
-        if kind not in ALIASES:
-            at = NAME_AT[kind]
-            rows.append((fields[at], fields[at - 1] if at == 3 else "int", fields[at + 1]))
-    return rows
 
 
 @tests.case
@@ -170,9 +88,9 @@ def prototypes_are_those_of_the_headers(directory):
 def the_library_exports_the_table_and_nothing_else(directory):
     rows, aliases = table()
     wanted = set(rows) | set(aliases) | API
-    exported = symbols(LIBRARY)
-    equal(sorted(wanted - exported), [], "missing in libdftrace.so")
-    equal(sorted(exported - wanted), [], "exported, but in no row")
+    found = symbols(LIBRARY)
+    equal(sorted(wanted - found), [], "missing in libdftrace.so")
+    equal(sorted(found - wanted), [], "exported, but in no row")
 
 
 @tests.case
@@ -181,38 +99,63 @@ def exports_have_no_version(directory):
     equal([line for line in listing.splitlines() if "@" in line.split()[-1]], [], "versioned symbols")
 
 
-@tests.case
-def relatives_are_wrapped_or_have_a_reason(directory):
+def concerned(library=None):
+    """{function of the C library: why it must be a row or have a reason}."""
     rows, aliases = table()
-    library = symbols(libc_path(), FUNCTIONS)
-    true({"open", "pread64", "fopen64"} <= library, f"functions of {libc_path()}")
-    wrapped = set(rows) | set(aliases)
-    near = relatives(rows, library)
-    missing = sorted((row, name) for name, row in near.items() if name not in wrapped and name not in reasons())
-    for row, name in missing:
-        print(f"        {name}: a relative of {row}; neither wrapped nor in not_wrapped.txt")
-    equal(len(missing), 0, "relatives that are forgotten")
+    library = exported() if library is None else library
+    found = about_files(declared(), library)
+    near = relatives({*rows, *aliases, *found}, library)
+    return {**{name: f"a relative of {row}" for name, row in near.items()}, **{name: f"works on {what}" for name, what in found.items()}}
 
 
 @tests.case
-def the_list_of_reasons_is_no_longer_than_needed(directory):
+def all_that_works_on_files_is_wrapped_or_has_a_reason(directory):
     rows, aliases = table()
-    library = symbols(libc_path(), FUNCTIONS)
-    near = relatives(rows, library)
-    listed = reasons()
-    equal(sorted(set(listed) & (set(rows) | set(aliases))), [], "in not_wrapped.txt, but wrapped")
-    stale = [name for name in listed if name in library and name not in near]
-    equal(stale, [], "in not_wrapped.txt, but no relative of a row")
+    wrapped, listed = {*rows, *aliases}, dict(reasons())
+    missing = {name: why for name, why in concerned().items() if name not in wrapped and name not in listed}
+    for name, why in sorted(missing.items()):
+        print(f"        {name}: {why}; neither wrapped nor in not_wrapped.txt")
+    equal(len(missing), 0, "functions that are forgotten")
+
+
+@tests.case
+def the_list_of_reasons_is_right(directory):
+    rows, aliases = table()
+    names = [name for name, _ in reasons()]
+    equal(sorted({name for name in names if names.count(name) > 1}), [], "in not_wrapped.txt twice")
+    equal([name for name, reason in reasons() if len(reason) < 8], [], "in not_wrapped.txt without a reason")
+    equal(sorted(set(names) & {*rows, *aliases}), [], "in not_wrapped.txt, but wrapped")
+    library, why = exported(), concerned()
+    if libc_functions.version() == re.search(r"^# glibc (\S+)", NOT_WRAPPED.read_text(), flags=re.M).group(1):  # others have others
+        equal([name for name in names if name not in library], [], "in not_wrapped.txt, but not in the C library")
+    equal([name for name in names if name in library and name not in why], [], "in not_wrapped.txt, but neither about files nor a relative of a row")
+
+
+@tests.case
+def the_library_is_read_right(directory):
+    """The test itself: what is known of the C library is found."""
+    functions, library = declared(), exported()
+    true(len(library) > 2000 and len(set(functions) & library) > 1500, f"{len(library)} exported functions, {len(functions)} declared")
+    equal(functions["read"], Function("ssize_t", ["int __fd", "void *__buf", "size_t __nbytes"]), "read")
+    equal(functions["getchar"], Function("int", ["void"]), "getchar")
+    for name in ("open", "readlinkat", "fopen", "closedir", "fts_read", "fgetpwent", "scandir64", "__isoc99_vfscanf", "mkostemps", "poll",
+                 "recvmsg", "mq_close", "dup3", "pipe2", "socketpair", "preadv64v2", "copy_file_range", "close_range", "tmpfile",
+                 "renameat2", "aio_read", "posix_spawn", "openpty", "fgetws", "statx", "putchar", "timerfd_create", "_IO_file_open",
+                 "open_by_handle_at", "fts64_open", "getdents64", "utimensat", "tmpnam", "logwtmp"):
+        true(name not in library or name in about_files(functions, library), f"{name} is not found")
+    for name in ("malloc", "strlen", "getenv", "getpid", "qsort", "snprintf", "pthread_create", "clock_gettime", "gethostbyname"):
+        true(name in library and subject(name, functions[name]) is None, f"{name} has nothing to do with files")
 
 
 @tests.case
 def a_forgotten_relative_is_found(directory):
     """The test itself: without the row's aliases and entries, their names come up."""
-    library = symbols(libc_path(), FUNCTIONS)
+    library = exported()
     for row, relative in (("open", "open64"), ("open", "__open_2"), ("pread", "__pread64_chk"), ("fread", "fread_unlocked"),
                           ("stat", "__xstat"), ("stat", "__xstat64"), ("getc", "_IO_getc"), ("fstat", "fstatat"),
                           ("fstat", "__fxstat"), ("unlink", "unlinkat"), ("readdir", "readdir64_r"), ("preadv2", "preadv64v2"),
-                          ("getdelim", "__getdelim"), ("printf", "__printf_chk")):
+                          ("getdelim", "__getdelim"), ("printf", "__printf_chk"), ("mknod", "__xmknod"), ("mknodat", "__xmknodat"),
+                          ("fgetws", "__fgetws_chk"), ("recv", "__recv_chk"), ("vwprintf", "__wprintf_chk")):
         if relative in library:
             equal(relatives([row], {relative}), {relative: row}, f"relatives of {row}")
 

@@ -1,0 +1,58 @@
+"""The rows of calls.def, and the functions that not_wrapped.txt gives a reason for."""
+
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).resolve().parent
+CALLS = HERE.parents[1] / "include" / "dftrace" / "calls.def"
+NOT_WRAPPED = HERE / "not_wrapped.txt"
+
+# Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
+NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENTRY": 2}
+ALIASES = {"ALIAS", "HAND_ALIAS"}
+
+
+def split(text, at=","):
+    """At the commas that lie in no parentheses."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == at and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [" ".join(part.split()) for part in parts]
+
+
+def macros():
+    """(kind, fields) of each row of calls.def."""
+    text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
+    return [(kind, split(arguments))
+            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind != "SECOND"]
+
+
+def table():
+    """(names of rows, {alias: name}) of calls.def."""
+    rows, aliases = [], {}
+    for kind, fields in macros():
+        if kind in ALIASES:
+            aliases[fields[1]] = fields[0]
+        else:
+            rows.append(fields[NAME_AT[kind]])
+    return rows, aliases
+
+
+def prototypes():
+    """(name, type, prototype) of each row."""
+    rows = []
+    for kind, fields in macros():
+        if kind not in ALIASES:
+            at = NAME_AT[kind]
+            rows.append((fields[at], fields[at - 1] if at == 3 else "int", fields[at + 1]))
+    return rows
+
+
+def reasons():
+    """[(symbol, reason)] of not_wrapped.txt; # begins a remark."""
+    lines = [line for line in NOT_WRAPPED.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    return [tuple(part.strip() for part in (line + " ").split(" ", 1)) for line in lines]
