@@ -22,11 +22,13 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     1
+#define DFT_LIVE_VERSION     2
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
 #define DFT_RECORD_SLOTS_MAX 200u
+#define DFT_RUNS             4u
+#define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
 
 enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
 
@@ -110,6 +112,23 @@ struct dft_open_region {
     uint64_t start; /* ticks */
 };
 
+/* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner puts the record into a ring, whose stream and number it notes
+ * here first, and then ends the run: so that off line it is counted once. */
+struct dft_run {
+    _Atomic uint32_t call; /* set last, cleared first; 0: no run */
+    uint32_t calls;
+    uint64_t bytes;
+    uint64_t file, region;
+    uint64_t start, duration; /* ticks; the duration is that of the calls which found the stream's buffer exhausted */
+    int64_t offset;
+    int32_t fd;
+    uint16_t depth;
+    uint8_t bits;
+    uint8_t pad;
+    uint32_t record_stream;
+    _Atomic uint64_t record; /* sequence number + 1; 0: none yet */
+};
+
 struct dft_ring {
     uint64_t magic;
     uint32_t stream; /* number of the ring in the process */
@@ -126,8 +145,9 @@ struct dft_ring {
     uint64_t flight_start, flight_file;
     /* The open regions; depth may exceed DFT_OPEN_REGIONS. */
     _Atomic uint32_t depth;
-    uint32_t pad;
+    _Atomic uint32_t runs_busy; /* the owner is at its runs: nobody else may be, its handlers included */
     struct dft_open_region regions[DFT_OPEN_REGIONS];
+    struct dft_run runs[DFT_RUNS];
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
@@ -194,13 +214,20 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
 
 /* What a reader wants to know of, and tells about, the batches of a live file. */
 struct dft_live_reader {
+    const void *bytes; /* the live file */
+    size_t length;
     int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
     int (*covered)(void *context, uint32_t stream, uint64_t sequence); /* in a block already; may be NULL */
     void *context;
     uint64_t torn; /* out: records that were half-written */
 };
 
-/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. The call in flight and the
+/* The open runs of a ring as a batch; with a reader, without those that have become records. */
+void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
+                    struct dft_batch *batch);
+
+/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. Open runs come behind the records, in a
+ * stream of their own (DFT_RUN_STREAMS). The call in flight and the
  * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
 int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "ring.h"
+#include "run.h"
 
 #define NAME_ROOM   448u /* longer names are cut */
 #define STRING_MOST 4096u
@@ -85,6 +86,7 @@ static void region_begin(struct dftrace_site *site)
 
     if (!self)
         return;
+    dft_run_break_all(self);
     id = site_id(self, site);
     depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     if (depth < DFT_OPEN_REGIONS) {
@@ -161,6 +163,7 @@ static void region_end(struct dftrace_site *site)
 
     if (!self)
         return;
+    dft_run_break_all(self);
     depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     if (depth > DFT_OPEN_REGIONS) {
         atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);

@@ -23,12 +23,15 @@ static inline int dft_stream_failed(const struct dft_call_args *args)
 static inline int64_t dft_result_of_text(enum dft_op op, const struct dft_call_args *args, int64_t raw, int pointer,
                                          int *failed)
 {
-    int none = pointer ? raw == 0 : raw < 0;
+    int none = pointer ? raw == 0 : args->wide ? (int32_t)raw == -1 : raw < 0;
 
+    *failed = 0;
     if (none) {
         *failed = op == DFT_OP_FPUTS || dft_stream_failed(args);
         return 0;
     }
+    if (args->wide)
+        return args->character ? dft_stream_wide(&(wchar_t){(wchar_t)raw}, 1) : dft_stream_wide(args->wide_text, -1);
     if (args->character)
         return 1;
     return args->text ? (int64_t)strlen(args->text) + args->newline : raw;
@@ -62,6 +65,10 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int failed;
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
+    if (args->measured && !failed)
+        result = dft_stream_measure(args->stream, probe->open, op == DFT_OP_FGETS ? &probe->mark : NULL, result);
+    else if (op == DFT_OP_FGETS && args->text && result > 0)
+        result = dft_stream_line(probe->open, args, &probe->mark);
     dft_probe_end(probe, call, op, args, result, failed);
 }
 

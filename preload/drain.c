@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "aggregate.h"
+#include "calls.h"
 #include "clock.h"
 #include "config.h"
 #include "context.h"
@@ -272,6 +273,57 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     dft_spin_unlock(&thread->lock);
     return busy;
 }
+
+/* --- open runs of other threads ------------------------------------------------------------------------------------- */
+
+struct runs_job {
+    struct dft_context *context;
+    struct dft_ring *home;
+};
+
+/* As events of a stream of their own: their numbers in the ring are the owner's to give. */
+static void drain_runs(void *argument)
+{
+    struct runs_job *job = argument;
+    struct dft_context *context = job->context;
+    struct dft_batch batch;
+
+    context->failed = 0;
+    dft_runs_batch(job->home, &context->take, NULL, &batch);
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_relaxed);
+    batch.key = dft_key;
+    if (batch.count)
+        put_batch(context, &batch);
+    flush(context);
+}
+
+static int has_runs(const struct dft_ring *home)
+{
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        if (atomic_load_explicit(&home->runs[i].call, memory_order_acquire))
+            return 1;
+    return 0;
+}
+
+uint32_t dft_drain_runs(struct dft_thread *thread)
+{
+    struct runs_job job = {.home = thread->home};
+
+    if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
+        return 1;
+    if (!has_runs(job.home))
+        return 0;
+    job.context = dft_context_acquire();
+    if (!job.context)
+        return 1;
+    dft_clock_update(&job.context->clock);
+    dft_on_stack(job.context->stack_top, drain_runs, &job);
+    dft_context_release(job.context);
+    return 0;
+}
+
+/* --- blocks for others ---------------------------------------------------------------------------------------------- */
 
 struct blocks_job {
     struct dft_context *context;

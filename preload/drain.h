@@ -11,6 +11,10 @@ void dft_drain_own(struct dft_thread *self);
  * still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
+/* Takes the open runs of a thread, after dft_late was announced. Returns 1 when they cannot be taken: the thread is at them. Signals
+ * blocked. */
+uint32_t dft_drain_runs(struct dft_thread *thread);
+
 /* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. Returns 0, -ENOMEM, or -EIO: they could not
  * be written. */
 struct dft_encoder;

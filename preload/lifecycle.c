@@ -23,6 +23,7 @@
 #include "probe.h"
 #include "process.h"
 #include "resolve.h"
+#include "run.h"
 #include "tracefile.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
@@ -211,13 +212,14 @@ static uint32_t drain_everything(uint64_t wait_until_ns)
     uint32_t busy = 0;
 
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
-        uint32_t left = dft_drain_all_of(thread);
+        uint32_t left = dft_drain_all_of(thread), runs = dft_drain_runs(thread);
 
-        while (left && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
+        while (left + runs && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
             dft_sys_yield();
-            left = dft_drain_all_of(thread);
+            left = left ? dft_drain_all_of(thread) : 0;
+            runs = runs ? dft_drain_runs(thread) : 0;
         }
-        busy += thread == dft_self ? 0 : left;
+        busy += (thread == dft_self ? 0 : left) + runs;
     }
     return busy;
 }
@@ -228,9 +230,11 @@ static int is_ours_to_end(void)
     return dft_on && *dft_generation && started == STARTED && (uint32_t)dft_sys_getpid() == dft_pid;
 }
 
-/* From now on whoever appends drains at once. Returns 0 when no thread can have missed that. */
+/* From now on whoever appends drains at once, and no run goes on. Returns 0 when no thread can have missed that. */
 static int announce_late(void)
 {
+    if (dft_self)
+        dft_run_break_all(dft_self);
     __atomic_store_n(&dft_late, 1, __ATOMIC_SEQ_CST);
     return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
 }

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "fdtable.h"
 #include "ring.h"
+#include "stream.h"
 
 /* The roles that calls.def gives to arguments. */
 struct dft_call_args {
@@ -34,6 +35,10 @@ struct dft_call_args {
     int newline, character;
     const int *pair; /* two new descriptors */
     int system;      /* works on no one file */
+    int run;         /* a call on characters or lines: kept in runs */
+    int measured;    /* the bytes are how far the stream's position moved */
+    const wchar_t *wide_text;
+    int wide; /* `character` and `text` are wide ones */
 };
 
 #define DFT_NO_PATH ((const char *)1)
@@ -52,7 +57,8 @@ struct dft_probe {
     int64_t offset; /* of the descriptor before the call; -1: not known */
     uint32_t started, finished;
     int fd;
-    int error; /* errno before the call, where it must be told apart */
+    int error;                   /* errno before the call, where it must be told apart */
+    struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
 };
 
 /* Bits of dft_on. */
@@ -83,6 +89,12 @@ void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const str
 #define DFT_SEARCH_PATH (-1000)
 void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
+
+/* run.h: ends this thread's runs on a stream, but for that of the call `keep`. */
+void dft_run_break(struct dft_thread *self, const FILE *stream, enum dft_call_number keep);
+/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
+void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                       const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
 
 /* The single-threaded process needs no locked instructions. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -256,6 +268,10 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         if (dft_op_moves_offset(op))
             dft_offset_begin(probe, op);
     }
+    if (args->measured || (op == DFT_OP_FGETS && args->text))
+        dft_stream_mark(args->stream, &probe->mark);
+    if (args->stream && !args->run && dft_self && dft_self->runs_open)
+        dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
     if (op == DFT_OP_READDIR) {
         probe->error = errno;
         errno = 0;
@@ -303,7 +319,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     else if (dft_op_is_stream_data(op)) {
         offset = dft_stream_offset(probe->open, dft_probe_is_same(probe), op, moved);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
-            atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+            dft_stream_resync(probe->open, args->stream);
     }
     if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) &&
         __builtin_expect(offset == -1, 0)) /* preadv2: at the offset, moving it */
@@ -311,6 +327,12 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
+    if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
+        struct dft_probe probe_copy = *probe;
+
+        dft_run_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
+        return;
+    }
     if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||
                              (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
                          0)) {

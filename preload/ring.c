@@ -101,8 +101,9 @@ static int make_room(struct dft_thread *self, uint32_t n)
     return occupied(self->ring) + n <= self->ring->capacity ? 0 : -1;
 }
 
-/* Returns 0, or -1: dropped and counted. */
-static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
+/* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
+static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
+                    struct dft_run *run)
 {
     uint32_t bytes = 0, n;
     struct dft_slot *slot;
@@ -122,6 +123,10 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     } while (reserve_row(self, n, &first));
     __asm__ volatile("" : : : "memory");
     late = *(volatile int *)&dft_late;
+    if (run) {
+        run->record_stream = ring->stream;
+        atomic_store_explicit(&run->record, first + 1, memory_order_release);
+    }
     fill_parts(ring, first, items);
     for (uint32_t i = 1; i < n; i++)
         atomic_store_explicit(&dft_ring_slot(ring, first + i)->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART),
@@ -136,7 +141,38 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
 
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
 {
-    put_long(self, record, items);
+    put_long(self, record, items, NULL);
+}
+
+void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open)
+{
+    uint8_t tags[3] = {DFT_ITEM_CALLS, DFT_ITEM_SIZE, DFT_ITEM_DURATION};
+    struct dft_pieces items = {.count = 0};
+    struct dft_slot record = {.start = run->start,
+                              .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
+                              .call = (uint16_t)atomic_load_explicit(&run->call, memory_order_relaxed),
+                              .bits = run->bits,
+                              .size = (uint32_t)run->bytes,
+                              .file = run->file,
+                              .result = (int64_t)run->bytes,
+                              .offset = run->offset,
+                              .region = run->region,
+                              .fd = run->fd,
+                              .depth = run->depth};
+
+    if (run->calls != 1) {
+        dft_pieces_add(&items, &tags[0], 1);
+        dft_pieces_add(&items, &run->calls, 4);
+    }
+    if (run->bytes >> 32) {
+        dft_pieces_add(&items, &tags[1], 1);
+        dft_pieces_add(&items, &run->bytes, 8);
+    }
+    if (run->duration >> 32) {
+        dft_pieces_add(&items, &tags[2], 1);
+        dft_pieces_add(&items, &run->duration, 8);
+    }
+    put_long(self, &record, &items, open);
 }
 
 void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
@@ -156,6 +192,6 @@ void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces
         dft_pieces_add(&items, text->at[i], n);
         length += n;
     }
-    if (!put_long(self, &record, &items))
+    if (!put_long(self, &record, &items, NULL))
         self->sent[id & (DFT_SENT_NAMES - 1)] = id;
 }

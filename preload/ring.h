@@ -120,6 +120,9 @@ static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uin
 /* A record with further slots for its items. */
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
 
+/* A run as a record; `open`: the run in the live file, which is told where its record stands, or NULL. */
+void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);
+
 /* Has this stream carried the name's text? */
 static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
 {

@@ -11,6 +11,7 @@
 #include "lifecycle.h"
 #include "livefile.h"
 #include "paths.h"
+#include "run.h"
 
 __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
 __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
@@ -29,6 +30,7 @@ static void thread_ends(void *state)
     if (!dft_on || self != dft_self || !*dft_generation)
         return;
     before = dft_signals_block();
+    dft_run_break_all(self);
     atomic_store_explicit(&self->home->depth, 0, memory_order_relaxed);
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
@@ -61,6 +63,8 @@ static struct dft_thread *reuse(uint32_t tid)
     cds_wfs_node_init(&thread->free);
     for (uint32_t i = 0; i < thread->nrings; i++)
         thread->rings[i]->tid = tid;
+    memset(thread->run_keys, 0, sizeof thread->run_keys);
+    thread->runs_open = 0;
     thread->cwd_version = 0;
     return thread;
 }

@@ -48,6 +48,9 @@ struct dft_thread {
     uint8_t args_cut;
     uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
     uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */
+    uint64_t run_keys[DFT_RUNS],
+        run_words[DFT_RUNS]; /* of the runs in `home`: stream and call, the descriptor's word */
+    uint32_t runs_open;
     uint64_t cwd_version;
     uint32_t cwd_length;
     uint32_t dirs_at; /* the next to be replaced */

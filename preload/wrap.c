@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "probe.h"
+#include "run.h"
 #include "tracefile.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -56,6 +57,24 @@ static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op,
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
                                                                                                                        \
+        if (args.run && !args.wide) {                                                                                  \
+            struct dft_run_call quick = {.stream = args.stream,                                                        \
+                                         .text = args.character ? NULL : args.text,                                    \
+                                         .size = args.size,                                                            \
+                                         .newline = args.newline};                                                     \
+            type result;                                                                                               \
+                                                                                                                       \
+            if (__builtin_expect(!(dft_on & on), 0))                                                                   \
+                return make_call;                                                                                      \
+            quick.word = dft_fd_word(dft_stream_fd(args.stream));                                                      \
+            if (quick.word & DFT_FD_UNTRACED)                                                                          \
+                return make_call;                                                                                      \
+            if (!dft_run_is_quick(op, &quick))                                                                         \
+                return dft_traced_##name arguments;                                                                    \
+            result = make_call;                                                                                        \
+            dft_run_finish(number, op, &quick, (intptr_t)result, IS_POINTER(type));                                    \
+            return result;                                                                                             \
+        }                                                                                                              \
         if (dft_probe_is_idle(op, &args, on))                                                                          \
             return make_call;                                                                                          \
         return dft_traced_##name arguments;                                                                            \

@@ -234,7 +234,8 @@ static void keep_header(struct dft_source_file *file, const struct dft_live *liv
 static int convert_rings(struct converting *converting, const void *bytes, size_t length, const struct dft_live *live)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
-    struct dft_live_reader reader = {.give = give_batch, .covered = covered, .context = converting};
+    struct dft_live_reader reader = {
+        .bytes = bytes, .length = length, .give = give_batch, .covered = covered, .context = converting};
     const struct dft_ring *ring;
     size_t offset = 0;
     int rc = 0;

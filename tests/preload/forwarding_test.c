@@ -20,6 +20,7 @@
 #include "ops.h"
 #include "probe.h"
 #include "ring.h"
+#include "run.h"
 
 #define ARGUMENTS  6
 #define PAGE_BYTES (64u << 10) /* more than IOV_MAX vectors */
@@ -251,8 +252,11 @@ struct outcome {
     uint64_t appended; /* records of this thread */
 };
 
+/* Records of this thread: open runs become some first. */
 static uint64_t head(void)
 {
+    if (dft_self)
+        dft_run_break_all(dft_self);
     return dft_self ? atomic_load(&dft_self->ring->head) : 0;
 }
 

@@ -1,0 +1,48 @@
+/* What a FILE tells about itself, read without its lock: where it stands, and how many bytes a call moved. The fields used are those that
+ * the macros of <stdio.h> use, so they keep their place.
+ *
+ * With several threads on one stream what is read may not fit together: then what a call returned is believed. */
+#ifndef DFT_STREAM_H
+#define DFT_STREAM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <wchar.h>
+
+struct dft_call_args;
+struct dft_open; /* fdtable.h */
+
+/* The get area before a call. */
+struct dft_stream_mark {
+    const char *at, *end, *base;
+};
+
+/* A pointer of a FILE, by a load of its own: two at once would wait for the store that the last call made into one of them. */
+#define DFT_STREAM_POINTER(stream, field) ((const char *)__atomic_load_n(&(stream)->_IO_##field, __ATOMIC_RELAXED))
+
+static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *mark)
+{
+    mark->at = stream ? DFT_STREAM_POINTER(stream, read_ptr) : NULL;
+    mark->end = stream ? DFT_STREAM_POINTER(stream, read_end) : NULL;
+    mark->base = stream ? DFT_STREAM_POINTER(stream, read_base) : NULL;
+}
+
+/* The position of a stream, by its buffer and the kernel's offset; -1: not known (wide streams, pipes). */
+int64_t dft_stream_position(const FILE *stream);
+
+/* Bytes that a call moved, by how far the position went from the one that is known; `guess` where none is. For reading calls, `mark` is the get area
+ * before the call. */
+int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, const struct dft_stream_mark *mark,
+                           int64_t guess);
+
+/* Takes over the position that the stream says it has: a call moved a part of an item. */
+void dft_stream_resync(struct dft_open *open, const FILE *stream);
+
+/* Length of the line that fgets left in the program's buffer, which may contain NULs. */
+int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args,
+                        const struct dft_stream_mark *mark);
+
+/* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is -1. */
+int64_t dft_stream_wide(const wchar_t *text, long n);
+
+#endif
