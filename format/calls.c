@@ -16,7 +16,12 @@ const struct dft_call_row dft_call_rows[DFT_CALL_COUNT] = {
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
+#define DFT_DOOR(...)
 #include <dftrace/calls.def>
+#define DFT_SYSCALL_EVENT(category, op, name) ROW(category, op, name)
+#define DFT_SYSCALL(...)
+#define DFT_SYSCALL_HAND(...)
+#include <dftrace/syscalls.def>
 };
 
 uint64_t dft_call_rows_id(void)

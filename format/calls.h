@@ -15,7 +15,15 @@ enum dft_call_number {
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
+#define DFT_DOOR(...)
 #include <dftrace/calls.def>
+#define DFT_SYSCALL_EVENT(category, op, name) DFT_CALL_##name,
+#define DFT_SYSCALL(...)
+#define DFT_SYSCALL_HAND(...)
+#include <dftrace/syscalls.def>
+#undef DFT_SYSCALL_EVENT
+#undef DFT_SYSCALL
+#undef DFT_SYSCALL_HAND
 #undef DFT_CALL
 #undef DFT_MODE
 #undef DFT_HAND
@@ -25,6 +33,7 @@ enum dft_call_number {
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
 #undef DFT_SECOND
+#undef DFT_DOOR
     DFT_CALL_COUNT,
     /* Records that are no calls of the C library. */
     DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */

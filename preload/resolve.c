@@ -45,6 +45,7 @@ static const struct wanted wanted[] = {
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
+#define DFT_DOOR(type, name, ...) {#name, ANSWER(type)},
 #include <dftrace/calls.def>
 };
 #define WANTED (sizeof wanted / sizeof *wanted)

@@ -21,6 +21,7 @@ struct dft_reals {
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
+#define DFT_DOOR(type, name, prototype, ...) type(*name) prototype;
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE
@@ -31,6 +32,7 @@ struct dft_reals {
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
 #undef DFT_SECOND
+#undef DFT_DOOR
 };
 extern struct dft_reals dft_real;
 

@@ -285,6 +285,14 @@ int dft_tracefile_is(int fd)
     return fd >= 0 && fd == dft_tracefile_number() && !identify(fd, &dev, &ino) && dev == device && ino == inode;
 }
 
+int dft_tracefile_hides(int fd)
+{
+    if (!dft_tracefile_is(fd))
+        return 0;
+    errno = EBADF;
+    return 1;
+}
+
 void dft_tracefile_step_aside(int fd)
 {
     struct dft_signals before;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops.h"
+
 /* In the constructor: remembers the absolute prefix (the working directory may change later), program and host. */
 void dft_tracefile_init(void);
 
@@ -28,6 +30,13 @@ extern size_t dft_tracefile_directory;
 /* The program must not see the descriptor: */
 /* Is this number ours? Then the program's call answers EBADF without being made. */
 int dft_tracefile_is(int fd);
+/* The same, with errno set as the kernel would if it were not open. */
+int dft_tracefile_hides(int fd);
+/* Calls that must be kept from it before anything else happens; for all others it is a descriptor of which nothing is known. */
+static inline __attribute__((always_inline)) int dft_tracefile_hides_first(enum dft_op op, int fd)
+{
+    return (op == DFT_OP_CLOSE || op == DFT_OP_DUP) && fd >= 0 && dft_tracefile_hides(fd);
+}
 /* The program wants the number for itself (dup2): ours moves away first. */
 void dft_tracefile_step_aside(int fd);
 /* The number, or -1. */

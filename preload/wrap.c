@@ -16,21 +16,6 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Calls on our own descriptor are answered as the kernel would if it were not open. */
-static __attribute__((noinline)) int is_hidden(int fd)
-{
-    if (!dft_tracefile_is(fd))
-        return 0;
-    errno = EBADF;
-    return 1;
-}
-
-/* These must be kept from it before anything else happens; for all others it is a descriptor of which nothing is known. */
-static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op, int fd)
-{
-    return (op == DFT_OP_CLOSE || op == DFT_OP_DUP) && fd >= 0 && is_hidden(fd);
-}
-
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
 /* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. */
@@ -41,10 +26,10 @@ static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op,
         struct dft_probe probe;                                                                                        \
         type result;                                                                                                   \
                                                                                                                        \
-        if (is_hidden_first(op, args.fd))                                                                              \
+        if (dft_tracefile_hides_first(op, args.fd))                                                                    \
             return (type)-1;                                                                                           \
         if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
-            if (args.fd >= 0 && is_hidden(args.fd))                                                                    \
+            if (args.fd >= 0 && dft_tracefile_hides(args.fd))                                                          \
                 return (type)(IS_POINTER(type) ? 0 : -1);                                                              \
             return make_call;                                                                                          \
         }                                                                                                              \
@@ -142,4 +127,5 @@ static inline __attribute__((always_inline)) int is_hidden_first(enum dft_op op,
 #define DFT_HAND_ALIAS(...)
 
 #define DFT_SECOND(...)
+#define DFT_DOOR(...)
 #include <dftrace/calls.def>

@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "probe.h"
 #include "tracefile.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -27,7 +28,7 @@ static int not_open(void)
 /* --- dup2, dup3 --------------------------------------------------------------------------------------------------- */
 
 /* What was on the number goes before the call (it is closed there), and comes back if the call fails. */
-static int duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
+int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
     int ours = dft_in_vfork_child(), traced, result, error;
@@ -66,12 +67,12 @@ static int make_dup3(int fd, int fd2, int flags)
 
 WRAPPER(int, dup2, (int fd, int fd2))
 {
-    return duplicate(DFT_CALL_dup2, fd, fd2, 0, make_dup2);
+    return dft_duplicate(DFT_CALL_dup2, fd, fd2, 0, make_dup2);
 }
 
 WRAPPER(int, dup3, (int fd, int fd2, int flags))
 {
-    return duplicate(DFT_CALL_dup3, fd, fd2, flags, make_dup3);
+    return dft_duplicate(DFT_CALL_dup3, fd, fd2, flags, make_dup3);
 }
 
 /* --- fcntl -------------------------------------------------------------------------------------------------------- */
@@ -91,25 +92,36 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
     dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
 }
 
-WRAPPER(int, fcntl, (int fd, int command, ...))
+int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
     enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
     struct dft_probe probe;
+    int result;
+
+    if (dft_tracefile_is(fd))
+        return not_open();
+    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX))
+        return make(fd, command, argument);
+    result = make(fd, command, argument);
+    end_fcntl(&probe, &args, result, argument);
+    return result;
+}
+
+static int make_fcntl(int fd, int command, long argument)
+{
+    return DFT_REAL(fcntl)(fd, command, argument);
+}
+
+WRAPPER(int, fcntl, (int fd, int command, ...))
+{
     va_list list;
     long argument;
-    int result;
 
     va_start(list, command);
     argument = va_arg(list, long);
     va_end(list);
-    if (dft_tracefile_is(fd))
-        return not_open();
-    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX))
-        return DFT_REAL(fcntl)(fd, command, argument);
-    result = DFT_REAL(fcntl)(fd, command, argument);
-    end_fcntl(&probe, &args, result, argument);
-    return result;
+    return dft_control(fd, command, argument, make_fcntl);
 }
 ALIAS(fcntl, fcntl64)
 
@@ -126,33 +138,38 @@ static void forget_range(unsigned first, unsigned last)
 }
 
 /* The range without our descriptor. */
-static int close_around(unsigned first, unsigned last, int flags)
+static int close_around(unsigned first, unsigned last, int flags, int (*make)(unsigned first, unsigned last, int flags))
 {
     unsigned ours = (unsigned)dft_tracefile_number();
     int result = 0;
 
     if ((int)ours < 0 || ours < first || ours > last || flags & 4 /* CLOSE_RANGE_CLOEXEC: it has that already */)
-        return DFT_REAL(close_range)(first, last, flags);
+        return make(first, last, flags);
     if (ours > first)
-        result = DFT_REAL(close_range)(first, ours - 1, flags);
+        result = make(first, ours - 1, flags);
     if (!result && ours < last)
-        result = DFT_REAL(close_range)(ours + 1, last, flags);
+        result = make(ours + 1, last, flags);
     return result;
 }
 
-WRAPPER(int, close_range, (unsigned first, unsigned last, int flags))
+int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigned first, unsigned last, int flags))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = flags);
     struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
     int result;
 
     if (!(dft_on & DFT_ON_POSIX))
-        return DFT_REAL(close_range)(first, last, flags);
+        return make(first, last, flags);
     if (!(flags & 4) && first <= last)
         forget_range(first, last);
-    result = close_around(first, last, flags);
+    result = close_around(first, last, flags, make);
     dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);
     return result;
+}
+
+WRAPPER(int, close_range, (unsigned first, unsigned last, int flags))
+{
+    return dft_close_many(first, last, flags, DFT_REAL(close_range));
 }
 
 WRAPPER(void, closefrom, (int first))

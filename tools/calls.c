@@ -1,11 +1,12 @@
 /* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made from. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "command.h"
 #include "write_json.h"
 
-/* A row of calls.def: a call of its own (event NULL), or another way into one. */
+/* A row of calls.def or syscalls.def: a call of its own (event NULL), or another way into one. */
 struct entry {
     const char *category, *op, *name, *event;
 };
@@ -20,7 +21,12 @@ static const struct entry entries[] = {
 #define DFT_ALIAS(name, alias)                  {NULL, NULL, #alias, #name},
 #define DFT_HAND_ALIAS                          DFT_ALIAS
 #define DFT_SECOND(...)
+#define DFT_DOOR(...)
 #include <dftrace/calls.def>
+#define DFT_SYSCALL_EVENT(category, op, name) {#category, #op, #name, NULL},
+#define DFT_SYSCALL(event, op, name, ...)     {NULL, #op, #name, #event},
+#define DFT_SYSCALL_HAND                      DFT_SYSCALL
+#include <dftrace/syscalls.def>
 };
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
@@ -103,14 +109,14 @@ static void print_text(void)
 {
     size_t calls = 0;
 
-    printf("%-8s %-12s %-9s %-6s %s\n", "CATEGORY", "CALL", "OP", "CLASS", "OTHER ENTRY POINTS");
+    printf("%-8s %-17s %-9s %-6s %s\n", "CATEGORY", "CALL", "OP", "CLASS", "OTHER ENTRY POINTS");
     for (size_t i = 0; i < ENTRIES; i++) {
         const char *comma = "";
 
         if (entries[i].event)
             continue;
         calls++;
-        printf("%-8s %-12s %-9s %-6s", entries[i].category, entries[i].name, entries[i].op,
+        printf("%-8s %-17s %-9s %-6s", entries[i].category, entries[i].name, entries[i].op,
                ops[op_of(&entries[i])].class);
         for (size_t j = 0; j < ENTRIES; j++)
             if (j != i && call_of(&entries[j]) == &entries[i]) {
@@ -145,7 +151,8 @@ const struct dft_command dft_command_calls = {
     .brief = "the list of intercepted calls",
     .details =
         "Every function of the C library that is intercepted: the category and the name under which its calls are\n"
-        "recorded, its other entry points, what kind of operation it is, and what its time and bytes count for.",
+        "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what its "
+        "time and bytes count for.",
     .example = "dftmerge calls --json",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE,
     .run = run,

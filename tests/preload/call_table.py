@@ -8,7 +8,7 @@ CALLS = HERE.parents[1] / "include" / "dftrace" / "calls.def"
 NOT_WRAPPED = HERE / "not_wrapped.txt"
 
 # Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
-NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENTRY": 2}
+NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "DOOR": 1}
 ALIASES = {"ALIAS", "HAND_ALIAS"}
 
 
@@ -48,7 +48,7 @@ def prototypes():
     for kind, fields in macros():
         if kind not in ALIASES:
             at = NAME_AT[kind]
-            rows.append((fields[at], fields[at - 1] if at == 3 else "int", fields[at + 1]))
+            rows.append((fields[at], "int" if kind.startswith("FORMAT") else fields[at - 1], fields[at + 1]))
     return rows
 
 

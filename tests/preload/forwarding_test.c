@@ -52,6 +52,7 @@ struct row {
 #define DFT_ALIAS(name, alias)                  extern function wrapper_##alias __asm__(#alias);
 #define DFT_HAND_ALIAS                          DFT_ALIAS
 #define DFT_SECOND(...)
+#define DFT_DOOR(...)
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE

@@ -1,0 +1,389 @@
+/* syscall() hands on exactly what it was given, and records the event that syscalls.def says. As forwarding_test.c: the objects of
+ * libdftrace.so are linked into this program, and a mock stands in for the real syscall(). */
+#include "resolve.h"
+
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "fdtable.h"
+#include "ops.h"
+#include "probe.h"
+#include "ring.h"
+
+#define ARGUMENTS  6
+#define PAGE_BYTES (64u << 10)
+#define FIRST_FD   500 /* numbers that no descriptor has, bound as traced files */
+#define OLD_ERRNO  77
+#define NEW_ERRNO  78
+#define NUMBERS    1024
+
+struct row {
+    const char *name, *roles; /* roles NULL: by hand */
+    long number;
+    enum dft_op op;
+    uint16_t call;
+};
+
+static const struct row rows[] = {
+#define DFT_SYSCALL_EVENT(...)
+#define DFT_SYSCALL(event, op, name, ...) {#name, #__VA_ARGS__, name, DFT_OP_##op, DFT_CALL_##event},
+#define DFT_SYSCALL_HAND(event, op, name) {#name, NULL, name, DFT_OP_##op, DFT_CALL_##event},
+#include <dftrace/syscalls.def>
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* Of rows by hand: which arguments are handed on (the kernel takes no more), each as i: 32 bits, l: 64 bits; and which are
+ * descriptors (d, 32 bits), paths (p) or other addresses (l). */
+static const struct {
+    const char *name, *arguments;
+} by_hand[] = {
+    {"SYS_openat2", "dpllll"}, {"SYS_close_range", "ddi"}, {"SYS_dup2", "dd"},
+    {"SYS_dup3", "ddi"},       {"SYS_fcntl", "dil"},       {"SYS_io_uring_setup", "llllll"},
+};
+
+/* --- the real function's stand-in --------------------------------------------------------------------------------- */
+
+static struct {
+    long number, arguments[ARGUMENTS], result;
+    int error, calls;
+} mock;
+
+static long mock_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    const long given[ARGUMENTS] = {a, b, c, d, e, f};
+
+    mock.calls++;
+    mock.number = number;
+    memcpy(mock.arguments, given, sizeof given);
+    if (mock.error)
+        errno = mock.error;
+    return mock.result;
+}
+
+static struct dft_reals reals;
+
+static void mock_other(void)
+{
+    CU_FAIL("another function was called");
+}
+
+static void install(void)
+{
+    void **pointers = (void **)&dft_real;
+
+    for (size_t i = 0; i < sizeof dft_real / sizeof(void *); i++)
+        pointers[i] = (void *)mock_other;
+    dft_real.syscall = (long (*)(long, ...))mock_syscall;
+    mock.calls = 0;
+}
+
+/* --- arguments ---------------------------------------------------------------------------------------------------- */
+
+static char *pages;
+
+static char *page(int i)
+{
+    return pages + (size_t)i * PAGE_BYTES;
+}
+
+/* What the i-th argument of a row is, as a letter of `by_hand`. */
+static char kind_of(const struct row *row, int i)
+{
+    char text[32];
+
+    for (size_t k = 0; !row->roles && k < sizeof by_hand / sizeof *by_hand; k++)
+        if (!strcmp(row->name, by_hand[k].name))
+            return (size_t)i < strlen(by_hand[k].arguments) ? by_hand[k].arguments[i] : 0;
+    if (!row->roles)
+        abort(); /* a row by hand without a line in the table above */
+    snprintf(text, sizeof text, "fd = a%d", i);
+    if (strstr(row->roles, text))
+        return 'd';
+    snprintf(text, sizeof text, "(char *)a%d", i);
+    return strstr(row->roles, text) ? 'p' : 'l';
+}
+
+/* Descriptors have a high half that the kernel does not look at, and that is to arrive all the same. */
+static void make_arguments(const struct row *row, long arguments[ARGUMENTS], int fd)
+{
+    for (int i = 0; i < ARGUMENTS; i++) {
+        char kind = row ? kind_of(row, i) : 'l';
+
+        memset(page(i), 0, PAGE_BYTES);
+        arguments[i] = (long)page(i);
+        if (kind == 'd')
+            arguments[i] = (long)(UINT64_C(0xabcd000000000000) | (uint32_t)(fd + i));
+        else if (kind == 'p')
+            snprintf(page(i), PAGE_BYTES, "/no/such/file.%d", i);
+    }
+}
+
+/* --- one call ----------------------------------------------------------------------------------------------------- */
+
+struct outcome {
+    long result;
+    int error;
+    int events;
+    struct dft_slot last;
+};
+
+static void complain(const char *name, const char *what, long got, long expected)
+{
+    char line[256];
+    int n =
+        snprintf(line, sizeof line, "\n  %s, tracing %d: %s: %#lx, expected %#lx", name, dft_on, what, got, expected);
+
+    dft_sys_write(2, line, (size_t)n);
+    CU_FAIL("syscall() changed something");
+}
+
+/* The events behind the sequence number `from`, names left out. */
+static void take_events(struct outcome *outcome, uint64_t from)
+{
+    struct dft_ring *ring = dft_self ? dft_self->ring : NULL;
+    uint64_t head = ring ? atomic_load(&ring->head) : 0;
+
+    outcome->events = 0;
+    for (uint64_t at = from; at < head; at++) {
+        struct dft_slot *slot = dft_ring_slot(ring, at);
+
+        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || slot->call >= DFT_CALL_COUNT)
+            continue;
+        outcome->events++;
+        memcpy(&outcome->last, slot, sizeof *slot);
+    }
+}
+
+static struct outcome call(long number, const long a[ARGUMENTS])
+{
+    struct outcome outcome;
+    uint64_t from;
+
+    for (int i = 0; i <= ARGUMENTS; i++)
+        dft_fd_bind(FIRST_FD + i, 0x1234, 0, 0);
+    if (dft_self) { /* room for all that a call appends: no drain meanwhile */
+        dft_drain_own(dft_self);
+        from = atomic_load(&dft_self->ring->head);
+    } else {
+        from = 0;
+    }
+    install();
+    errno = OLD_ERRNO;
+    outcome.result = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    outcome.error = errno;
+    dft_real = reals;
+    take_events(&outcome, from);
+    return outcome;
+}
+
+static void check_outcome(const char *name, const struct outcome *outcome, long number)
+{
+    int error = mock.error ? mock.error : OLD_ERRNO;
+
+    if (mock.calls != 1)
+        complain(name, "calls of the real function", mock.calls, 1);
+    if (mock.number != number)
+        complain(name, "number", mock.number, number);
+    if (outcome->result != mock.result)
+        complain(name, "result", outcome->result, mock.result);
+    if (outcome->error != error)
+        complain(name, "errno", outcome->error, error);
+}
+
+static void check_row(const struct row *row, long result, int error, int fd)
+{
+    long given[ARGUMENTS];
+    struct outcome outcome;
+
+    make_arguments(row, given, fd);
+    mock.result = result;
+    mock.error = error;
+    outcome = call(row->number, given);
+    check_outcome(row->name, &outcome, row->number);
+    for (int i = 0; i < ARGUMENTS; i++) {
+        char kind = kind_of(row, i);
+        uint64_t mask = row->roles || kind == 'l' || kind == 'p' ? ~UINT64_C(0) : kind ? 0xffffffff : 0;
+
+        if (dft_on && ((uint64_t)(mock.arguments[i] ^ given[i]) & mask))
+            complain(row->name, "argument", mock.arguments[i], given[i]);
+        if (!dft_on && mock.arguments[i] != given[i])
+            complain(row->name, "argument, tracing off", mock.arguments[i], given[i]);
+    }
+    if (outcome.events != (dft_on && fd == FIRST_FD && row->op != DFT_OP_FRESH))
+        complain(row->name, "events", outcome.events, dft_on != 0);
+    if (!outcome.events)
+        return;
+    if (outcome.last.call != row->call)
+        complain(row->name, "event", outcome.last.call, row->call);
+    if (outcome.last.err != error)
+        complain(row->name, "errno of the event", outcome.last.err, error);
+    if (outcome.last.result != result && row->op != DFT_OP_OTHER)
+        complain(row->name, "result of the event", outcome.last.result, result);
+}
+
+/* --- the tests ---------------------------------------------------------------------------------------------------- */
+
+static int on; /* what the constructor found */
+
+static void check_all(int tracing, int fd)
+{
+    static const struct {
+        long result;
+        int error;
+    } endings[] = {{FIRST_FD + ARGUMENTS, 0}, {0, 0}, {1, 0}, {-1, NEW_ERRNO}, {-1, EBADF}, {-1, EFAULT}};
+
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+            dft_on = tracing;
+            check_row(&rows[i], endings[k].result, endings[k].error, fd);
+        }
+    dft_on = on;
+}
+
+static void test_table(void)
+{
+    CU_ASSERT(ROWS > 40);
+    CU_ASSERT(on != 0);
+    CU_ASSERT(dft_self != NULL);
+}
+
+static void test_off(void)
+{
+    check_all(0, FIRST_FD);
+}
+
+static void test_traced(void)
+{
+    check_all(on, FIRST_FD);
+}
+
+/* Numbers that are open nowhere: the call is made, and there is nothing to tell. */
+static void test_closed(void)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].roles && strstr(rows[i].roles, ".fd = a0") && rows[i].op != DFT_OP_CLOSE)
+            check_row(&rows[i], -1, EBADF, 700);
+}
+
+static int has_row(long number)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].number == number)
+            return 1;
+    return 0;
+}
+
+/* All other numbers, possible or not, with 64 bits each way. */
+static void test_others(void)
+{
+    static const long odd[] = {-1, -500, 0x40000001, INT64_MAX, INT64_MIN};
+    const long given[ARGUMENTS] = {INT64_MIN, -1, INT64_MAX, 0x0123456789abcdef, 0, 0x7766554433221100};
+
+    for (long i = 0; i < NUMBERS + (long)(sizeof odd / sizeof *odd); i++) {
+        long number = i < NUMBERS ? i : odd[i - NUMBERS];
+        struct outcome outcome;
+
+        if (has_row(number))
+            continue;
+        mock.result = 0x0fedcba987654321;
+        mock.error = i & 1 ? NEW_ERRNO : 0;
+        outcome = call(number, given);
+        check_outcome("a number without a row", &outcome, number);
+        CU_ASSERT(!memcmp(given, mock.arguments, sizeof given));
+        CU_ASSERT_EQUAL(outcome.events, 0);
+    }
+}
+
+/* A caller that gives fewer arguments has something else where the last would be on the stack: nobody may write there. */
+static void test_the_callers_stack(void)
+{
+#if defined(__x86_64__)
+    static const long numbers[] = {SYS_read, SYS_getpid, SYS_dup2, SYS_openat2, SYS_io_uring_enter};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        long result, above[2] = {0};
+
+        mock.result = 0;
+        mock.error = 0;
+        install();
+        __asm__ volatile(
+            "movq %%rsp, %%rbx\n\tsubq $256, %%rsp\n\tandq $-16, %%rsp\n\t"
+            "movabsq $0x1122334455667788, %%rax\n\tmovq %%rax, (%%rsp)\n\tnotq %%rax\n\tmovq %%rax, 8(%%rsp)\n\t"
+            "xorl %%eax, %%eax\n\tcall syscall\n\t"
+            "movq (%%rsp), %%r12\n\tmovq 8(%%rsp), %%r13\n\tmovq %%rbx, %%rsp\n\tmovq %%r12, %1\n\tmovq %%r13, %2"
+            : "=a"(result), "=m"(above[0]), "=m"(above[1])
+            : "D"(numbers[i]), "S"(0L), "d"(0L)
+            : "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "memory", "cc");
+        dft_real = reals;
+        CU_ASSERT_EQUAL(result, 0);
+        CU_ASSERT_EQUAL(above[0], 0x1122334455667788);
+        CU_ASSERT_EQUAL(above[1], ~0x1122334455667788);
+    }
+#endif
+}
+
+/* open's mode counts only with flags that ask for one; openat2's lies in memory, and may not be readable. */
+static void test_modes(void)
+{
+    struct open_how how = {.flags = O_CREAT | O_RDWR, .mode = 0640};
+    long given[ARGUMENTS] = {AT_FDCWD, (long)"/no/such/file", O_RDWR | O_CREAT, 0640};
+    struct outcome outcome;
+
+    mock.result = FIRST_FD;
+    mock.error = 0;
+    outcome = call(SYS_openat, given);
+    CU_ASSERT_EQUAL(outcome.last.offset, 0640);
+    given[2] = O_RDWR;
+    outcome = call(SYS_openat, given);
+    CU_ASSERT_EQUAL(outcome.last.offset, 0);
+    CU_ASSERT_EQUAL(outcome.last.size, O_RDWR);
+    for (int k = 0; k < 2; k++) {
+        mock.result = k ? -1 : FIRST_FD;
+        mock.error = k ? ENOENT : 0;
+        given[2] = (long)&how;
+        outcome = call(SYS_openat2, given);
+        CU_ASSERT_EQUAL(outcome.last.size, O_CREAT | O_RDWR);
+        CU_ASSERT_EQUAL(outcome.last.offset, 0640);
+    }
+    given[2] = 8;
+    mock.error = EFAULT;
+    outcome = call(SYS_openat2, given);
+    CU_ASSERT_EQUAL(outcome.events, 1);
+    CU_ASSERT_EQUAL(outcome.last.size, 0);
+}
+
+int main(void)
+{
+    unsigned failures;
+    CU_pSuite suite;
+
+    pages = mmap(NULL, ARGUMENTS * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || CU_initialize_registry() != CUE_SUCCESS || fsync(open("/etc/passwd", O_RDONLY)) == 1)
+        return 2;
+    dft_resolve();
+    reals = dft_real;
+    on = dft_on;
+    suite = CU_add_suite("syscall", NULL, NULL);
+    CU_add_test(suite, "the table, and tracing is on", test_table);
+    CU_add_test(suite, "tracing off", test_off);
+    CU_add_test(suite, "tracing on, traced files", test_traced);
+    CU_add_test(suite, "descriptors that are not open", test_closed);
+    CU_add_test(suite, "numbers without a row", test_others);
+    CU_add_test(suite, "the caller's stack", test_the_callers_stack);
+    CU_add_test(suite, "modes", test_modes);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    printf("%u passed, %u failed\n", CU_get_number_of_tests_run() - CU_get_number_of_tests_failed(),
+           CU_get_number_of_tests_failed());
+    CU_cleanup_registry();
+    return failures != 0;
+}
