@@ -81,6 +81,8 @@ static int wanted(void)
     return on;
 }
 
+static void call_at_exit(void);
+
 static void set_up(void)
 {
     dft_clock_init();
@@ -93,6 +95,7 @@ static void set_up(void)
         return;
     }
     barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+    call_at_exit();
     dft_annotate_enable();
     dft_on = wanted();
 }
@@ -289,12 +292,34 @@ void dft_process_end(enum dft_ending how, int status)
     if (drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS))
         unsure = 1;
     /* When END cannot be written, the live file alone knows what was lost. */
-    if (!dft_process_write_end(how, status) && !unsure)
+    if (!dft_process_write_end(how, status & 0xff /* all that the parent sees */) && !unsure)
         dft_livefile_remove();
     dft_signals_restore(before);
 }
 
+/* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
+ * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end. */
+static enum ending_call { CALL_NONE, CALL_HANDLER, CALL_DESTRUCTOR } called;
+static int exit_status;
+
+static void exiting(int status, void *unused)
+{
+    (void)unused;
+    exit_status = status;
+    if (called == CALL_DESTRUCTOR)
+        dft_process_end(DFT_ENDING_EXIT, status);
+    called = CALL_HANDLER;
+}
+
+static void call_at_exit(void)
+{
+    if (on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
+        called = CALL_HANDLER;
+}
+
 __attribute__((destructor)) static void unload(void)
 {
-    dft_process_end(DFT_ENDING_EXIT, 0);
+    if (called == CALL_HANDLER)
+        dft_process_end(DFT_ENDING_EXIT, exit_status);
+    called = CALL_DESTRUCTOR;
 }

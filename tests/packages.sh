@@ -2,6 +2,7 @@
 #
 #   need_packages build          what it takes to build
 #   need_packages build test     and to run all tests
+#   need_packages guest          programs of tests/guest; what cannot be had is skipped there
 #
 # A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.
 
@@ -13,6 +14,10 @@ need_command() { # command package
 
 need_library() { # pkg-config name, package
     pkg-config --exists "$1" 2>/dev/null || missing_packages="$missing_packages $2"
+}
+
+need_file() { # file of /usr/lib, package
+    ls /usr/lib/"$1" /usr/lib/*/"$1" >/dev/null 2>&1 || missing_packages="$missing_packages $2"
 }
 
 need_packages_of() {
@@ -42,6 +47,24 @@ need_packages_of() {
         printf 'int LLVMFuzzerTestOneInput(void) { return 0; }\n' |
             clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ||
             missing_packages="$missing_packages libclang-rt-dev"
+        ;;
+    guest)
+        need_command git git
+        need_command sqlite3 sqlite3
+        need_command perl perl
+        need_command make make
+        need_command g++ g++
+        need_command rsync rsync
+        need_command stress-ng stress-ng
+        need_command ed ed
+        need_command patch patch
+        need_command setfattr attr
+        need_command ps procps
+        need_command xz xz-utils
+        need_file libjemalloc.so.2 libjemalloc2
+        need_file faketime/libfaketime.so.1 libfaketime
+        python3 -c 'import test.test_os' 2>/dev/null || /usr/bin/python3 -c 'import test.test_os' 2>/dev/null ||
+            missing_packages="$missing_packages libpython$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite"
         ;;
     esac
 }

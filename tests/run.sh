@@ -97,10 +97,10 @@ run_ctest() { # folder, title
     fi
 }
 
-run_e2e() {
-    for test in tests/e2e/test_*.py; do
+run_drivers() { # folder
+    for test in "tests/$1"/test_*.py; do
         [ -x "$test" ] || continue
-        log=$logs/$(basename "$test" .py).log
+        log=$logs/$1-$(basename "$test" .py).log
         DFT_BUILD=$top/build timeout 600 python3 "$test" >"$log" 2>&1
         status=$?
         if ! count_line "$log" || [ "$status" != 0 ]; then
@@ -151,11 +151,13 @@ check_shell() {
 
 main() {
     need_packages build test || exit 2
+    need_packages guest || note "some of tests/guest will be skipped"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
-        run_e2e
+        run_drivers e2e
+        run_drivers guest
     fi
     step "build with clang, warnings are errors" build build-clang clang
     if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \

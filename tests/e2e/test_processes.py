@@ -124,6 +124,19 @@ def exec_begins_a_new_image(directory):
 
 
 @tests.case
+def exit_status_is_known(directory):
+    """Of exit(), of a return from main, of _exit(), with handlers and destructors, and as much of it as the parent sees."""
+    for number, (program, status) in enumerate([
+            ("import sys; sys.exit(7)", 7), ("import os; os._exit(5)", 5), ("open('/etc/passwd')", 0),
+            ("import sys; sys.exit(259)", 3), ("import atexit, sys; atexit.register(open, '/etc/passwd'); sys.exit(8)", 8),
+            ("import os, sys; os.fork() or sys.exit(9); sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))", 9)]):
+        out = directory / f"out{number}"
+        equal(run([sys.executable, "-c", program], env=tracing(out / "t")).code, status, f"{program}: exit code")
+        equal({p["status"] for p in processes(out)}, {status}, f"{program}: status in the trace")
+        equal(live_files(out), [], "live files")
+
+
+@tests.case
 def nothing_to_say_nothing_written(directory):
     program = endings(directory)
     out = directory / "out"

@@ -1,0 +1,182 @@
+"""A program of others, run plain and traced in the same freshly made place: what must be the same, and that the traces are sound."""
+
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import (BUILD, DFTRUN, LIBRARY, Skip, Tests, dftmerge, equal, environment, need, run, tracing,  # noqa: E402,F401
+                     true)
+from endings import Endings  # noqa: E402
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would all programs here
+FULL = os.environ.get("DFT_GUEST") == "full"
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SECONDS = 300
+WITNESS_SECONDS = 2
+
+# What differs between two plain runs: a pattern, what takes its place, and why that says nothing about the tracer.
+Rule = collections.namedtuple("Rule", "pattern replacement reason")
+
+
+def full(function):
+    """A case of the full form only."""
+    def test(directory):
+        if not FULL:
+            raise Skip("in the full form only")
+        function(directory)
+    test.__name__ = function.__name__
+    return test
+
+
+def described(path):
+    """A file as a program could see it, but for its times."""
+    status = path.lstat()
+    what = (stat.filemode(status.st_mode), status.st_uid, status.st_gid)
+    if path.is_symlink():
+        return what + (os.readlink(path),)
+    if stat.S_ISREG(status.st_mode):
+        attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+        return what + (status.st_nlink, status.st_size, hashlib.sha256(path.read_bytes()).hexdigest(), attributes)
+    return what
+
+
+def tree(place, ignore):
+    """All files below, except those whose names match a rule."""
+    found = {}
+    for path in sorted(place.rglob("*")):
+        name = str(path.relative_to(place))
+        if not any(re.search(rule.pattern, name) for rule in ignore):
+            found[name] = described(path)
+    return found
+
+
+def normalised(text, rules):
+    for rule in rules:
+        text = re.sub(rule.pattern, rule.replacement, text, flags=re.M)
+    return text
+
+
+def first_difference(plain, traced):
+    """Where two texts part, for a person."""
+    a, b = (text.decode(errors="replace").splitlines() for text in (plain, traced))
+    for i in range(max(len(a), len(b))):
+        left, right = (lines[i] if i < len(lines) else "(nothing)" for lines in (a, b))
+        if left != right:
+            return f"line {i + 1}: plain {left[:300]!r}, traced {right[:300]!r}"
+    return "bytes that are no text"
+
+
+def trees_differ(plain, traced):
+    lines = [f"{name}: plain {plain.get(name)}, traced {traced.get(name)}"
+             for name in sorted(plain.keys() | traced.keys()) if plain.get(name) != traced.get(name)]
+    return "; ".join(lines[:5])
+
+
+def fresh(directory, prepare):
+    """The directories of one run: always the same paths, because programs print them."""
+    for name in ("work", "tmp", "home"):
+        run(["rm", "-rf", directory / name])
+        (directory / name).mkdir()
+    if prepare:
+        prepare(directory / "work")
+    return directory / "work"
+
+
+def own_environment(directory, more):
+    return {"TMPDIR": str(directory / "tmp"), "HOME": str(directory / "home"), **(more or {})}
+
+
+def run_plain(directory, command, prepare=None, stdin=None, env=None, seconds=SECONDS):
+    work = fresh(directory, prepare)
+    return run(command, cwd=work, stdin=stdin, env={**environment(), **own_environment(directory, env)}, seconds=seconds)
+
+
+def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=SECONDS, settings=None, preload=(),
+               sound=True):
+    """Runs it, and checks its traces."""
+    work = fresh(directory, prepare)
+    place = directory / "traces"
+    shutil.rmtree(place, ignore_errors=True)
+    env = {**tracing(place / "t", **(settings or {})), **own_environment(directory, env)}
+    env["LD_PRELOAD"] = ":".join([str(LIBRARY), *map(str, preload)])
+    endings = Endings()
+    try:
+        done = run(command, cwd=work, stdin=stdin, env=env, seconds=seconds)
+        if sound:
+            check_traces(place, endings)
+    finally:
+        endings.close()
+    return done
+
+
+def processes_of(place):
+    done = dftmerge("ps", "--json", "-q", place, seconds=SECONDS)
+    return json.loads(done.out)["processes"] if done.out else []
+
+
+def died_of_signal(endings, process, until):
+    """The kernel's word comes a little later than the parent's wait."""
+    while endings.died_of_signal(process) is None and endings.statuses is not None and time.monotonic() < until:
+        time.sleep(0.02)
+    return endings.died_of_signal(process)
+
+
+def check_traces(place, endings):
+    """Every block is good, nothing was dropped, and only processes that a signal ended left their live file."""
+    done = dftmerge("check", "--json", "-q", place, seconds=SECONDS)
+    true(done.out, f"dftmerge check says nothing: {done.err.decode()}")
+    report = json.loads(done.out)
+    bad = {key: value for key, value in report.items() if value and key.startswith(("files_bad", "blocks_", "bytes_"))
+           and key not in ("blocks",)}
+    true(not bad, f"dftmerge check: {bad}: {report['notes'][:3]}")
+    until = time.monotonic() + WITNESS_SECONDS
+    images = processes_of(place)
+    many = {pid for pid, n in collections.Counter(p["pid"] for p in images).items() if n > 1}
+    wrong = []
+    for process in images:
+        who = f"{process['pid']} {' '.join(process['command']).strip()[:100]}"
+        if process["dropped"]:
+            wrong.append(f"{who}: dropped {process['dropped']}")
+        if process["ended"] == "killed" or process["live_file"]:
+            if process["ended"] != "killed" or died_of_signal(endings, process["pid"], until) is False:
+                wrong.append(f"{who}: ended ({process['ended']}, {process['status']}) and left {process['live_file']}")
+        elif process["ended"] == "exit" and process["pid"] not in many and endings.statuses is not None:
+            status = endings.statuses.get(process["pid"])
+            if status not in (None, process["status"] << 8):
+                wrong.append(f"{who}: the trace says it ended with {process['status']}, the kernel {status:#x}")
+    true(not wrong, f"{len(wrong)} processes: " + "; ".join(wrong[:4]))
+    true(report["live_left"] or report["good"], f"dftmerge check: {report['notes'][:3]}")
+
+
+def both(directory, command, prepare=None, expect=0, rules=(), ignore=(), least=1, **more):
+    """Runs it plain and traced: the same exit code, output, messages and files. Returns the plain result.
+
+    rules: what is replaced in the output and the messages, ignore: names of files that are not compared (all Rules); least: trace
+    files that there must be; more: as for run_traced."""
+    need(str(command[0]))
+    for_plain = {k: v for k, v in more.items() if k in ("stdin", "env", "seconds")}
+    if more.get("preload"):
+        for_plain["env"] = {**for_plain.get("env", {}), "LD_PRELOAD": ":".join(map(str, more["preload"]))}
+    plain = run_plain(directory, command, prepare, **for_plain)
+    equal(plain.code, expect, f"exit code of the plain run ({plain.out.decode()[-300:]} {plain.err.decode()[-600:]})")
+    left = {name: tree(directory / name, ignore) for name in ("work", "tmp", "home")}
+    traced = run_traced(directory, command, prepare, **more)
+    equal(traced.code, plain.code, f"exit code ({traced.out.decode()[-300:]} {traced.err.decode()[-600:]})")
+    for what in ("out", "err"):
+        texts = [normalised(getattr(result, what), rules) for result in (plain, traced)]
+        true(texts[0] == texts[1], f"{what}: {first_difference(*texts)}")
+    for name, before in left.items():
+        after = tree(directory / name, ignore)
+        true(after == before, f"files in {name}: {trees_differ(before, after)}")
+    found = len(list((directory / "traces").glob("*.dft")))
+    true(found >= least, f"{found} traces, at least {least} were expected")
+    return plain

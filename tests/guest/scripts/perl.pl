@@ -1,0 +1,24 @@
+# What Perl does with files, pipes, directories and processes.
+use strict; use warnings; use Fcntl qw(:flock :seek :mode O_RDWR O_CREAT O_EXCL); use File::Temp; use File::Copy; use File::Find;
+use File::Path qw(make_path remove_tree); use IO::Handle; use IO::File; use IO::Select; use Socket; use POSIX qw(:sys_wait_h dup2 _exit mkfifo);
+$| = 1;
+open(my $out, '>', 'a') or die; print $out "line $_\n" for 1 .. 1000; printf $out "%05d\n", 7; close $out or die;
+open(my $in, '<', 'a') or die; my $n = 0; while (<$in>) { $n++ } print "$n lines, at ", tell($in), ", eof ", eof($in) ? 1 : 0, "\n";
+seek($in, -6, SEEK_END); print scalar <$in>; seek($in, 5, SEEK_SET); read($in, my $some, 10, 2); print length $some, "\n"; close $in;
+sysopen(my $s, 'b', O_RDWR | O_CREAT | O_EXCL, 0600) or die; syswrite($s, 'x' x 5000); sysseek($s, 100, SEEK_SET);
+print sysread($s, $some, 10000), ' ', sysseek($s, 0, SEEK_CUR), "\n"; truncate($s, 50); print -s $s, "\n"; flock($s, LOCK_EX | LOCK_NB) or die; close $s;
+print defined sysopen(my $t, 'b', O_RDWR | O_CREAT | O_EXCL) ? 'opened' : "$!", "\n";
+open(my $memory, '<', \"in memory\nsecond\n"); print scalar(<$memory>); open(my $dup, '>&', \*STDOUT); print $dup "dup\n"; close $dup;
+open(my $anon, '+>', undef) or die; print $anon "anonymous"; seek($anon, 0, 0); print scalar(<$anon>), "\n";
+open(my $utf, '>:encoding(UTF-16)', 'u') or die; print $utf "\x{263a}\n" x 100; close $utf; print -s 'u', "\n";
+print for sort { $a cmp $b } `ls`; open(my $pipe, '-|', 'cat', 'a') or die; 1 while <$pipe>; close $pipe; print "pipe $?\n";
+open($pipe, '|-', 'sort -r | head -n 2; exit 3') or die; print $pipe "$_\n" for 1 .. 20; close $pipe; print 'status ', $? >> 8, "\n";
+my $pid = open(my $kid, '-|'); if (!$pid) { print "from the child\n"; exit 2 } print <$kid>; close $kid; print 'child ', $? >> 8, "\n";
+pipe(my $r, my $w); for my $i (1 .. 5) { next if fork; close $r; syswrite $w, "$i\n"; _exit($i) } close $w; print sort <$r>; my $sum = 0; while ((my $p = wait) > 0) { $sum += $? >> 8 } print "sum $sum\n";
+socketpair(my $x, my $y, AF_UNIX, SOCK_STREAM, PF_UNSPEC) or die; if (!fork) { close $x; print $y uc <$y>; exit } close $y; print $x "hello\n"; $x->flush; print <$x>; wait;
+make_path('p/q/r', 'p/s'); copy('a', 'p/q/r/copy') or die; move('p/q/r/copy', 'p/moved') or die; my @found; find(sub { push @found, $File::Find::name }, 'p'); print join(' ', sort @found), "\n";
+chmod 0400, 'p/moved'; utime 1e9, 1e9, 'p/moved'; my @st = stat 'p/moved'; printf "%o %d %d\n", S_IMODE($st[2]), $st[9], $st[7]; link 'p/moved', 'l'; symlink 'a', 'sy'; print readlink 'sy', "\n"; rename 'l', 'm'; print -e 'l' ? 1 : 0, -l 'sy' ? 1 : 0, "\n";
+opendir(my $d, '.') or die; my @all = sort grep { !/^\./ } readdir $d; my $pos = telldir $d; rewinddir $d; print scalar(@all), ' ', scalar(() = readdir $d) - 2, "\n"; closedir $d; print join(' ', glob '{a,b,*y}'), "\n";
+mkfifo('fifo', 0600); if (!fork) { open my $f, '>', 'fifo'; print $f "through\n"; exit } open my $f, '<', 'fifo'; print <$f>; wait; unlink 'fifo';
+@ARGV = ('a'); { local $^I = '.bak'; while (<>) { s/line/LINE/; print } } print -s 'a.bak', ' ', -s 'a', "\n";
+open STDERR, '>', 'err'; warn "warned\n"; system 'echo from sh >&2'; print -s 'err', "\n"; open STDIN, '<', 'a'; print scalar <STDIN>; exec 'sh', '-c', 'read l; echo "$l" | wc -c; exit 5' or die;

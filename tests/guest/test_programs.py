@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Programs that everybody uses, at the things they do for a living: the same output, exit code and files plain and traced."""
+
+import pathlib
+import sys
+
+from compare import FULL, PROGRAMS, Rule, Skip, Tests, both, full, need
+
+tests = Tests()
+SCRIPTS = PROGRAMS.parent / "scripts"
+
+
+def work(script, *needed, size=(0, 0), shell="sh", **more):
+    """Runs a script of the folder; size: N in the short and in the full form."""
+    def test(directory):
+        need(shell, *needed)
+        env = {**more.pop("env", {}), "N": str(size[FULL])}
+        both(directory, [shell, SCRIPTS / script], env=env, **more)
+    return test
+
+
+STAT_DATA = Rule(r"(^|/)(index|\.git/(logs/.*|gc\.log))$", "", "git's index holds inode numbers and times; logs the time")
+MAKE_TEMPORARY = Rule(rb"/cc\w{6}", b"/ccX", "names of temporary files are random")
+PROCESS_NUMBERS = Rule(rb"(line \d+: +|\[\d+\] )\d+", rb"\1", "process ids, as bash names its jobs")
+RANDOM_NAME = Rule(r"^temp-\w{6}$", "", "the name of a temporary directory is random")
+
+
+@tests.case
+def git(directory):
+    work("git.sh", "git", size=(25, 300), ignore=[STAT_DATA], least=100)(directory)
+
+
+@tests.case
+def sqlite(directory):
+    work("sqlite.sh", "sqlite3", size=(2000, 100000))(directory)
+
+
+@tests.case
+def bash(directory):
+    work("bash.sh", "ps", shell="bash", rules=[PROCESS_NUMBERS], least=100)(directory)
+
+
+@tests.case
+def make_and_compilers(directory):
+    work("make.sh", "make", "gcc", "g++", "objdump", size=(6, 60), rules=[MAKE_TEMPORARY], least=80)(directory)
+
+
+@tests.case
+def files(directory):
+    work("files.sh", "tar", "xz", "ed", "patch", size=(30, 400), least=100)(directory)
+
+
+@tests.case
+def rsync(directory):
+    work("rsync.sh", "rsync", size=(20, 1000), least=10)(directory)
+
+
+@tests.case
+def perl(directory):
+    both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15)
+
+
+@tests.case
+def node(directory):
+    need("node")
+    both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], least=5)
+
+
+@tests.case
+@full
+def node_with_io_uring(directory):
+    need("node")
+    both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], least=5, env={"UV_USE_IO_URING": "1"})
+
+
+# --- what else is loaded with it --------------------------------------------------------------------------------------
+
+
+def library(name):
+    """A library that is to be preloaded too."""
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"):
+        found = sorted(pathlib.Path(folder).glob(name))
+        if found:
+            return found[0]
+    raise Skip(f"{name} is not installed")
+
+
+@tests.case
+def with_jemalloc(directory):
+    jemalloc = library("libjemalloc.so.2")
+    work("sqlite.sh", "sqlite3", size=(500, 20000), preload=[jemalloc])(directory)
+    both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15, preload=[jemalloc])
+
+
+@tests.case
+def with_libfaketime(directory):
+    """Times of the program are false; those of the trace are not its business."""
+    fake = library("faketime/libfaketime.so.1")
+    script = "date +%Y-%m-%d; touch a; cp -p a b; find a -newermt 2001-02-03 ! -newermt 2001-02-04; echo x > c; cat c; sleep 0.1; date +%F"
+    both(directory, ["sh", "-c", script], preload=[fake], env={"FAKETIME": "@2001-02-03 04:05:06"}, least=4)
+
+
+@tests.case
+def with_all_symbols_bound_at_the_start(directory):
+    work("sqlite.sh", "sqlite3", size=(200, 2000), env={"LD_BIND_NOW": "1"})(directory)
+    both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, least=15, env={"LD_BIND_NOW": "1"})
+
+
+@tests.case
+def with_its_variables_in_view(directory):
+    """What a program sees of the environment is what was set, in its order."""
+    both(directory, ["sh", "-c", "env | grep -v ^DFTRACER_ | grep -v ^LD_PRELOAD; ls /proc/self/fd | wc -l; ls /proc/self/task | wc -l"])
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
