@@ -319,7 +319,10 @@ enum dft_drop {
     DFT_DROP_TOO_LONG = 5,     /* a record longer than the ring takes */
     DFT_DROP_TORN = 6,         /* left half-written by the end of the process */
     DFT_DROP_TOO_DEEP = 7,     /* regions nested deeper than is kept */
-    DFT_DROP_LAST = 7,
+    DFT_DROP_SANDBOX =
+        8, /* the program had forbidden itself system calls: what needs one, and what the rings had no room for */
+    DFT_DROP_BORROWED = 9, /* calls of a child that runs on its parent's thread-local memory, at the same time */
+    DFT_DROP_LAST = 9,
 };
 
 #endif

@@ -52,6 +52,8 @@ struct dft_live {
     _Atomic uint64_t size;   /* bytes in use: where the next ring goes */
     _Atomic uint64_t events; /* written to blocks */
     _Atomic uint64_t overhead_ns;
+    _Atomic uint32_t how,
+        status; /* enum dft_ending of a process in state CLEAN that could not write END, and its status */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
 };
 

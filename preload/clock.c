@@ -3,7 +3,9 @@
 
 #include <time.h>
 
+#include "livefile.h"
 #include "sys.h"
+#include "thread.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -27,20 +29,34 @@ static int fixed;
 static struct dft_clock current;
 static struct dft_spin lock; /* for all of the above */
 
-uint64_t dft_clock_monotonic_ns(void)
+static int has_counter;
+static int forgone; /* by some thread */
+
+static int must_not_read(void)
+{
+    return forgone && (!dft_self || dft_self->no_counter);
+}
+
+/* The usual way reads the counter too, within the C library: then the kernel is asked, or where that is forbidden, its last tick. */
+static uint64_t read_clock(clockid_t clock, clockid_t coarse)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!must_not_read())
+        clock_gettime(clock, &now);
+    else if (DFT_SYS(clock_gettime, clock, &now, 0, 0, 0, 0) < 0)
+        clock_gettime(coarse, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t realtime_ns(void)
+uint64_t dft_clock_monotonic_ns(void)
 {
-    struct timespec now;
+    return read_clock(CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE);
+}
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+uint64_t dft_clock_realtime_ns(void)
+{
+    return read_clock(CLOCK_REALTIME, CLOCK_REALTIME_COARSE);
 }
 
 /* The tightest of several: the one with the fewest ticks around the clock. */
@@ -104,11 +120,12 @@ void dft_clock_init(void)
     detect();
     first = last = read_both();
     before = dft_clock_monotonic_ns();
-    dft_clock_offset = (int64_t)realtime_ns();
+    dft_clock_offset = (int64_t)dft_clock_realtime_ns();
     after = dft_clock_monotonic_ns();
     dft_clock_offset -= (int64_t)(before + (after - before) / 2);
     dft_clock_start_ns = first.ns + (uint64_t)dft_clock_offset;
-    fixed = !dft_clock_invariant;
+    has_counter = dft_clock_invariant;
+    fixed = !has_counter;
     set_clock(first, guessed_mult());
 }
 
@@ -156,8 +173,64 @@ int dft_clock_update(struct dft_clock *clock)
     int again;
 
     dft_spin_lock(&lock);
-    again = dft_clock_invariant ? look() : 0;
+    again = has_counter && !must_not_read() ? look() : 0;
     *clock = current;
     dft_spin_unlock(&lock);
     return again;
+}
+
+/* --- without the counter ------------------------------------------------------------------------------------------ */
+
+static uint64_t read_counter(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
+#endif
+}
+
+uint64_t dft_ticks_slow(void)
+{
+    uint64_t ns, ticks;
+
+    if (!has_counter)
+        return dft_clock_monotonic_ns();
+    if (!must_not_read())
+        return read_counter();
+    ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+    ticks = current.base_ticks;
+    if (ns > current.base_ns)
+        ticks += (uint64_t)(((__uint128_t)(ns - current.base_ns) << 32) / current.mult);
+    return dft_self && ticks < dft_self->ticks_least ? dft_self->ticks_least : ticks;
+}
+
+void dft_clock_forgo(struct dft_thread *self)
+{
+    struct dft_clock clock;
+    struct dft_signals before = dft_signals_block();
+
+    dft_clock_update(&clock);
+    if (dft_live)
+        dft_live->clock = clock;
+    dft_signals_restore(before);
+    self->ticks_least = dft_ticks();
+    self->no_counter = 1;
+    forgone = 1;
+    dft_clock_invariant = 0;
+}
+
+void dft_clock_regain(struct dft_thread *self)
+{
+    self->no_counter = 0;
+}
+
+int dft_clock_is_forgone(void)
+{
+    return forgone;
 }

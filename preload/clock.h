@@ -10,9 +10,13 @@
 #include <x86intrin.h>
 #endif
 
-uint64_t dft_clock_monotonic_ns(void);
+struct dft_thread;
 
-extern int dft_clock_invariant; /* the processor's counter can be used; else ticks are CLOCK_MONOTONIC ns */
+uint64_t dft_clock_monotonic_ns(void);
+uint64_t dft_clock_realtime_ns(void);
+
+extern int dft_clock_invariant; /* every thread can read the processor's counter; else ask dft_ticks_slow */
+uint64_t dft_ticks_slow(void);
 
 static inline uint64_t dft_ticks(void)
 {
@@ -22,10 +26,12 @@ static inline uint64_t dft_ticks(void)
 #elif defined(__aarch64__)
     uint64_t ticks;
 
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
+    if (__builtin_expect(dft_clock_invariant, 1)) {
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
 #endif
-    return dft_clock_monotonic_ns();
+    return dft_ticks_slow();
 }
 
 /* In the constructor: takes the process's one offset between CLOCK_MONOTONIC and Unix time and the first reading. */
@@ -36,6 +42,13 @@ void dft_clock_init(void);
  * ticks and clock disagree by more than 1 % (the machine was suspended). */
 int dft_clock_update(struct dft_clock *clock);
 void dft_clock_forked(void);
+
+/* From now on reading the counter is fatal to this thread (SECCOMP_MODE_STRICT, PR_SET_TSC): its ticks are made from a clock of the
+ * kernel; where no system call may be made either, that has a resolution of milliseconds. And back. */
+void dft_clock_forgo(struct dft_thread *self);
+void dft_clock_regain(struct dft_thread *self);
+/* Has any thread done so? Threads that begin later may have inherited it. */
+int dft_clock_is_forgone(void);
 extern int64_t dft_clock_offset;    /* Unix ns - monotonic ns */
 extern uint64_t dft_clock_start_ns; /* Unix ns of init, or of the fork */
 

@@ -220,7 +220,7 @@ void dft_drain_own(struct dft_thread *self)
     struct dft_ring *ring;
     uint64_t head;
 
-    if (dft_in_vfork_child())
+    if (dft_in_vfork_child() || dft_is_sandboxed())
         return;
     before = dft_signals_block();
     if (self == dft_self && *dft_generation) {

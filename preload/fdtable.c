@@ -3,6 +3,7 @@
 #include "fdtable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include "sys.h"
@@ -168,13 +169,29 @@ int dft_fd_limit(void)
     return atomic_load_explicit(&limit, memory_order_relaxed);
 }
 
-void dft_fdtable_forking(void)
+void dft_fd_share(int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+
+    if (word & DFT_FD_TRACED)
+        atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+}
+
+static int closes_on_exec(int fd)
+{
+    long flags = DFT_SYS(fcntl, fd, F_GETFD, 0, 0, 0, 0);
+
+    return flags >= 0 && flags & FD_CLOEXEC;
+}
+
+void dft_fdtable_forking(int execs)
 {
     for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
         uint64_t word = dft_fd_word(fd);
 
-        if (word & DFT_FD_TRACED)
-            atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+        if (word & DFT_FD_TRACED && !(atomic_load(&dft_fd_open(word)->flags) & DFT_OPEN_SHARED) &&
+            !(execs && closes_on_exec(fd)))
+            dft_fd_share(fd);
     }
 }
 

@@ -76,8 +76,11 @@ void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits);
 
 /* Number of descriptors that may be bound: all bound ones are below. */
 int dft_fd_limit(void);
-/* All descriptors: before a fork (offsets become shared), and in the child (names are to be sent again). */
-void dft_fdtable_forking(void);
+/* All descriptors: before a fork (offsets become shared; not those that an exec closes, if that is all the child does), and in the
+ * child (names are to be sent again). */
+void dft_fdtable_forking(int execs);
+/* Another process may have this descriptor's description from now on. */
+void dft_fd_share(int fd);
 void dft_fdtable_forked(void);
 
 #endif

@@ -24,6 +24,7 @@
 #include "process.h"
 #include "resolve.h"
 #include "run.h"
+#include "sandbox.h"
 #include "tracefile.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
@@ -140,17 +141,17 @@ int dft_process_start(void)
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */
 
-void dft_process_forking(void)
+void dft_process_forking(enum dft_child child)
 {
     if (!dft_in_vfork_child())
-        dft_fdtable_forking();
+        dft_fdtable_forking(child == DFT_CHILD_EXECS);
 }
 
 void dft_process_forked(void)
 {
     struct dft_signals before;
 
-    if (!dft_on)
+    if (!dft_on || dft_sandbox_forked())
         return;
     before = dft_signals_block();
     *dft_generation = 1;
@@ -158,7 +159,7 @@ void dft_process_forked(void)
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_clock_start_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
     dft_key = draw_key();
-    dft_vfork_mark = 0;
+    dft_vfork_mark = DFT_MARK_NONE;
     dft_late = 0;
     started = STARTED_NOT;
     ended = 0;
@@ -182,7 +183,7 @@ void dft_process_forked_once(void)
 
 static int is_executable(int dirfd, const char *path)
 {
-    long result = DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0);
+    long result = dft_is_sandboxed() ? 0 : DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0);
 
     return result == 0 || (result == -ENOENT && !*path); /* "": AT_EMPTY_PATH; read when the kernel could */
 }
@@ -246,7 +247,7 @@ void dft_process_exec(void)
 {
     struct dft_signals before;
 
-    if (!is_ours_to_end())
+    if (dft_sandbox_ends(DFT_ENDING_EXEC, 0) || !is_ours_to_end())
         return;
     before = dft_signals_block();
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
@@ -262,6 +263,11 @@ void dft_process_exec_failed(void)
     struct dft_signals before;
     int gone;
 
+    if (dft_is_sandboxed()) {
+        if (*dft_generation && dft_live && !dft_in_vfork_child())
+            atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+        return;
+    }
     if (!is_ours_to_end())
         return;
     before = dft_signals_block();
@@ -284,7 +290,7 @@ void dft_process_end(enum dft_ending how, int status)
     struct dft_signals before;
     int unsure;
 
-    if (!is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
+    if (dft_sandbox_ends(how, status) || !is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
         return;
     before = dft_signals_block();
     unsure = announce_late();

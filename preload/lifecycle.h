@@ -25,8 +25,10 @@ void dft_process_forked(void);
 /* The same, unless a handler of pthread_atfork that did I/O was first. */
 void dft_process_forked_once(void);
 
-/* Before fork in the parent: what is shared from now on. */
-void dft_process_forking(void);
+/* Before a process is made, in the parent: what is shared from now on. A child that does nothing but exec keeps only what
+ * has no FD_CLOEXEC. */
+enum dft_child { DFT_CHILD_STAYS, DFT_CHILD_EXECS };
+void dft_process_forking(enum dft_child child);
 
 /* Everything to the file; END; the live file goes. Called for exit and _exit, once; later events are written through. */
 void dft_process_end(enum dft_ending how, int status);
@@ -37,6 +39,14 @@ void dft_process_exec_failed(void);
 
 /* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file without a slash looks in PATH. */
 int dft_process_can_run(int dirfd, const char *path);
+
+/* Before a call that may forbid the calling thread (or all threads) system calls: what there is goes to the file, rings are laid in, and
+ * no system call is made any more on its account; what does not fit is counted as DFT_DROP_SANDBOX. strict: nor can the
+ * processor's clock be read (SECCOMP_MODE_STRICT takes it away). When the call failed, dft_process_sandbox_failed()
+ * goes back. Calls nest: a program may add filter to filter. */
+enum dft_sandbox_kind { DFT_SANDBOX_FILTER, DFT_SANDBOX_FILTER_ALL, DFT_SANDBOX_STRICT };
+void dft_process_sandboxed(enum dft_sandbox_kind kind);
+void dft_process_sandbox_failed(enum dft_sandbox_kind kind);
 
 /* Guards the making of files, rings and states. Signals blocked. */
 extern struct dft_spin dft_process_lock;

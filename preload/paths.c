@@ -129,6 +129,13 @@ static const char *working_directory(struct dft_thread *self, uint32_t *length)
     return self->cwd;
 }
 
+void dft_paths_know_directory(struct dft_thread *self)
+{
+    uint32_t length;
+
+    working_directory(self, &length);
+}
+
 static long read_fd_link(int fd, char *text, size_t room)
 {
     char link[32] = "/proc/self/fd/";

@@ -38,6 +38,9 @@ void dft_path_define(struct dft_thread *self, const struct dft_path *path);
 /* The working directory is another one now. */
 void dft_paths_directory_changed(void);
 
+/* Makes sure that the thread knows its working directory: later nobody may ask. */
+void dft_paths_know_directory(struct dft_thread *self);
+
 /* Remembers the path of a directory that was just opened, for calls relative to it. */
 void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd);
 

@@ -6,6 +6,7 @@
 
 #include "paths.h"
 #include "resolve.h"
+#include "sandbox.h"
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
@@ -127,7 +128,8 @@ static void bind_opened(struct dft_thread *self, enum dft_op op, const struct df
     if (fd < 0 || dft_in_vfork_child())
         return;
     if (!path->traced) {
-        dft_fd_bind_untraced(fd);
+        if (path->id || !dft_is_sandboxed()) /* else its calls count as not recorded, too */
+            dft_fd_bind_untraced(fd);
         return;
     }
     dft_fd_bind(fd, path->id, 0, open_flags(op, args));
@@ -167,6 +169,8 @@ static int can_read_paths(const struct dft_call_args *args, int err)
 
     if (!err || err == ENOENT || err == EACCES || err == EEXIST || err == ENOTDIR || err == EISDIR || err == ELOOP)
         return 1;
+    if (dft_is_sandboxed())
+        return 0;
     for (int i = 0; i < 2; i++)
         if (paths[i] && paths[i] != DFT_NO_PATH && DFT_SYS(faccessat, AT_FDCWD, paths[i], F_OK, 0, 0, 0) == -EFAULT)
             return 0;
@@ -197,6 +201,8 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         probe->file = path.id;
         put_meta(self, probe, call, op, args, result, err, end, file2);
     }
+    if (!path.id)
+        dft_sandbox_drop();
     if (opens(op))
         bind_opened(self, op, args, &path, (int)result);
     dft_path_done(&path);
@@ -240,6 +246,10 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
     if (op == DFT_OP_FSEEK) {
         int error = errno;
 
+        if (args->flags != SEEK_SET && dft_is_sandboxed()) {
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST | DFT_OPEN_STREAM, memory_order_relaxed);
+            return;
+        }
         position = args->flags == SEEK_SET ? args->offset : DFT_REAL(ftello)(args->stream);
         errno = error;
     }
@@ -266,7 +276,9 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
 {
     if (op == DFT_OP_SEEK || op == DFT_OP_FSEEK || op == DFT_OP_FTELL)
         move_offset(probe, op, args, result);
-    else if (op == DFT_OP_DUP && !dft_in_vfork_child())
+    else if (op == DFT_OP_DUP && dft_in_vfork_child())
+        dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
+    else if (op == DFT_OP_DUP)
         dft_fd_bind_same((int)result, probe->word);
     else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
         forget(args, result);

@@ -300,6 +300,9 @@ static inline int64_t dft_stream_offset(struct dft_open *open, int same, enum df
     return offset;
 }
 
+/* A data call without a record: where the next one on its description happens is not known. */
+void dft_end_unrecorded(struct dft_probe *probe);
+
 /* One data call into the ring. moved: bytes; result: as recorded. */
 static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,
                                                                enum dft_op op, const struct dft_call_args *args,
@@ -311,8 +314,12 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     struct dft_slot record;
     uint8_t bits;
 
-    if (__builtin_expect(self == NULL, 0))
+    if (__builtin_expect(self == NULL, 0)) {
+        struct dft_probe probe_copy = *probe;
+
+        dft_end_unrecorded(&probe_copy);
         return;
+    }
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, moved);

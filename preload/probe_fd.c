@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "paths.h"
+#include "sandbox.h"
 #include "tracefile.h"
 
 int dft_dir_fd(void *dir)
@@ -50,8 +51,10 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
         return dft_fd_word(fd);
     }
     dft_path_of_fd(&path, fd);
-    if (path.length == 0)
+    if (path.length == 0) {
+        dft_sandbox_drop();
         goto out; /* not open: the call will say so */
+    }
     if (!path.traced) {
         dft_fd_bind_untraced(fd);
         goto out;
@@ -110,4 +113,10 @@ int64_t dft_stream_offset_slow(struct dft_open *open, enum dft_op op, int64_t mo
         return -1;
     }
     return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+}
+
+void dft_end_unrecorded(struct dft_probe *probe)
+{
+    if (probe->open && dft_probe_is_same(probe))
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }

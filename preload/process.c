@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "clock.h"
 #include "codec.h"
@@ -51,11 +50,8 @@ static long encode_clock(struct dft_encoder *encoder, const void *what, const vo
 
 static void read_clocks(uint64_t sample[2])
 {
-    struct timespec now;
-
     sample[0] = dft_clock_monotonic_ns();
-    clock_gettime(CLOCK_REALTIME, &now);
-    sample[1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    sample[1] = dft_clock_realtime_ns();
 }
 
 int dft_process_write_start(void)

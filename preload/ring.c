@@ -5,6 +5,7 @@
 
 #include "codec.h"
 #include "drain.h"
+#include "sandbox.h"
 
 static void count_drop(struct dft_thread *self, enum dft_drop why)
 {
@@ -33,7 +34,7 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
 
         if (occupied(ring) >= ring->capacity) {
             dft_drain_own(self);
-            if (occupied(self->ring) >= self->ring->capacity)
+            if (occupied(self->ring) >= self->ring->capacity && !dft_sandbox_next_ring(self))
                 break;
             continue;
         }
@@ -44,7 +45,7 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
             dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
             return slot;
     }
-    count_drop(self, DFT_DROP_RING_FULL);
+    count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
     return NULL;
 }
 
@@ -98,7 +99,9 @@ static int make_room(struct dft_thread *self, uint32_t n)
     if (occupied(self->ring) + n <= self->ring->capacity)
         return 0;
     dft_drain_own(self);
-    return occupied(self->ring) + n <= self->ring->capacity ? 0 : -1;
+    if (occupied(self->ring) + n <= self->ring->capacity || dft_sandbox_next_ring(self))
+        return 0;
+    return -1;
 }
 
 /* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
@@ -118,7 +121,7 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
         return count_drop(self, DFT_DROP_TOO_LONG), -1;
     do {
         if (make_room(self, n) || tries++ == 64)
-            return count_drop(self, DFT_DROP_RING_FULL), -1;
+            return count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL), -1;
         ring = self->ring;
     } while (reserve_row(self, n, &first));
     __asm__ volatile("" : : : "memory");

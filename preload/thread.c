@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "clock.h"
 #include "config.h"
 #include "drain.h"
 #include "lifecycle.h"
 #include "livefile.h"
 #include "paths.h"
 #include "run.h"
+#include "sandbox.h"
 
 __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
 __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
@@ -27,7 +29,7 @@ static void thread_ends(void *state)
     struct dft_thread *self = state;
     struct dft_signals before;
 
-    if (!dft_on || self != dft_self || !*dft_generation)
+    if (!dft_on || self != dft_self || !*dft_generation || dft_is_sandboxed())
         return;
     before = dft_signals_block();
     dft_run_break_all(self);
@@ -86,6 +88,7 @@ static struct dft_thread *create(uint32_t tid)
     set_ring(thread, ring);
     thread->home = ring;
     thread->livefile = dft_livefile_number;
+    thread->no_counter = (uint32_t)dft_clock_is_forgone();
     cds_wfs_node_init(&thread->free);
     thread->next = dft_threads;
     __atomic_store_n(&dft_threads, thread, __ATOMIC_RELEASE);
@@ -116,6 +119,13 @@ struct dft_thread *dft_thread_begin(void)
 
     if (!dft_on || dft_in_vfork_child())
         return *dft_generation ? dft_self : NULL;
+    if (dft_is_sandboxed()) {
+        if (*dft_generation)
+            dft_sandbox_drop();
+        else
+            dft_sandbox_forked();
+        return NULL;
+    }
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
         dft_self = begin(); /* which forgets the state that a forked child inherited */
@@ -181,15 +191,4 @@ void dft_thread_forget_all(void)
     dft_self = NULL;
     dft_threads = NULL;
     __cds_wfs_init(&free_states);
-}
-
-int dft_in_vfork_child(void)
-{
-    if (__builtin_expect(!dft_vfork_mark, 1))
-        return 0;
-    if ((uint32_t)dft_sys_getpid() != dft_pid)
-        return 1;
-    dft_vfork_mark = 0;
-    dft_paths_directory_changed(); /* the child may have looked at its own */
-    return 0;
 }

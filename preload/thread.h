@@ -41,6 +41,10 @@ struct dft_thread {
     uint64_t drain_at;    /* occupied slots at which the owner drains */
     struct dft_spin lock; /* held by a drain */
     uint32_t drains;      /* because the ring was full enough */
+    uint32_t sandboxed;   /* atomic: no system calls */
+    uint32_t no_counter;  /* may not read the processor's */
+    uint64_t ticks_least; /* of such a thread: its clock is coarse, and time must not go back */
+    uint32_t spares;      /* the last of `rings`, not used yet: for when no other can be had */
     struct cds_wfs_node free;
     struct dft_thread *next; /* in dft_threads */
     uint16_t args_used;
@@ -60,7 +64,8 @@ struct dft_thread {
 
 /* This thread's state; NULL before its first event, and while it cannot have one. */
 extern __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
-/* Set by the vfork wrapper: this may be a vfork child in its parent's memory, until the pid says otherwise. */
+/* What runs on this thread's memory right now: DFT_MARK_*. Set when a vfork child begins, cleared when its parent goes on. */
+enum { DFT_MARK_NONE, DFT_MARK_VFORK, DFT_MARK_SANDBOXED /* a vfork child that made no system calls any more */ };
 extern __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
 
 extern struct dft_thread *dft_threads; /* all states, newest first; read with acquire */
@@ -81,6 +86,9 @@ void dft_thread_renew(struct dft_thread *thread);
 void dft_thread_forget_all(void);
 
 /* Is the caller a vfork child, running in its parent's memory? */
-int dft_in_vfork_child(void);
+static inline int dft_in_vfork_child(void)
+{
+    return __builtin_expect(dft_vfork_mark, 0) != 0;
+}
 
 #endif

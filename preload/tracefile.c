@@ -282,7 +282,9 @@ int dft_tracefile_is(int fd)
 {
     uint64_t dev, ino;
 
-    return fd >= 0 && fd == dft_tracefile_number() && !identify(fd, &dev, &ino) && dev == device && ino == inode;
+    if (fd < 0 || fd != dft_tracefile_number())
+        return 0;
+    return dft_is_sandboxed() || (!identify(fd, &dev, &ino) && dev == device && ino == inode);
 }
 
 int dft_tracefile_hides(int fd)
@@ -299,6 +301,10 @@ void dft_tracefile_step_aside(int fd)
 
     if (!dft_tracefile_is(fd))
         return;
+    if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
+        __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
+        return;
+    }
     before = dft_signals_block();
     while (__atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST))
         dft_sys_yield();

@@ -1,4 +1,4 @@
-/* Wrappers of calls that make, replace and end processes. vfork itself is in vfork.S: nothing may return between it and its caller. */
+/* Wrappers of calls that make, replace and end processes; vfork is in vfork.S. */
 #include "resolve.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static pid_t make_fork(enum dft_call_number call, pid_t (*make)(void))
 
     if (!dft_on)
         return make();
-    dft_process_forking();
+    dft_process_forking(DFT_CHILD_STAYS);
     probe.start = dft_ticks();
     pid = make();
     if (pid == 0)
@@ -49,21 +49,6 @@ WRAPPER(pid_t, fork, (void))
 WRAPPER(pid_t, _Fork, (void))
 {
     return make_fork(DFT_CALL__Fork, DFT_REAL(_Fork));
-}
-
-/* What vfork.S jumps to. */
-pid_t (*dft_real_vfork(void))(void);
-pid_t (*dft_real_vfork(void))(void)
-{
-    const struct dft_call_args args = DFT_ARGS(.fd = -1);
-    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
-
-    if (dft_on) {
-        dft_process_forking();
-        if (dft_on & DFT_ON_PROCESS)
-            dft_end_phase(&probe, DFT_CALL_vfork, &args, DFT_PHASE_BEGIN, 0);
-    }
-    return DFT_REAL(vfork);
 }
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */

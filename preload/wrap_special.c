@@ -81,7 +81,9 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
 {
     int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
 
-    if (!err && copies && !dft_in_vfork_child())
+    if (!err && dft_in_vfork_child() && (copies || args->flags == F_SETFD))
+        dft_fd_share(args->fd); /* it may outlive the child's exec */
+    else if (!err && copies)
         dft_fd_bind_same(result, probe->word);
     if (!err && args->flags == F_SETFL && probe->open) {
         if (argument & O_APPEND)

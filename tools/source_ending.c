@@ -57,7 +57,7 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
     }
     process->end = file->end;
     if (file->live_state < sizeof endings && endings[file->live_state]) {
-        process->how = endings[file->live_state];
+        process->how = file->live_state == DFT_LIVE_CLEAN && file->end.how ? file->end.how : endings[file->live_state];
     } else if (is_running(file, process)) {
         process->how = DFT_ENDING_RUNNING;
         dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", file->path,

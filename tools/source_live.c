@@ -226,6 +226,8 @@ static void keep_header(struct dft_source_file *file, const struct dft_live *liv
     file->start_ns = live->start_ns;
     file->end.key = live->key;
     file->end.events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
+    file->end.how = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how);
+    file->end.status = (int32_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->status);
     file->end.overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
     for (int i = 0; i <= DFT_DROP_LAST; i++)
         file->end.dropped[i] = atomic_load(&((struct dft_live *)(uintptr_t)live)->dropped[i]);

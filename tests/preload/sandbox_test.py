@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Programs that forbid themselves system calls: they live as without us, and what happened before and after is in the trace, or counted."""
+
+import collections
+import errno
+import json
+import sys
+
+from guest_test import both, dftmerge, endings, equal, events_of, live_files, lost, of_file, true, whole
+from tracing import Tests
+
+tests = Tests()
+
+
+def processes(traced):
+    return json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]
+
+
+def writes(traced, name):
+    return [(e["offset"], e["bytes"]) for e in of_file(events_of(traced), f"work/{name}") if e["name"] in ("write", "pwrite")]
+
+
+def tens(count):
+    return [(10 * i, 10) for i in range(count)]
+
+
+@tests.case
+def strict_mode(directory):
+    """The processor's clock faults there; an end by the raw system call leaves the live file, which has everything."""
+    traced = both(directory, "sandbox_strict", expect=31)
+    events = events_of(traced)
+    equal(writes(traced, "file"), tens(1100), "writes before and after")
+    equal(len([e for e in events if e["name"] == "prctl" and e["ret"] == 0]), 1, "the call itself")
+    equal(lost(traced), 0, "lost")
+    wall = max(e["ts"] + e["dur"] for e in events) - min(e["ts"] for e in events)
+    true(all(0 <= e["dur"] <= wall for e in events) and wall < 60e9, f"times make sense: {wall} ns in all")
+
+
+@tests.case
+def filter_that_kills(directory):
+    traced = both(directory, "sandbox_filter", expect=32)
+    written = writes(traced, "file")
+    equal(written, tens(len(written)), "writes, from the first on")
+    true(20000 < len(written) < 60100, f"{len(written)} writes fit into the rings")
+    # What came behind is lost too: open, five writes and close, the open that failed, read, prctl, exit.
+    true(60100 - len(written) + 7 <= lost(traced) <= 60100 - len(written) + 12, f"{lost(traced)} counted as lost")
+    equal({reason for p in processes(traced) for reason in p["dropped"]}, {"sandboxed"}, "why")
+    equal(endings(traced), {"exit"}, "ended")
+    checked = dftmerge("check", traced.place / "traces")
+    equal(checked.code, 0, f"check: {checked.out.decode()}{checked.err.decode()}")
+
+
+@tests.case
+def filter_before_anything_else(directory):
+    traced = both(directory, "sandbox_small", expect=33)
+    equal((writes(traced, "file"), writes(traced, "own")), (tens(1000), tens(5)), "writes")
+    equal((lost(traced), endings(traced)), (0, {"exit"}), "lost, ended")
+    equal(len(live_files(traced.place / "traces")), 1, "live files: it cannot be removed")
+
+
+@tests.case
+def seccomp_that_is_refused(directory):
+    traced = both(directory, "sandbox_fails", expect=34)
+    whole(traced)
+    equal(writes(traced, "file"), tens(50000), "writes")
+    failures = collections.Counter(e["errno"] for e in events_of(traced) if e["name"] == "prctl")
+    equal(failures, {errno.EFAULT: 50, errno.EINVAL: 50}, "refused calls")
+    equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
+
+
+@tests.case
+def children_of_the_sandboxed(directory):
+    traced = both(directory, "sandbox_children", expect=35)
+    equal(len(processes(traced)), 1, "processes: the child cannot have files")
+    found = [(e["name"], e.get("bytes")) for e in of_file(events_of(traced), "work/file") if "pwrite" in e["name"]]
+    equal(found, [("pwrite", 5), ("pwrite", 10), ("pwrite", 10)], "of the vfork child, and the parent after that")
+    equal((lost(traced), endings(traced)), (1, {"exit"}), "lost: the child counts as one")
+
+
+@tests.case
+def vfork_child_in_a_sandbox(directory):
+    traced = both(directory, "sandbox_in_vfork", expect=36)
+    whole(traced)
+    equal(writes(traced, "file"), [(2000, 5), *tens(20000)], "writes")
+    equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
+
+
+@tests.case
+def one_thread_in_a_sandbox(directory):
+    traced = both(directory, "sandbox_of_a_thread", expect=37)
+    whole(traced)
+    equal((writes(traced, "file"), writes(traced, "thread")), (tens(20010), tens(1000)), "writes")
+    equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
+
+
+@tests.case
+def clock_forbidden(directory):
+    traced = both(directory, "no_clock", expect=38)
+    whole(traced)
+    equal(writes(traced, "file"), tens(20020), "writes")
+    starts = [e["ts"] for e in events_of(traced) if e["name"] == "write"]
+    true(starts == sorted(starts) and starts[-1] - starts[0] < 60e9, "times")
+    equal((lost(traced), live_files(traced.place / "traces")), (0, []), "lost, live files")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
