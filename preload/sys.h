@@ -107,10 +107,10 @@ static inline void *dft_sys_reserve(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* Are these 8 bytes of the program's memory readable? Asks for an impossible change of the signal mask. */
+/* Are these 8 bytes of the program's memory readable? Asks for an impossible change of the signal mask. No, where none can be asked. */
 static inline int dft_sys_can_read(const void *at)
 {
-    return DFT_SYS(rt_sigprocmask, -1, at, 0, 8, 0, 0) != -14 /* EFAULT */;
+    return !dft_is_sandboxed() && DFT_SYS(rt_sigprocmask, -1, at, 0, 8, 0, 0) != -14 /* EFAULT */;
 }
 
 /* All signals of this thread off, and back: 32 and 33 (glibc's own) included, which sigprocmask leaves out. Everything that writes files
