@@ -12,6 +12,8 @@ const struct dft_call_row dft_call_rows[DFT_CALL_COUNT] = {
 #define DFT_HAND                                DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     ROW(category, op, name)
 #define DFT_SECOND(category, event, op, name)   ROW(category, op, event)
+#define DFT_VERSIONED                           DFT_CALL
+#define DFT_EVENT(category, op, name)           ROW(category, op, name)
 #define DFT_ENTRY(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)

@@ -11,6 +11,8 @@ enum dft_call_number {
 #define DFT_HAND                                DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     DFT_CALL_##name,
 #define DFT_SECOND(category, event, op, name)   DFT_CALL_##name,
+#define DFT_VERSIONED                           DFT_CALL
+#define DFT_EVENT(category, op, name)           DFT_CALL_##name,
 #define DFT_ENTRY(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
@@ -34,6 +36,8 @@ enum dft_call_number {
 #undef DFT_HAND_ALIAS
 #undef DFT_SECOND
 #undef DFT_DOOR
+#undef DFT_VERSIONED
+#undef DFT_EVENT
     DFT_CALL_COUNT,
     /* Records that are no calls of the C library. */
     DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */

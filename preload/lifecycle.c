@@ -22,6 +22,7 @@
 #include "paths.h"
 #include "probe.h"
 #include "process.h"
+#include "request.h"
 #include "resolve.h"
 #include "run.h"
 #include "sandbox.h"
@@ -170,6 +171,7 @@ void dft_process_forked(void)
     dft_tracefile_forget();
     dft_context_forked();
     dft_fdtable_forked();
+    dft_outstanding_forget();
     dft_signals_restore(before);
 }
 
@@ -250,6 +252,7 @@ void dft_process_exec(void)
     if (dft_sandbox_ends(DFT_ENDING_EXEC, 0) || !is_ours_to_end())
         return;
     before = dft_signals_block();
+    dft_requests_give_up(0, UINT64_MAX);
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
     if (!announce_late() && !drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS) &&
         !dft_process_write_end(DFT_ENDING_EXEC, 0))
@@ -293,6 +296,7 @@ void dft_process_end(enum dft_ending how, int status)
     if (dft_sandbox_ends(how, status) || !is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
         return;
     before = dft_signals_block();
+    dft_requests_give_up(0, UINT64_MAX);
     unsure = announce_late();
     atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
     if (drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS))

@@ -15,7 +15,7 @@ struct dft_reals dft_real;
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-enum answer { ANSWER_NUMBER, ANSWER_POINTER };
+enum answer { ANSWER_NUMBER, ANSWER_POINTER, ANSWER_NONE };
 
 #define ANSWER(type) (__builtin_classify_type((type)0) == 5 ? ANSWER_POINTER : ANSWER_NUMBER)
 
@@ -28,24 +28,30 @@ enum answer { ANSWER_NUMBER, ANSWER_POINTER };
 #define ANSWER_FORK    ANSWER_NUMBER
 #define ANSWER_EXEC    ANSWER_NUMBER
 #define ANSWER_EXIT    ANSWER_NUMBER
+#define ANSWER_PREAD   ANSWER_NUMBER
+#define ANSWER_PWRITE  ANSWER_NUMBER
+#define ANSWER_SYNC    ANSWER_NUMBER
+#define ANSWER_REQUEST ANSWER_NUMBER
 
 struct wanted {
-    const char *name;
+    const char *name, *version; /* NULL: the default one */
     uint32_t answer;
 };
 
 /* In the order of struct dft_reals. */
 static const struct wanted wanted[] = {
-#define DFT_CALL(category, op, type, name, ...) {#name, ANSWER(type)},
+#define DFT_CALL(category, op, type, name, ...) {#name, NULL, ANSWER(type)},
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND(category, op, type, name, ...) {#name, ANSWER_##op},
+#define DFT_HAND(category, op, type, name, ...) {#name, NULL, ANSWER_##op},
 #define DFT_ENTRY                               DFT_CALL
-#define DFT_FORMAT(category, op, name, ...)     {#name, ANSWER_NUMBER},
+#define DFT_FORMAT(category, op, name, ...)     {#name, NULL, ANSWER_NUMBER},
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
-#define DFT_DOOR(type, name, ...) {#name, ANSWER(type)},
+#define DFT_DOOR(type, name, ...)                             {#name, NULL, ANSWER(type)},
+#define DFT_VERSIONED(category, op, type, name, version, ...) {#name, version, ANSWER_NONE},
+#define DFT_EVENT(...)
 #include <dftrace/calls.def>
 };
 #define WANTED (sizeof wanted / sizeof *wanted)
@@ -59,6 +65,7 @@ struct library {
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
     const ElfW(Half) * versions;
+    const ElfW(Verdef) * definitions; /* of versions */
 };
 
 static const void *absolute(const struct link_map *map, ElfW(Addr) value)
@@ -82,20 +89,38 @@ static void read_library(const struct link_map *map, struct library *library)
             library->sysv_hash = at;
         else if (d->d_tag == DT_VERSYM)
             library->versions = at;
+        else if (d->d_tag == DT_VERDEF)
+            library->definitions = at;
     }
 }
 
-/* 0: not this one, 1: an old version, 2: the default one. */
-static int fits(const struct library *library, uint32_t index, const char *name)
+/* The name of a symbol's version; NULL when it has none. */
+static const char *version_of(const struct library *library, uint32_t index)
+{
+    const ElfW(Verdef) *at = library->versions ? library->definitions : NULL;
+
+    for (; at; at = at->vd_next ? (const ElfW(Verdef) *)((const char *)at + at->vd_next) : NULL)
+        if (at->vd_ndx == (library->versions[index] & 0x7fff) && !(at->vd_flags & VER_FLG_BASE))
+            return library->strings + ((const ElfW(Verdaux) *)((const char *)at + at->vd_aux))->vda_name;
+    return NULL;
+}
+
+/* 0: not this one, 1: an old version, 2: the default one or the one that is asked for. */
+static int fits(const struct library *library, uint32_t index, const char *name, const char *version)
 {
     const ElfW(Sym) *symbol = &library->symbols[index];
 
     if (symbol->st_shndx == SHN_UNDEF || strcmp(library->strings + symbol->st_name, name))
         return 0;
+    if (version) {
+        const char *has = version_of(library, index);
+
+        return has && !strcmp(has, version) ? 2 : 0;
+    }
     return library->versions && library->versions[index] & 0x8000 ? 1 : 2;
 }
 
-static const ElfW(Sym) * find_gnu(const struct library *library, const char *name)
+static const ElfW(Sym) * find_gnu(const struct library *library, const char *name, const char *version)
 {
     const uint32_t *table = library->gnu_hash;
     uint32_t buckets = table[0], first = table[1], bloom_words = table[2], bloom_shift = table[3], hash = 5381;
@@ -110,7 +135,7 @@ static const ElfW(Sym) * find_gnu(const struct library *library, const char *nam
                       bloom[hash / WORD_BITS % bloom_words] >> (hash >> bloom_shift) % WORD_BITS & 1))
         return NULL;
     for (uint32_t i = bucket[hash % buckets]; i >= first && i; i++) {
-        int fit = (chain[i - first] | 1) == (hash | 1) ? fits(library, i, name) : 0;
+        int fit = (chain[i - first] | 1) == (hash | 1) ? fits(library, i, name, version) : 0;
 
         if (fit == 2)
             return &library->symbols[i];
@@ -122,7 +147,7 @@ static const ElfW(Sym) * find_gnu(const struct library *library, const char *nam
     return old;
 }
 
-static const ElfW(Sym) * find_sysv(const struct library *library, const char *name)
+static const ElfW(Sym) * find_sysv(const struct library *library, const char *name, const char *version)
 {
     const uint32_t *table = library->sysv_hash, *bucket = table + 2, *chain = bucket + table[0];
     const ElfW(Sym) *old = NULL;
@@ -133,7 +158,7 @@ static const ElfW(Sym) * find_sysv(const struct library *library, const char *na
         hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
     }
     for (uint32_t i = table[0] ? bucket[hash % table[0]] : 0; i; i = chain[i]) {
-        int fit = fits(library, i, name);
+        int fit = fits(library, i, name, version);
 
         if (fit == 2)
             return &library->symbols[i];
@@ -143,10 +168,10 @@ static const ElfW(Sym) * find_sysv(const struct library *library, const char *na
     return old;
 }
 
-static void *find(const struct library *library, const char *name)
+static void *find(const struct library *library, const char *name, const char *version)
 {
-    const ElfW(Sym) *symbol = library->gnu_hash    ? find_gnu(library, name)
-                              : library->sysv_hash ? find_sysv(library, name)
+    const ElfW(Sym) *symbol = library->gnu_hash    ? find_gnu(library, name, version)
+                              : library->sysv_hash ? find_sysv(library, name, version)
                                                    : NULL;
     ElfW(Addr) address;
 
@@ -194,10 +219,10 @@ void dft_resolve(void)
             continue;
         for (size_t i = 0; i < WANTED; i++)
             if (!pointers[i])
-                __atomic_store_n(&pointers[i], find(&library, wanted[i].name), __ATOMIC_RELEASE);
+                __atomic_store_n(&pointers[i], find(&library, wanted[i].name, wanted[i].version), __ATOMIC_RELEASE);
     }
     for (size_t i = 0; i < WANTED; i++)
-        if (!pointers[i])
+        if (!pointers[i] && wanted[i].answer != ANSWER_NONE)
             pointers[i] = wanted[i].answer == ANSWER_POINTER ? (void *)answer_pointer : (void *)answer_number;
 }
 
@@ -210,7 +235,7 @@ void *dft_resolve_symbol(const char *name)
         if (map->l_ld == _DYNAMIC)
             continue;
         read_library(map, &library);
-        if (library.symbols && library.strings && (address = find(&library, name)))
+        if (library.symbols && library.strings && (address = find(&library, name, NULL)))
             return address;
     }
     return NULL;

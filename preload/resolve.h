@@ -2,7 +2,9 @@
 #ifndef DFT_RESOLVE_H
 #define DFT_RESOLVE_H
 
+#include <aio.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -10,7 +12,13 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* One pointer a function of calls.def (aliases share it). Filled in by the constructor; NULL before. */
+/* libaio's */
+struct io_context;
+struct io_event;
+struct iocb;
+
+/* One pointer a function of calls.def (aliases share it). Filled in by the constructor; NULL before, and for functions with a version
+ * of which no library is there. */
 struct dft_reals {
 #define DFT_CALL(category, op, type, name, prototype, ...) type(*name) prototype;
 #define DFT_MODE                                           DFT_CALL
@@ -22,6 +30,8 @@ struct dft_reals {
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
 #define DFT_DOOR(type, name, prototype, ...) type(*name) prototype;
+#define DFT_VERSIONED(category, op, type, name, version, prototype, ...) type(*name) prototype;
+#define DFT_EVENT(...)
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE
@@ -33,6 +43,8 @@ struct dft_reals {
 #undef DFT_HAND_ALIAS
 #undef DFT_SECOND
 #undef DFT_DOOR
+#undef DFT_VERSIONED
+#undef DFT_EVENT
 };
 extern struct dft_reals dft_real;
 

@@ -128,4 +128,6 @@
 
 #define DFT_SECOND(...)
 #define DFT_DOOR(...)
+#define DFT_VERSIONED(...)
+#define DFT_EVENT(...)
 #include <dftrace/calls.def>

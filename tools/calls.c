@@ -22,6 +22,8 @@ static const struct entry entries[] = {
 #define DFT_HAND_ALIAS                          DFT_ALIAS
 #define DFT_SECOND(...)
 #define DFT_DOOR(...)
+#define DFT_VERSIONED                 DFT_CALL
+#define DFT_EVENT(category, op, name) {#category, #op, #name, NULL},
 #include <dftrace/calls.def>
 #define DFT_SYSCALL_EVENT(category, op, name) {#category, #op, #name, NULL},
 #define DFT_SYSCALL(event, op, name, ...)     {NULL, #op, #name, #event},

@@ -8,8 +8,9 @@ CALLS = HERE.parents[1] / "include" / "dftrace" / "calls.def"
 NOT_WRAPPED = HERE / "not_wrapped.txt"
 
 # Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
-NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "DOOR": 1}
+NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "VERSIONED": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "DOOR": 1}
 ALIASES = {"ALIAS", "HAND_ALIAS"}
+NO_FUNCTIONS = {"SECOND", "EVENT"}
 
 
 def split(text, at=","):
@@ -28,7 +29,7 @@ def macros():
     """(kind, fields) of each row of calls.def."""
     text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
     return [(kind, split(arguments))
-            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind != "SECOND"]
+            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind not in NO_FUNCTIONS]
 
 
 def table():
@@ -43,13 +44,18 @@ def table():
 
 
 def prototypes():
-    """(name, type, prototype) of each row."""
+    """(name, type, prototype) of each row, but for those of other libraries."""
     rows = []
     for kind, fields in macros():
-        if kind not in ALIASES:
+        if kind not in ALIASES and kind != "VERSIONED":
             at = NAME_AT[kind]
             rows.append((fields[at], "int" if kind.startswith("FORMAT") else fields[at - 1], fields[at + 1]))
     return rows
+
+
+def versioned():
+    """(name, type, prototype, version) of each row of another library."""
+    return [(fields[3], fields[2], fields[5], fields[4].strip('"')) for kind, fields in macros() if kind == "VERSIONED"]
 
 
 def reasons():

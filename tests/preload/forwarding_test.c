@@ -22,11 +22,12 @@
 #include "ring.h"
 #include "run.h"
 
-#define ARGUMENTS  6
-#define PAGE_BYTES (64u << 10) /* more than IOV_MAX vectors */
-#define FIRST_FD   500         /* numbers that no descriptor has, bound as traced files */
-#define OLD_ERRNO  77
-#define NEW_ERRNO  78
+#define ARGUMENTS   6
+#define PAGE_BYTES  (64u << 10) /* more than IOV_MAX vectors */
+#define FIRST_FD    500         /* numbers that no descriptor has, bound as traced files */
+#define LIST_LENGTH 3           /* of arrays in the argument before */
+#define OLD_ERRNO   77
+#define NEW_ERRNO   78
 
 typedef uint64_t function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
@@ -53,6 +54,8 @@ struct row {
 #define DFT_HAND_ALIAS                          DFT_ALIAS
 #define DFT_SECOND(...)
 #define DFT_DOOR(...)
+#define DFT_VERSIONED(category, op, type, name, ...) extern function wrapper_##name __asm__("dft_wrap_" #name);
+#define DFT_EVENT(...)
 #include <dftrace/calls.def>
 #undef DFT_CALL
 #undef DFT_MODE
@@ -62,6 +65,7 @@ struct row {
 #undef DFT_FORMAT_ENTRY
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
+#undef DFT_VERSIONED
 
 #define ROW(kind, op, type, bytes, name, real_name, prototype, arguments)                                              \
     {                                                                                                                  \
@@ -79,10 +83,12 @@ struct row {
 #define DFT_FORMAT_ENTRY DFT_FORMAT
 #define DFT_HAND(category, op, type, name, prototype, arguments)                                                       \
     ROW(KIND_HAND, op, type,                                                                                           \
-        !strcmp(#type, "void")     ? 0                                                                                 \
-        : !strcmp(#type, "FILE *") ? 8                                                                                 \
-                                   : 4,                                                                                \
+        !strcmp(#type, "void")                                  ? 0                                                    \
+        : !strcmp(#type, "FILE *") || !strcmp(#type, "ssize_t") ? 8                                                    \
+                                                                : 4,                                                   \
         name, name, prototype, arguments)
+#define DFT_VERSIONED(category, op, type, name, version, prototype, arguments)                                         \
+    DFT_HAND(category, op, type, name, prototype, arguments)
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 
@@ -224,6 +230,8 @@ static uint64_t make_argument(const char *text, int i, enum mode mode)
         value |= UINT64_C(0x0123456700000000);
     if (mode == MODE_NEGATIVE && is_narrow(text))
         value = (uint32_t) - (5 + i);
+    else if (strstr(text, " count"))
+        value = LIST_LENGTH;
     return value;
 }
 
@@ -325,9 +333,19 @@ static void check_arguments(const struct row *row, enum mode mode, const uint64_
             complain(row, mode, "variable argument", mock.list[i], given[i]);
 }
 
-/* Not in a forked child, nor when the call makes a descriptor that is not followed; prctl only for some of its options. */
+static int starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* Not in a forked child, nor when the call makes a descriptor that is not followed; an asynchronous request that is accepted has its event
+ * when its end is seen; prctl only for some of its options. */
 static int makes_events(const struct row *row, uint64_t result)
 {
+    if (starts_with(row->name, "aio_") && row->op != DFT_OP_REQUEST && result != (uint64_t)-1)
+        return 0;
+    if (!strcmp(row->name, "aio_error") || !strcmp(row->name, "aio_return"))
+        return 0;
     return strcmp(row->name, "prctl") && strcmp(row->operation, "FRESH") && !(row->op == DFT_OP_FORK && !result);
 }
 
@@ -368,6 +386,8 @@ static uint64_t result_of(const struct row *row, enum ending ending)
 {
     if (strchr(row->type, '*'))
         return ending == ENDING_FAILURE || ending == ENDING_ZERO ? 0 : marker();
+    if (strstr(row->prototype, "io_event *events") && ending == ENDING_MARKER)
+        return LIST_LENGTH; /* that many are there */
     return ending == ENDING_MARKER ? marker() : ending == ENDING_FAILURE ? (uint64_t)-1 : ending == ENDING_ONE;
 }
 
@@ -543,6 +563,8 @@ static void test_aliases(void)
 #define DFT_FORMAT(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_HAND(...)
+#undef DFT_VERSIONED
+#define DFT_VERSIONED(...)
 #define DFT_ALIAS(name, alias)                                                                                         \
     snprintf(line, sizeof line, "%s is not %s", #alias, #name);                                                        \
     CU_assertImplementation(is_same(wrapper_##name, wrapper_##alias), __LINE__, line, __FILE__, "", CU_FALSE);
