@@ -166,6 +166,7 @@ void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct d
     *batch = (struct dft_batch){.key = take->key,
                                 .stream = ring->stream | DFT_RUN_STREAMS,
                                 .tid = ring->tid,
+                                .first = atomic_load(&ring->runs_taken),
                                 .events = take->events,
                                 .calls = take->calls};
     for (uint32_t i = 0; i < DFT_RUNS; i++) {
@@ -177,7 +178,7 @@ void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct d
             continue;
         run_event(&ring->runs[i], take->clock, position_of_call(batch, row), &batch->events[batch->count++]);
     }
-    batch->last = batch->count - 1u;
+    batch->last = batch->first + batch->count - 1;
 }
 
 /* What was open when the copy was made: the regions from the outermost, then the call. */

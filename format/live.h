@@ -150,6 +150,7 @@ struct dft_ring {
     _Atomic uint32_t runs_busy; /* the owner is at its runs: nobody else may be, its handlers included */
     struct dft_open_region regions[DFT_OPEN_REGIONS];
     struct dft_run runs[DFT_RUNS];
+    _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 

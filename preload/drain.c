@@ -281,7 +281,8 @@ struct runs_job {
     struct dft_ring *home;
 };
 
-/* As events of a stream of their own: their numbers in the ring are the owner's to give. */
+/* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (two threads that end the process,
+ * or dftmerge after a kill) gives the same numbers. */
 static void drain_runs(void *argument)
 {
     struct runs_job *job = argument;
@@ -290,12 +291,13 @@ static void drain_runs(void *argument)
 
     context->failed = 0;
     dft_runs_batch(job->home, &context->take, NULL, &batch);
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
-        atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_relaxed);
     batch.key = dft_key;
     if (batch.count)
         put_batch(context, &batch);
     flush(context);
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
+    atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
 }
 
 static int has_runs(const struct dft_ring *home)

@@ -78,6 +78,20 @@ void dft_run_break_all(struct dft_thread *self)
     unlock(self->home);
 }
 
+/* Where they were stays locked: a finaliser that has just looked there looks again. */
+int dft_run_move_all(struct dft_thread *self, struct dft_ring *to)
+{
+    struct dft_ring *from = self->home;
+
+    if (lock(from))
+        return -1;
+    memcpy(to->runs, from->runs, sizeof to->runs);
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        atomic_store_explicit(&from->runs[i].call, DFT_CALL_NONE, memory_order_relaxed);
+    self->home = to;
+    return 0;
+}
+
 /* --- beginning ---------------------------------------------------------------------------------------------------- */
 
 /* Has it been open for as long as an interval of the aggregates? Then its calls belong to another one. */

@@ -79,6 +79,8 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
 
 /* Ends all runs of this thread. */
 void dft_run_break_all(struct dft_thread *self);
+/* They go on in another ring, which becomes the thread's `home`. Returns 0, or -1: not now. Signals blocked. */
+int dft_run_move_all(struct dft_thread *self, struct dft_ring *to);
 
 /* The open run of a call, its place locked; NULL: there is none, or it cannot go on. */
 static inline __attribute__((always_inline)) struct dft_run *dft_run_find(struct dft_thread *self, uint64_t key,

@@ -155,7 +155,9 @@ void dft_thread_renew(struct dft_thread *thread)
     struct dft_ring *old = thread->home, *ring = NULL;
     uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed);
 
-    if (thread->livefile == dft_livefile_number || thread->nrings == DFT_THREAD_RINGS)
+    if (thread->livefile == dft_livefile_number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
+        atomic_load_explicit(&old->runs_busy,
+                             memory_order_relaxed)) /* this is a handler's drain: the next one will do */
         return;
     dft_spin_lock(&dft_process_lock);
     ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
@@ -164,7 +166,8 @@ void dft_thread_renew(struct dft_thread *thread)
         return;
     memcpy(ring->regions, old->regions, sizeof ring->regions);
     atomic_store_explicit(&ring->depth, depth, memory_order_release);
-    thread->home = ring;
+    if (dft_run_move_all(thread, ring))
+        return;
     thread->livefile = dft_livefile_number;
     set_ring(thread, ring);
 }

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "raw.h"
 
 static int make_file(const char *name)
 {
@@ -140,9 +141,9 @@ static int raw_close(void)
     int fd = make_file("first");
 
     for (int number = 256; number < 1024; number++)
-        syscall(SYS_close, number);
+        raw_call(SYS_close, number, 0, 0);
     for (int number = 256; number < 300; number++)
-        guest_need(syscall(SYS_dup2, fd, number) == number, "raw dup2");
+        guest_need(raw_call(SYS_dup3, fd, number, 0) == number, "raw dup2");
     for (int i = 0; i < 20000; i++)
         guest_need(pwrite(fd, "0123456789", 10, i * 10) == 10, "pwrite");
     guest_say("size", lseek(fd, 0, SEEK_END));

@@ -524,6 +524,15 @@ def exec_that_fails_late(directory):
 
 
 @tests.case
+def runs_of_characters_over_execs_that_fail(directory):
+    traced = both(directory, "runs_over_execs")
+    reads = [e for e in of_file(events_of(traced), "work/characters") if e["name"] == "fgetc"]
+    where = collections.Counter(at for e in reads for at in range(e["offset"], e["offset"] + e["bytes"]))
+    equal([at for at in range(600) if where[at] != 1][:10], [], "characters that were not read once")
+    equal((sum(e.get("calls", 1) for e in reads), lost(traced)), (600, 0), "calls, lost")
+
+
+@tests.case
 def exec_from_a_thread(directory):
     plain = run_in(directory / "plain", "exec_from_thread", False)
     traced = run_in(directory / "traced", "exec_from_thread", True)

@@ -198,10 +198,56 @@ static int cancellation(void)
     return 0;
 }
 
+/* Characters in runs, over execs of the main thread that fail, each in a new live file; and enough of something else for the ring
+ * to be drained in the middle of a run. */
+enum { RUN_ROUNDS = 6 };
+static pthread_barrier_t run_barrier;
+
+static void *reads_characters(void *argument)
+{
+    FILE *stream = fopen("characters", "r");
+
+    guest_need(stream != NULL, "characters");
+    (void)argument;
+    for (int round = 0; round < RUN_ROUNDS; round++) {
+        for (int i = 0; i < 100; i++) {
+            guest_need(fgetc(stream) == 'x', "fgetc");
+            for (int k = 0; i == 50 && k < 300 * (round % 2); k++)
+                guest_need(pwrite(shared_fd, "w", 1, 0) == 1, "pwrite");
+        }
+        pthread_barrier_wait(&run_barrier);
+        pthread_barrier_wait(&run_barrier);
+    }
+    fclose(stream);
+    return NULL;
+}
+
+static int runs_over_execs(void)
+{
+    int script = open("no-program", O_WRONLY | O_CREAT, 0755);
+    pthread_t thread;
+
+    shared_fd = make_file("characters");
+    for (int i = 0; i < 100 * RUN_ROUNDS; i++)
+        guest_need(pwrite(shared_fd, "x", 1, i) == 1, "pwrite");
+    shared_fd = make_file("file");
+    guest_need(write(script, "\177ELF, not", 9) == 9 && close(script) == 0, "no-program");
+    pthread_barrier_init(&run_barrier, NULL, 2);
+    guest_need(!pthread_create(&thread, NULL, reads_characters, NULL), "thread");
+    for (int round = 0; round < RUN_ROUNDS; round++) {
+        pthread_barrier_wait(&run_barrier);
+        guest_say("execl", execl("./no-program", "no-program", (char *)NULL));
+        pthread_barrier_wait(&run_barrier);
+    }
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 const struct guest_case guest_threads[] = {{"tiny_stacks", tiny_stacks},
                                            {"many_threads", many_threads},
                                            {"thread_destructors", thread_destructors},
                                            {"signal_stacks", signal_stacks},
                                            {"faults", faults},
                                            {"cancellation", cancellation},
+                                           {"runs_over_execs", runs_over_execs},
                                            {NULL, NULL}};
