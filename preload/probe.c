@@ -43,6 +43,7 @@ static void add_item(struct dft_pieces *pieces, struct item *item, uint8_t tag, 
 struct more {
     uint64_t file2, size;
     uint32_t mode;
+    int further;
 };
 
 static void put(struct dft_thread *self, const struct dft_slot *record, const struct dft_probe *probe, uint64_t end,
@@ -50,7 +51,7 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
 {
     uint64_t duration = end - probe->start;
     struct dft_pieces pieces = {.count = 0};
-    struct item items[4];
+    struct item items[5];
 
     if (duration >> 32)
         add_item(&pieces, &items[0], DFT_ITEM_DURATION, &duration, 8);
@@ -60,6 +61,8 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
         add_item(&pieces, &items[2], DFT_ITEM_SIZE, &more->size, 8);
     if (more && more->mode)
         add_item(&pieces, &items[3], DFT_ITEM_MODE, &more->mode, 4);
+    if (more && more->further)
+        add_item(&pieces, &items[4], DFT_ITEM_CALLS, &(uint32_t){0}, 4);
     if (pieces.count)
         dft_ring_put_long(self, record, &pieces);
     else
@@ -96,7 +99,7 @@ void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const stru
 static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
                      const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2)
 {
-    struct more more = {.file2 = file2, .size = args->size, .mode = args->mode};
+    struct more more = {.file2 = file2, .size = args->size, .mode = args->mode, .further = args->further};
     struct dft_slot record;
 
     fill(&record, self, probe, call, end);
@@ -312,11 +315,13 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err)
 {
-    uint64_t end = dft_ticks();
+    uint64_t end = args->further ? probe->start : dft_ticks();
     struct dft_thread *self = dft_thread_get();
 
-    if (self)
-        put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0);
+    if (!self)
+        return;
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0);
 }
 
 void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,

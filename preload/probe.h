@@ -35,6 +35,7 @@ struct dft_call_args {
     int newline, character;
     const int *pair; /* two new descriptors */
     int system;      /* works on no one file */
+    int further;     /* the call has been recorded with another file: this one is added, and counts none */
     int run;         /* a call on characters or lines: kept in runs */
     int measured;    /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
@@ -79,7 +80,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
 void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err);
 void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                 int64_t result, int err);
-/* A call that works on no one file (close_range, fork ...): recorded without one. */
+/* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
 /* A call of which the beginning and the end are recorded apart, when it returns at all (exec, vfork). */

@@ -32,6 +32,8 @@ enum answer { ANSWER_NUMBER, ANSWER_POINTER, ANSWER_NONE };
 #define ANSWER_PWRITE  ANSWER_NUMBER
 #define ANSWER_SYNC    ANSWER_NUMBER
 #define ANSWER_REQUEST ANSWER_NUMBER
+#define ANSWER_MAP     ANSWER_NUMBER /* MAP_FAILED */
+#define ANSWER_ADVICE  ANSWER_NUMBER
 
 struct wanted {
     const char *name, *version; /* NULL: the default one */

@@ -15,6 +15,7 @@
 #include "fdtable.h"
 #include "lifecycle.h"
 #include "livefile.h"
+#include "maps.h"
 #include "paths.h"
 #include "probe.h"
 
@@ -128,6 +129,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
     struct dft_signals before;
 
     meet_descriptors();
+    dft_maps_reserve();
     before = dft_signals_block();
     dft_paths_know_directory(self);
     dft_drain_all_of(self);

@@ -9,6 +9,7 @@
 #include "convert.h"
 #include "probe.h"
 #include "tracefile.h"
+#include "wrap_maps.h"
 #include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -142,6 +143,67 @@ HAND(SYS_fcntl)
     (void)number, (void)a3, (void)a4, (void)a5;
     return dft_control((int)a0, (int)a1, a2, make_fcntl);
 }
+
+static void *make_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    return (void *)REAL(SYS_mmap, address, length, prot, flags, fd, offset);
+}
+
+HAND(SYS_mmap)
+{
+    (void)number;
+    return (long)dft_map((void *)a0, (size_t)a1, (int)a2, (int)a3, (int)a4, a5, make_mmap);
+}
+
+static int make_munmap(void *address, size_t length)
+{
+    return (int)REAL(SYS_munmap, address, length);
+}
+
+HAND(SYS_munmap)
+{
+    (void)number, (void)a2, (void)a3, (void)a4, (void)a5;
+    return dft_unmap((void *)a0, (size_t)a1, make_munmap);
+}
+
+static void *make_mremap(void *old, size_t old_size, size_t size, int flags, void *address)
+{
+    return (void *)REAL(SYS_mremap, old, old_size, size, flags, address);
+}
+
+HAND(SYS_mremap)
+{
+    (void)number, (void)a5;
+    return (long)dft_remap((void *)a0, (size_t)a1, (size_t)a2, (int)a3, (void *)a4, make_mremap);
+}
+
+static int make_remap_file_pages(void *address, size_t size, int prot, size_t page, int flags)
+{
+    return (int)REAL(SYS_remap_file_pages, address, size, prot, page, flags);
+}
+
+HAND(SYS_remap_file_pages)
+{
+    (void)number, (void)a5;
+    return dft_remap_pages((void *)a0, (size_t)a1, (int)a2, (size_t)a3, (int)a4, make_remap_file_pages);
+}
+
+#define ON_MAPPED(name, how)                                                                                           \
+    static int make_##name(void *address, size_t length, int flags)                                                    \
+    {                                                                                                                  \
+        return (int)REAL(SYS_##name, address, length, flags);                                                          \
+    }                                                                                                                  \
+    HAND(SYS_##name)                                                                                                   \
+    {                                                                                                                  \
+        (void)number, (void)a2, (void)a3, (void)a4, (void)a5;                                                          \
+        return dft_on_mapped(DFT_CALL_##name, (void *)a0, (size_t)a1, (int)(how), make_##name);                        \
+    }
+
+ON_MAPPED(msync, a2)
+ON_MAPPED(madvise, a2)
+ON_MAPPED(mlock, 0)
+ON_MAPPED(mlock2, a2)
+ON_MAPPED(munlock, 0)
 
 /* A call that has an event, and makes a descriptor that is not followed. */
 HAND(SYS_io_uring_setup)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fdtable.h"
+#include "maps.h"
 #include "ops.h"
 #include "probe.h"
 #include "ring.h"
@@ -83,9 +84,9 @@ struct row {
 #define DFT_FORMAT_ENTRY DFT_FORMAT
 #define DFT_HAND(category, op, type, name, prototype, arguments)                                                       \
     ROW(KIND_HAND, op, type,                                                                                           \
-        !strcmp(#type, "void")                                  ? 0                                                    \
-        : !strcmp(#type, "FILE *") || !strcmp(#type, "ssize_t") ? 8                                                    \
-                                                                : 4,                                                   \
+        !strcmp(#type, "void")                            ? 0                                                          \
+        : strchr(#type, '*') || !strcmp(#type, "ssize_t") ? 8                                                          \
+                                                          : 4,                                                         \
         name, name, prototype, arguments)
 #define DFT_VERSIONED(category, op, type, name, version, prototype, arguments)                                         \
     DFT_HAND(category, op, type, name, prototype, arguments)
@@ -290,6 +291,8 @@ static struct outcome call(const struct row *row, const uint64_t a[ARGUMENTS], i
         dft_fd_bind(FIRST_FD + i, 0x1234, 0, 0);
     for (int fd = 0; bind && fd <= 1; fd++) /* what getchar and printf work on */
         dft_fd_bind(fd, 0x1234, 0, 0);
+    if (bind) /* what munmap and the like work on */
+        dft_maps_add(&(struct dft_map){(uintptr_t)page(0), (uintptr_t)page(1), 0x1234, 0});
     install(row);
     before = head();
     errno = OLD_ERRNO;
