@@ -115,14 +115,16 @@ static void add_open(const struct reading *reading, struct dft_batch *batch, uin
 static void run_event(const struct dft_run *run, const struct dft_clock *clock, uint32_t position,
                       struct dft_event *event)
 {
+    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+
     *event = (struct dft_event){.start_ns = dft_clock_ns(clock, run->start),
                                 .file = run->file,
                                 .region = run->region,
-                                .size = run->bytes,
-                                .result = (int64_t)run->bytes,
+                                .size = moved >> DFT_RUN_CALL_BITS,
+                                .result = (int64_t)(moved >> DFT_RUN_CALL_BITS),
                                 .offset = run->offset,
                                 .call = position,
-                                .calls = run->calls,
+                                .calls = (uint32_t)moved & ((1u << DFT_RUN_CALL_BITS) - 1),
                                 .unit = 1,
                                 .fd = run->fd,
                                 .depth = run->depth,
@@ -173,7 +175,7 @@ void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct d
         uint32_t call = atomic_load(&ring->runs[i].call);
         const struct dft_call_row *row = &dft_call_rows[call < DFT_CALL_COUNT ? call : 0];
 
-        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !ring->runs[i].calls ||
+        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_run_calls(&ring->runs[i]) ||
             (reader && run_is_recorded(reader, &ring->runs[i])))
             continue;
         run_event(&ring->runs[i], take->clock, position_of_call(batch, row), &batch->events[batch->count++]);

@@ -28,6 +28,7 @@
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
 #define DFT_RECORD_SLOTS_MAX 200u
 #define DFT_RUNS             4u
+#define DFT_RUN_CALL_BITS    28u
 #define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
 
 enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
@@ -118,18 +119,34 @@ struct dft_open_region {
  * here first, and then ends the run: so that off line it is counted once. */
 struct dft_run {
     _Atomic uint32_t call; /* set last, cleared first; 0: no run */
-    uint32_t calls;
-    uint64_t bytes;
+    uint32_t pad;
+    _Atomic uint64_t moved; /* bytes << DFT_RUN_CALL_BITS | calls, in one number, so that they always fit together */
     uint64_t file, region;
     uint64_t start, duration; /* ticks; the duration is that of the calls which found the stream's buffer exhausted */
     int64_t offset;
     int32_t fd;
     uint16_t depth;
     uint8_t bits;
-    uint8_t pad;
+    uint8_t pad2;
     uint32_t record_stream;
     _Atomic uint64_t record; /* sequence number + 1; 0: none yet */
 };
+
+static inline uint64_t dft_run_pack(uint32_t calls, uint64_t bytes)
+{
+    return bytes << DFT_RUN_CALL_BITS | calls;
+}
+
+static inline uint32_t dft_run_calls(const struct dft_run *run)
+{
+    return (uint32_t)atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) &
+           ((1u << DFT_RUN_CALL_BITS) - 1);
+}
+
+static inline uint64_t dft_run_bytes(const struct dft_run *run)
+{
+    return atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) >> DFT_RUN_CALL_BITS;
+}
 
 struct dft_ring {
     uint64_t magic;

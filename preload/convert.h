@@ -66,9 +66,10 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
     if (args->measured && !failed)
-        result = dft_stream_measure(args->stream, probe->open, op == DFT_OP_FGETS ? &probe->mark : NULL, result);
+        result = dft_stream_measure(args->stream, probe->open,
+                                    op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
     else if (op == DFT_OP_FGETS && args->text && result > 0)
-        result = dft_stream_line(probe->open, args, &probe->mark);
+        result = dft_stream_line(probe->open, args);
     dft_probe_end(probe, call, op, args, result, failed);
 }
 

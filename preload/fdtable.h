@@ -21,10 +21,11 @@
 #define DFT_FD_CHUNKS 1024u
 
 /* Flags of a description. */
-#define DFT_OPEN_APPEND 1u /* O_APPEND: writes go to the end */
-#define DFT_OPEN_SHARED 2u /* another process may move the offset */
-#define DFT_OPEN_STREAM 4u /* a FILE is on it: the kernel's offset runs ahead of the program's */
-#define DFT_OPEN_LOST   8u /* the offset is not known: ask the kernel */
+#define DFT_OPEN_APPEND  1u  /* O_APPEND: writes go to the end */
+#define DFT_OPEN_SHARED  2u  /* another process may move the offset */
+#define DFT_OPEN_STREAM  4u  /* a FILE is on it: the kernel's offset runs ahead of the program's */
+#define DFT_OPEN_LOST    8u  /* the offset is not known: ask the kernel */
+#define DFT_OPEN_INLINED 16u /* the stream is also moved by inlined code (inlined.h) */
 
 /* An open file description. */
 struct dft_open {

@@ -18,6 +18,7 @@
 #include "context.h"
 #include "drain.h"
 #include "fdtable.h"
+#include "inlined.h"
 #include "livefile.h"
 #include "paths.h"
 #include "probe.h"
@@ -295,6 +296,7 @@ void dft_process_end(enum dft_ending how, int status)
 
     if (dft_sandbox_ends(how, status) || !is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
         return;
+    dft_inlined_end_all();
     before = dft_signals_block();
     dft_requests_give_up(0, UINT64_MAX);
     unsure = announce_late();

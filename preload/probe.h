@@ -96,6 +96,12 @@ void dft_run_break(struct dft_thread *self, const FILE *stream, enum dft_call_nu
 /* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
 void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                        const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
+/* The same for `moved` calls on one character each that took no time. */
+void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                         const FILE *stream, int64_t offset, int64_t moved, uint8_t bits);
+
+/* inlined.h: counts what inlined code moved since the last call that was seen. */
+void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word);
 
 /* The single-threaded process needs no locked instructions. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -269,10 +275,14 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         if (dft_op_moves_offset(op))
             dft_offset_begin(probe, op);
     }
-    if (args->measured || (op == DFT_OP_FGETS && args->text))
+    if (args->measured && op == DFT_OP_FGETS)
         dft_stream_mark(args->stream, &probe->mark);
-    if (args->stream && !args->run && dft_self && dft_self->runs_open)
-        dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
+    if (args->stream && probe->open) {
+        if (__builtin_expect(atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_INLINED, 0))
+            dft_inlined_sync(args->stream, probe->open, probe->word);
+        if (!args->run && dft_self && dft_self->runs_open)
+            dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
+    }
     if (op == DFT_OP_READDIR) {
         probe->error = errno;
         errno = 0;
@@ -330,7 +340,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
             dft_stream_resync(probe->open, args->stream);
     }
     if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) &&
-        __builtin_expect(offset == -1, 0)) /* preadv2: at the offset, moving it */
+        __builtin_expect(offset == -1 && !err, 0)) /* preadv2: at the offset, moving it */
         atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;

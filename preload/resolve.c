@@ -15,25 +15,9 @@ struct dft_reals dft_real;
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-enum answer { ANSWER_NUMBER, ANSWER_POINTER, ANSWER_NONE };
+enum answer { ANSWER_NUMBER = 0, ANSWER_POINTER = 1, ANSWER_NONE = 2 };
 
 #define ANSWER(type) (__builtin_classify_type((type)0) == 5 ? ANSWER_POINTER : ANSWER_NUMBER)
-
-/* Functions written by hand, some of which return nothing: pointers are returned by the openers of streams alone. */
-#define ANSWER_FOPEN   ANSWER_POINTER
-#define ANSWER_FSEEK   ANSWER_NUMBER
-#define ANSWER_DUP     ANSWER_NUMBER
-#define ANSWER_CONTROL ANSWER_NUMBER
-#define ANSWER_CLOSE   ANSWER_NUMBER
-#define ANSWER_FORK    ANSWER_NUMBER
-#define ANSWER_EXEC    ANSWER_NUMBER
-#define ANSWER_EXIT    ANSWER_NUMBER
-#define ANSWER_PREAD   ANSWER_NUMBER
-#define ANSWER_PWRITE  ANSWER_NUMBER
-#define ANSWER_SYNC    ANSWER_NUMBER
-#define ANSWER_REQUEST ANSWER_NUMBER
-#define ANSWER_MAP     ANSWER_NUMBER /* MAP_FAILED */
-#define ANSWER_ADVICE  ANSWER_NUMBER
 
 struct wanted {
     const char *name, *version; /* NULL: the default one */
@@ -44,7 +28,7 @@ struct wanted {
 static const struct wanted wanted[] = {
 #define DFT_CALL(category, op, type, name, ...) {#name, NULL, ANSWER(type)},
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND(category, op, type, name, ...) {#name, NULL, ANSWER_##op},
+#define DFT_HAND(category, op, type, name, ...) {#name, NULL, __builtin_types_compatible_p(type, FILE *)},
 #define DFT_ENTRY                               DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     {#name, NULL, ANSWER_NUMBER},
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT

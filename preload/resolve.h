@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <wchar.h>
 
 /* libaio's */
 struct io_context;

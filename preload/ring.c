@@ -151,25 +151,27 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct
 {
     uint8_t tags[3] = {DFT_ITEM_CALLS, DFT_ITEM_SIZE, DFT_ITEM_DURATION};
     struct dft_pieces items = {.count = 0};
+    uint32_t calls = dft_run_calls(run);
+    uint64_t bytes = dft_run_bytes(run);
     struct dft_slot record = {.start = run->start,
                               .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
                               .call = (uint16_t)atomic_load_explicit(&run->call, memory_order_relaxed),
                               .bits = run->bits,
-                              .size = (uint32_t)run->bytes,
+                              .size = (uint32_t)bytes,
                               .file = run->file,
-                              .result = (int64_t)run->bytes,
+                              .result = (int64_t)bytes,
                               .offset = run->offset,
                               .region = run->region,
                               .fd = run->fd,
                               .depth = run->depth};
 
-    if (run->calls != 1) {
+    if (calls != 1) {
         dft_pieces_add(&items, &tags[0], 1);
-        dft_pieces_add(&items, &run->calls, 4);
+        dft_pieces_add(&items, &calls, 4);
     }
-    if (run->bytes >> 32) {
+    if (bytes >> 32) {
         dft_pieces_add(&items, &tags[1], 1);
-        dft_pieces_add(&items, &run->bytes, 8);
+        dft_pieces_add(&items, &bytes, 8);
     }
     if (run->duration >> 32) {
         dft_pieces_add(&items, &tags[2], 1);

@@ -37,7 +37,7 @@ static void unlock(struct dft_ring *home)
 static void settle(struct dft_thread *self, uint32_t i, const struct dft_run *run)
 {
     if (run->offset >= 0 && dft_fd_word(run->fd) == self->run_words[i])
-        atomic_store_explicit(&dft_fd_open(self->run_words[i])->last_end, run->offset + (int64_t)run->bytes,
+        atomic_store_explicit(&dft_fd_open(self->run_words[i])->last_end, run->offset + (int64_t)dft_run_bytes(run),
                               memory_order_relaxed);
 }
 
@@ -128,8 +128,7 @@ static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struc
     struct dft_run *run = &self->home->runs[i];
 
     atomic_store_explicit(&run->record, 0, memory_order_relaxed);
-    run->calls = as->calls;
-    run->bytes = as->bytes;
+    atomic_store_explicit(&run->moved, atomic_load_explicit(&as->moved, memory_order_relaxed), memory_order_relaxed);
     run->file = as->file;
     run->start = as->start;
     run->duration = as->duration;
@@ -157,13 +156,12 @@ static int add(struct dft_thread *self, const FILE *stream, const struct dft_run
         return -1;
     i = place(self, key);
     run = &self->home->runs[i];
-    if (self->run_keys[i] == key && (self->run_words[i] != word || run->calls == UINT32_MAX || is_old(run, now) ||
+    if (self->run_keys[i] == key && (self->run_words[i] != word || !dft_run_has_room(run) || is_old(run, now) ||
                                      (run->offset < 0) != (more->offset < 0) ||
-                                     (run->offset >= 0 && run->offset + (int64_t)run->bytes != more->offset)))
+                                     (run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) != more->offset)))
         end_run(self, i);
     if (self->run_keys[i] == key) {
-        run->calls += more->calls;
-        run->bytes += more->bytes;
+        dft_run_add(run, atomic_load_explicit(&more->moved, memory_order_relaxed));
         run->duration += more->duration;
     } else {
         begin(self, i, key, more, word);
@@ -176,8 +174,7 @@ void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, e
                        const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
 {
     struct dft_run one = {.call = call,
-                          .calls = 1,
-                          .bytes = (uint64_t)moved,
+                          .moved = dft_run_pack(1, (uint64_t)moved),
                           .file = probe->file,
                           .start = probe->start,
                           .duration = end - probe->start,
@@ -187,6 +184,21 @@ void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, e
 
     if (moved > DFT_RUN_LINE || add(self, stream, &one, probe->word, end))
         dft_ring_put_run(self, &one, NULL);
+}
+
+void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                         const FILE *stream, int64_t offset, int64_t moved, uint8_t bits)
+{
+    struct dft_run many = {.call = call,
+                           .moved = dft_run_pack((uint32_t)moved, (uint64_t)moved),
+                           .file = probe->file,
+                           .start = probe->start,
+                           .offset = offset,
+                           .fd = probe->fd,
+                           .bits = bits};
+
+    if (add(self, stream, &many, probe->word, probe->start))
+        dft_ring_put_run(self, &many, NULL);
 }
 
 /* --- quick calls that no open run takes --------------------------------------------------------------------------- */
@@ -237,7 +249,7 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
         record_failure(call, op, quick, error);
     } else {
         if (op == DFT_OP_FGETS && quick->text && moved > 0)
-            moved = dft_stream_line(dft_fd_open(quick->word), &args, &quick->mark);
+            moved = dft_stream_line(dft_fd_open(quick->word), &args);
         dft_run_begin_quick(call, op, quick->stream, moved);
     }
     errno = error;

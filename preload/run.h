@@ -16,6 +16,8 @@
 #ifndef DFT_RUN_H
 #define DFT_RUN_H
 
+#include <string.h>
+
 #include "probe.h"
 
 /* Lines longer than this are events of their own, when they are timed. */
@@ -49,7 +51,8 @@ static inline __attribute__((always_inline)) int dft_run_is_quick(enum dft_op op
                          0))
         return 0;
     if (op == DFT_OP_FGETS) {
-        dft_stream_mark(stream, &quick->mark);
+        quick->mark.at = DFT_STREAM_POINTER(stream, read_ptr);
+        quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
     } else {
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
@@ -61,15 +64,19 @@ static inline __attribute__((always_inline)) int dft_run_is_quick(enum dft_op op
 static inline __attribute__((always_inline)) int64_t dft_run_moved(enum dft_op op, const struct dft_run_call *quick,
                                                                    int64_t raw, int pointer)
 {
-    const FILE *stream = quick->stream;
+    int64_t moved;
 
     if (!quick->text)
         return raw == -1 ? -1 : 1;
-    if (!dft_is_single() || (pointer ? !raw : raw == -1))
+    if (pointer ? !raw : raw == -1)
         return -1;
-    if (op == DFT_OP_FGETS)
-        return stream->_IO_read_end == quick->mark.end ? stream->_IO_read_ptr - quick->mark.at : -1;
-    return stream->_IO_write_end == quick->mark.end ? stream->_IO_write_ptr - quick->mark.at : -1;
+    if (op == DFT_OP_FPUTS)
+        return (int64_t)strlen(quick->text) + quick->newline;
+    moved = DFT_STREAM_POINTER(quick->stream, read_ptr) - quick->mark.at;
+    return dft_is_single() && moved > 0 && (uint64_t)moved < quick->size && !quick->text[moved] &&
+                   quick->text[moved - 1] == '\n'
+               ? moved
+               : -1;
 }
 
 /* The slow ways to record a quick call that was made. */
@@ -81,6 +88,20 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
 void dft_run_break_all(struct dft_thread *self);
 /* They go on in another ring, which becomes the thread's `home`. Returns 0, or -1: not now. Signals blocked. */
 int dft_run_move_all(struct dft_thread *self, struct dft_ring *to);
+
+/* So that neither number overflows into the other. */
+static inline int dft_run_has_room(const struct dft_run *run)
+{
+    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+
+    return !(moved & (UINT64_C(1) << 63 | UINT64_C(1) << (DFT_RUN_CALL_BITS - 1)));
+}
+
+static inline void dft_run_add(struct dft_run *run, uint64_t moved)
+{
+    atomic_store_explicit(&run->moved, atomic_load_explicit(&run->moved, memory_order_relaxed) + moved,
+                          memory_order_relaxed);
+}
 
 /* The open run of a call, its place locked; NULL: there is none, or it cannot go on. */
 static inline __attribute__((always_inline)) struct dft_run *dft_run_find(struct dft_thread *self, uint64_t key,
@@ -97,7 +118,7 @@ static inline __attribute__((always_inline)) struct dft_run *dft_run_find(struct
         i++;
     if (__builtin_expect(i < DFT_RUNS && self->run_words[i] == word && !*(volatile int *)&dft_late &&
                              atomic_load_explicit(&home->runs[i].call, memory_order_relaxed) != DFT_CALL_NONE &&
-                             home->runs[i].calls != UINT32_MAX,
+                             dft_run_has_room(&home->runs[i]),
                          1))
         return &home->runs[i];
     atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
@@ -119,8 +140,7 @@ static inline __attribute__((always_inline)) int dft_run_add_quick(enum dft_call
     run = dft_run_find(self, dft_run_key(quick->stream, call), quick->word);
     if (__builtin_expect(run == NULL, 0))
         return 0;
-    run->calls++;
-    run->bytes += (uint64_t)moved;
+    dft_run_add(run, dft_run_pack(1, (uint64_t)moved));
     __asm__ volatile("" : : : "memory");
     atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
     if (dft_is_single())

@@ -11,6 +11,11 @@
 #define IN_BACKUP 0x100 /* of _flags: pushed-back characters are being read, the rest waits in the save area */
 #define PUTTING   0x800
 
+int dft_stream_is_written(const FILE *stream)
+{
+    return (stream->_flags & PUTTING) != 0;
+}
+
 /* The kernel's offset is that of the end of the get area, also while the stream is written. */
 int64_t dft_stream_position(const FILE *stream)
 {
@@ -36,27 +41,30 @@ static int64_t position_of(const FILE *stream)
     return position;
 }
 
-int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, const struct dft_stream_mark *mark,
-                           int64_t guess)
+int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t moved;
+    int64_t moved = flags & ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED)
+                        ? -1
+                        : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
 
-    if (mark && stream->_mode <= 0 && mark->end && stream->_IO_read_end == mark->end &&
-        stream->_IO_read_base == mark->base)
-        return stream->_IO_read_ptr >= mark->at ? stream->_IO_read_ptr - mark->at : guess;
-    if (mark && stream->_mode <= 0) /* for the case that nothing else is known: there was one refill */
-        guess = (mark->end - mark->at) + (stream->_IO_read_ptr - stream->_IO_read_base);
-    if (flags & ~DFT_OPEN_STREAM)
-        return guess;
-    moved = position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
     return moved >= 0 ? moved : guess;
+}
+
+/* The same buffer looks no different after it was filled again, so this is right when there was no refill, or one. */
+int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
+{
+    const char *at = DFT_STREAM_POINTER(stream, read_ptr), *base = DFT_STREAM_POINTER(stream, read_base);
+
+    if (DFT_STREAM_POINTER(stream, read_end) == mark->end && base == mark->base && at >= mark->at)
+        return at - mark->at;
+    return (mark->end - mark->at) + (at - base);
 }
 
 void dft_stream_resync(struct dft_open *open, const FILE *stream)
 {
-    int64_t position =
-        atomic_load_explicit(&open->flags, memory_order_relaxed) & ~DFT_OPEN_STREAM ? -1 : position_of(stream);
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int64_t position = flags & ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED) ? -1 : position_of(stream);
 
     if (position >= 0)
         atomic_store_explicit(&open->offset, position, memory_order_relaxed);
@@ -64,19 +72,17 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream)
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }
 
-int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args,
-                        const struct dft_stream_mark *mark)
+/* A line ends with its only newline, or where the buffer is full, or with the file; and a NUL stands behind it. */
+int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args)
 {
-    int64_t length = (int64_t)strlen(args->text), most = (int64_t)args->size - 1;
-    int64_t moved = dft_stream_measure(args->stream, open, mark, length);
+    int64_t length = (int64_t)strlen(args->text), most = (int64_t)args->size - 1, moved;
 
-    if (moved <= length || moved > most)
+    if (length >= most || (length && args->text[length - 1] == '\n'))
         return length;
-    /* A line ends with its only newline, or where the buffer is full, or the file ends; and a NUL stands behind it. */
-    return args->text[moved] == 0 && !memchr(args->text, '\n', (size_t)moved - 1) &&
-                   (dft_is_single() || moved == most || args->text[moved - 1] == '\n')
-               ? moved
-               : length;
+    moved = dft_stream_measure(args->stream, open, length);
+    if (moved <= length || moved > most || args->text[moved] || memchr(args->text, '\n', (size_t)moved - 1))
+        return length;
+    return moved;
 }
 
 static int64_t wide_length(wchar_t c, size_t most)

@@ -27,20 +27,22 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
     mark->base = stream ? DFT_STREAM_POINTER(stream, read_base) : NULL;
 }
 
+/* Is it being written, not read? */
+int dft_stream_is_written(const FILE *stream);
+
 /* The position of a stream, by its buffer and the kernel's offset; -1: not known (wide streams, pipes). */
 int64_t dft_stream_position(const FILE *stream);
 
-/* Bytes that a call moved, by how far the position went from the one that is known; `guess` where none is. For reading calls, `mark` is the get area
- * before the call. */
-int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, const struct dft_stream_mark *mark,
-                           int64_t guess);
+/* Bytes that a call moved: how far the position went from the one that is known. `guess` where none is. */
+int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess);
+/* The same for a reading call, by the get area before it. */
+int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark);
 
 /* Takes over the position that the stream says it has: a call moved a part of an item. */
 void dft_stream_resync(struct dft_open *open, const FILE *stream);
 
 /* Length of the line that fgets left in the program's buffer, which may contain NULs. */
-int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args,
-                        const struct dft_stream_mark *mark);
+int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args);
 
 /* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is -1. */
 int64_t dft_stream_wide(const wchar_t *text, long n);

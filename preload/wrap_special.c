@@ -1,4 +1,4 @@
-/* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl, streams that change their file. */
+/* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl. */
 #include "resolve.h"
 
 #include <fcntl.h>
@@ -192,40 +192,4 @@ WRAPPER(void, closefrom, (int first))
     }
     DFT_REAL(closefrom)(first);
     dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
-}
-
-/* --- streams ------------------------------------------------------------------------------------------------------ */
-
-/* The stream's old descriptor is closed within, the new one may have the same number. */
-WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
-{
-    const struct dft_call_args args =
-        DFT_ARGS(.path = path ? path : "", .dirfd = path ? AT_FDCWD : dft_stream_fd(stream), .fopen_mode = mode);
-    struct dft_probe probe;
-    uint64_t before = 0;
-    FILE *result;
-
-    if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
-        return DFT_REAL(freopen)(path, mode, stream);
-    if (!dft_in_vfork_child())
-        before = dft_fd_unbind(dft_stream_fd(stream));
-    result = DFT_REAL(freopen)(path, mode, stream);
-    dft_fd_drop(before);
-    dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
-                 result ? 0 : errno);
-    return result;
-}
-ALIAS(freopen, freopen64)
-
-WRAPPER(void, rewind, (FILE * stream))
-{
-    const struct dft_call_args args = DFT_ARGS(.stream = stream, .offset = 0, .flags = SEEK_SET);
-    struct dft_probe probe;
-
-    if (!dft_probe_begin(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, DFT_ON_STDIO)) {
-        DFT_REAL(rewind)(stream);
-        return;
-    }
-    DFT_REAL(rewind)(stream);
-    dft_end_fd(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, 0, 0);
 }

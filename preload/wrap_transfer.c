@@ -1,0 +1,173 @@
+/* Wrappers of calls that move bytes from one descriptor to another, and of ioctl.
+ *
+ * A transfer is read from one file and written to another. Where both are traced it is two events: the reading half, which is the call, and
+ * the writing half, which adds its bytes and counts no call. Where one is, it is one event, of that file. */
+#include "resolve.h"
+
+#include <fcntl.h>
+
+#include "convert.h"
+#include "probe.h"
+#include "tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+/* One end of a transfer. position: where the program keeps the offset, NULL: it is the descriptor's own, which moves. */
+struct side {
+    int fd;
+    const off_t *position;
+    enum dft_op op;
+    enum dft_call_number call;
+    int traced;
+    struct dft_probe probe;
+};
+
+static void begin_side(struct side *side)
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = side->fd);
+
+    side->traced = dft_probe_begin(&side->probe, side->call, side->op, &args, DFT_ON_POSIX);
+}
+
+/* The kernel has moved the program's offset on. */
+static int64_t start_of(const struct side *side, int64_t moved, int failed)
+{
+    return side->position && !failed ? *side->position - moved : -1;
+}
+
+/* The event of the call, on this side. */
+static void end_call(struct side *side, size_t size, int flags, int64_t result, int err)
+{
+    const struct dft_call_args args =
+        DFT_ARGS(.fd = side->fd, .size = size, .flags = flags, .offset = start_of(side, result, err));
+    int64_t moved = result > 0 ? result : 0;
+
+    dft_end_data(&side->probe, side->call, side->op, &args, result, moved, err);
+}
+
+/* The other half, of a call that succeeded. */
+static void end_half(struct side *side, int64_t moved)
+{
+    struct dft_thread *self = dft_thread_get();
+    struct dft_run half = {.call = side->call,
+                           .moved = dft_run_pack(0, (uint64_t)moved),
+                           .file = side->probe.file,
+                           .start = side->probe.start,
+                           .offset = start_of(side, moved, 0),
+                           .fd = side->fd};
+
+    if (!side->position)
+        half.offset = dft_offset_end(&side->probe, moved);
+    if (!self)
+        return;
+    if (dft_probe_is_same(&side->probe))
+        half.bits = dft_access_bits(side->probe.open, half.offset, moved);
+    if (dft_in_vfork_child())
+        half.bits |= DFT_BIT_VFORK;
+    half.region = dft_region_innermost(self, &half.depth);
+    dft_ring_put_run(self, &half, NULL);
+}
+
+/* A side whose turn was counted, and which has no event of its own. */
+static void leave(struct side *side, int64_t moved)
+{
+    if (side->traced && !side->position)
+        dft_offset_end(&side->probe, moved);
+}
+
+static void end_transfer(struct side *in, struct side *out, size_t size, int flags, ssize_t result)
+{
+    int error = errno, err = result < 0 ? error : 0;
+
+    if (in->traced) {
+        end_call(in, size, flags, result, err);
+        if (out->traced && !err)
+            end_half(out, result);
+        else
+            leave(out, 0);
+    } else if (out->traced) {
+        end_call(out, size, flags, result, err);
+    }
+    errno = error;
+}
+
+#define SIDES(name, in_fd, in_position, out_fd, out_position)                                                          \
+    struct side in = {.fd = in_fd,                                                                                     \
+                      .position = in_position,                                                                         \
+                      .op = (in_position) ? DFT_OP_PREAD : DFT_OP_READ,                                                \
+                      .call = DFT_CALL_##name};                                                                        \
+    struct side out = {.fd = out_fd,                                                                                   \
+                       .position = out_position,                                                                       \
+                       .op = (out_position) ? DFT_OP_PWRITE : DFT_OP_WRITE,                                            \
+                       .call = DFT_CALL_##name##_written}
+
+#define TRANSFER(name, size, flags, arguments)                                                                         \
+    do {                                                                                                               \
+        ssize_t result_;                                                                                               \
+                                                                                                                       \
+        if (dft_tracefile_is(in.fd) || dft_tracefile_is(out.fd)) {                                                     \
+            errno = EBADF;                                                                                             \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+        begin_side(&in);                                                                                               \
+        begin_side(&out);                                                                                              \
+        result_ = DFT_REAL(name) arguments;                                                                            \
+        end_transfer(&in, &out, size, flags, result_);                                                                 \
+        return result_;                                                                                                \
+    } while (0)
+
+WRAPPER(ssize_t, sendfile, (int out_fd, int in_fd, off_t *offset, size_t size))
+{
+    SIDES(sendfile, in_fd, offset, out_fd, NULL);
+
+    TRANSFER(sendfile, size, 0, (out_fd, in_fd, offset, size));
+}
+ALIAS(sendfile, sendfile64)
+
+WRAPPER(ssize_t, copy_file_range,
+        (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
+{
+    SIDES(copy_file_range, in_fd, in_offset, out_fd, out_offset);
+
+    TRANSFER(copy_file_range, size, (int)flags, (in_fd, in_offset, out_fd, out_offset, size, flags));
+}
+
+WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
+{
+    SIDES(splice, in_fd, in_offset, out_fd, out_offset);
+
+    TRANSFER(splice, size, (int)flags, (in_fd, in_offset, out_fd, out_offset, size, flags));
+}
+
+/* --- ioctl -------------------------------------------------------------------------------------------------------- */
+
+WRAPPER(int, ioctl, (int fd, unsigned long request, ...))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
+    struct dft_probe probe;
+    va_list list;
+    void *argument;
+    int result;
+
+    va_start(list, request);
+    argument = va_arg(list, void *);
+    va_end(list);
+    if (dft_tracefile_is(fd)) {
+        errno = EBADF;
+        return -1;
+    }
+    if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX) ||
+        !dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
+        return DFT_REAL(ioctl)(fd, request, argument);
+    result = DFT_REAL(ioctl)(fd, request, argument);
+    dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
+    return result;
+}

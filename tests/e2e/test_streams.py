@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""STDIO calls that are kept in runs, those whose bytes the stream's position tells, and transfers between descriptors: against what
+the program counted, or is known to do."""
+
+import collections
+import struct
+import sys
+
+from tracing import Tests, compile_program, dftmerge, dump, environment, equal, run, tracing, true
+
+tests = Tests()
+
+
+def traced(directory, mode, code=0):
+    """Runs the program; returns its counts, one (calls of getc, of putc) a thread, and the events of its directory."""
+    program = compile_program("runs.c", directory / "runs", "-fno-inline", "-lpthread")
+    (directory / "work").mkdir()
+    done = run([program, mode, directory / "work"], env=tracing(directory / "out" / "trace", DATA_DIR=directory / "work"))
+    equal((done.code, done.err), (code, b""), "exit code and standard error")
+    numbers = struct.unpack("8q", (directory / "work" / "counts").read_bytes())
+    return list(zip(numbers[::2], numbers[1::2])), dump(directory / "out")
+
+
+def calls(events, *names):
+    """{file's name: (events, calls, bytes)} of these calls."""
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for event in events:
+        if event["name"] in names and "bytes" in event:  # not the call in flight
+            entry = found[event["file"].rsplit("/", 1)[-1]]
+            entry[0] += 1
+            entry[1] += event.get("calls", 1)
+            entry[2] += event.get("bytes", 0)
+    return {name: tuple(entry) for name, entry in found.items()}
+
+
+@tests.case
+def characters(directory):
+    counts, events = traced(directory, "characters")
+    equal(calls(events, "fgetc", "getc"), {"in0": (1, counts[0][0], 100000)}, "events, calls and bytes read")
+    equal(calls(events, "fputc", "putc"), {"out0": (1, counts[0][1], 100000)}, "and written")
+    equal([e["offset"] for e in events if e["name"] in ("fgetc", "fputc")], [0, 0], "offsets")
+    equal(counts[0], (100001, 100000), "the program's own")
+
+
+@tests.case
+def lines(directory):
+    counts, events = traced(directory, "lines")
+    equal(counts[0], (500, 500), "the program's own")
+    equal(calls(events, "fgets", "fputs"), {"in0": (1, 500, 50000), "out0": (1, 500, 50000)}, "events, calls and bytes")
+
+
+@tests.case
+def lines_that_are_odd(directory):
+    counts, events = traced(directory, "odd")
+    found = calls(events, "fgets")["in1"]
+    equal(found[1:], (counts[0][0], 200 * 6 + 9000 + 1 + 3), "calls and bytes, NULs included")
+    reads = [e for e in events if e["name"] == "fgets" and e.get("bytes")]
+    equal([e["offset"] for e in reads][:1] + [e["offset"] + e["bytes"] for e in reads][-1:], [0, 200 * 6 + 9004], "from start to end")
+    for event, following in zip(reads, reads[1:]):
+        equal(following["offset"], event["offset"] + event["bytes"], "one behind the other")
+
+
+def check_threads(counts, events):
+    """A call may be over that the program did not live to count."""
+    gets, puts = calls(events, "fgetc"), calls(events, "fputc")
+    for number, (got, put) in enumerate(counts):
+        true(0 <= gets[f"in{number}"][1] - got <= 1, f"thread {number}: {gets[f'in{number}']} of fgetc, it counted {got}")
+        true(0 <= puts[f"out{number}"][1] - put <= 1, f"thread {number}: {puts[f'out{number}']} of fputc, it counted {put}")
+        true(puts[f"out{number}"][1] == puts[f"out{number}"][2], "a byte a call")
+        true(put > 1000, f"thread {number} did something: {put}")
+
+
+@tests.case
+def other_threads_are_at_it_when_the_process_exits(directory):
+    for number in range(5):
+        (directory / str(number)).mkdir()
+        counts, events = traced(directory / str(number), "exit")
+        check_threads(counts, events)
+
+
+@tests.case
+def killed_in_the_middle(directory):
+    for number in range(5):
+        (directory / str(number)).mkdir()
+        counts, events = traced(directory / str(number), "kill", -9)
+        check_threads(counts, events)
+
+
+@tests.case
+def recovered_runs_are_in_the_summary(directory):
+    counts, events = traced(directory, "kill", -9)
+    done = dftmerge("summary", "--csv", "--by", "name", directory / "out")
+    equal(done.code, 0, "exit code")
+    rows = {line.split(",")[0]: line.split(",") for line in done.out.decode().splitlines()}
+    header = rows["name"]
+    for name in ("fgetc", "fputc"):
+        equal(int(rows[name][header.index("count")]), sum(e.get("calls", 1) for e in events if e["name"] == name), name)
+        true(sum(pair[name == "fputc"] for pair in counts) > 1000, "it did something")
+
+
+@tests.case
+def a_fork_in_the_middle(directory):
+    counts, events = traced(directory, "fork")
+    equal(counts[:2], [(1500, 0), (300, 0)], "the program's own")
+    by_pid = collections.Counter()
+    for event in events:
+        if event["name"] == "getc":
+            by_pid[event["pid"]] += event.get("calls", 1)
+    equal(sorted(by_pid.values()), [300, 1500], "calls of each process")
+
+
+@tests.case
+def handlers_do_the_same(directory):
+    counts, events = traced(directory, "signals")
+    found = calls(events, "fgetc", "getc")
+    equal(found["in0"][1:], (counts[0][0], 30 * 100000), "the main program's")
+    true(found["in1"][1] >= counts[1][0] > 0 and found["in1"][2] == counts[1][0], f"the handlers': {found['in1']}, {counts[1]}")
+
+
+def accesses(events, name):
+    """What happened to a file: (call, offset, bytes, calls)."""
+    return [(e["name"], e.get("offset"), e.get("bytes"), e.get("calls", 1)) for e in events
+            if e.get("file", "").endswith("/" + name) and "bytes" in e]
+
+
+def positions(directory):
+    program = compile_program("positions.c", directory / "positions", "-O2", "-Wno-unused-result")
+    (directory / "plain").mkdir()
+    (directory / "work").mkdir()
+    equal(run([program, directory / "plain"], env=environment()).code, 0, "exit code, plain")
+    done = run([program, directory / "work"], env=tracing(directory / "out" / "trace", DATA_DIR=directory / "work"))
+    equal((done.code, done.out, done.err), (0, b"", b""), "exit code and output")
+    for name in ("inlined", "wide", "scanned", "copy", "left"):
+        equal((directory / "work" / name).read_bytes(), (directory / "plain" / name).read_bytes(), name)
+    return dump(directory / "out")
+
+
+@tests.case
+def positions_of_streams(directory):
+    events = positions(directory)
+    equal(accesses([e for e in events if "STDIO" == e["cat"]], "inlined"),
+          [("putc", 0, 10000, 10000), ("fwrite", 10000, 3, 1), ("putc", 10003, 1, 1), ("getc", 0, 100, 100), ("fread", 100, 50, 1),
+           ("getc", 150, 100, 100), ("getc", 9000, 1004, 1005)], "characters moved by inlined code")
+    equal(accesses(events, "left"), [("putc", 0, 123, 123)], "what was in the buffer at the end")
+    equal(accesses(events, "wide"),
+          [("fputwc", 0, 2000, 1000), ("fwprintf", 2000, 10, 1), ("fputws", 2010, 7, 1), ("fgetwc", 0, 2000, 1000),
+           ("fwscanf", 2000, 5, 1), ("fgetws", 2005, 5, 1), ("fgetwc", 2008, 2, 1)], "wide characters")
+    equal(accesses(events, "scanned"),
+          [("fprintf", 0, 18, 1), ("fscanf", 0, 5, 1), ("getc", 5, 1, 1), ("fscanf", 5, 3, 1), ("getc", 8, 1, 1), ("fgets", 8, 1, 1),
+           ("fscanf", 9, 8, 1), ("fscanf", 17, 1, 1)], "formatted input")
+
+
+@tests.case
+def transfers_between_descriptors(directory):
+    events = [e for e in positions(directory) if e["cat"] == "POSIX" and "bytes" in e or e.get("errno")]
+    equal(accesses(events, "inlined"),
+          [("copy_file_range", 0, 1000, 1), ("copy_file_range", 100, 500, 1), ("sendfile", 1000, 200, 1), ("sendfile", 600, 300, 1),
+           ("splice", 1200, 400, 1), ("sendfile", 1600, 50, 1), ("read", 1650, 8, 1)], "the reading halves")
+    equal(accesses(events, "copy"),
+          [("copy_file_range", 0, 1000, 0), ("copy_file_range", 5000, 500, 0), ("sendfile", 1000, 200, 0), ("sendfile", 1200, 300, 0),
+           ("splice", 5500, 400, 1), ("write", 1500, 8, 1)], "the writing halves, that count no call unless they are alone")
+    equal([(e["name"], e["errno"]) for e in events if e.get("errno")], [("copy_file_range", 22)], "a failure")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
