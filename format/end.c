@@ -14,6 +14,7 @@ const char *dft_drop_text(enum dft_drop drop)
         [DFT_DROP_TOO_DEEP] = "region nested too deep",
         [DFT_DROP_SANDBOX] = "sandboxed",
         [DFT_DROP_BORROWED] = "in a child that shares memory",
+        [DFT_DROP_REQUESTS] = "too many asynchronous requests",
     };
     _Static_assert(sizeof texts / sizeof *texts == DFT_DROP_LAST + 1, "one text a reason");
     unsigned i = (unsigned)drop;

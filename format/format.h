@@ -321,8 +321,9 @@ enum dft_drop {
     DFT_DROP_TOO_DEEP = 7,     /* regions nested deeper than is kept */
     DFT_DROP_SANDBOX =
         8, /* the program had forbidden itself system calls: what needs one, and what the rings had no room for */
-    DFT_DROP_BORROWED = 9, /* calls of a child that runs on its parent's thread-local memory, at the same time */
-    DFT_DROP_LAST = 9,
+    DFT_DROP_BORROWED = 9,  /* calls of a child that runs on its parent's thread-local memory, at the same time */
+    DFT_DROP_REQUESTS = 10, /* asynchronous requests beyond those that can be followed at a time */
+    DFT_DROP_LAST = 10,
 };
 
 #endif

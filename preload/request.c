@@ -102,6 +102,14 @@ void dft_request_unseen(const struct dft_request *request)
     put(request, DFT_PHASE_ASYNC_BEGIN, 0, 0, 0);
 }
 
+void dft_requests_lost(uint64_t count)
+{
+    struct dft_thread *self = dft_thread_get();
+
+    if (self && count)
+        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_REQUESTS], count, memory_order_relaxed);
+}
+
 void dft_requests_give_up(uint64_t context, uint64_t last)
 {
     struct dft_request request;

@@ -17,6 +17,8 @@ int dft_request_begin(struct dft_request *request, enum dft_call_number call, en
 void dft_request_end(const struct dft_request *request, uint64_t end, int64_t result, int err);
 /* Nobody will see its end. */
 void dft_request_unseen(const struct dft_request *request);
+/* So many requests were accepted that the table had no room for: counted as lost. */
+void dft_requests_lost(uint64_t count);
 
 /* The end of the process or of a context (0: all): what is outstanding of the requests up to number `last` will not be seen. */
 void dft_requests_give_up(uint64_t context, uint64_t last);

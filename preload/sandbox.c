@@ -18,6 +18,7 @@
 #include "maps.h"
 #include "paths.h"
 #include "probe.h"
+#include "request.h"
 
 #define SPARE_RINGS 8u
 #define SOME_THREAD 1 /* of this process */
@@ -205,6 +206,7 @@ int dft_sandbox_ends(enum dft_ending how, int status)
     if (!dft_is_sandboxed())
         return 0;
     if (*dft_generation && dft_live && !dft_vfork_mark) {
+        dft_requests_give_up(0, UINT64_MAX);
         atomic_store(&dft_live->how, (uint32_t)how);
         atomic_store(&dft_live->status, (uint32_t)status);
         atomic_store(&dft_live->state, how == DFT_ENDING_EXEC ? DFT_LIVE_EXEC : DFT_LIVE_CLEAN);

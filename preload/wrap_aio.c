@@ -78,7 +78,7 @@ static void settle(enum submitted submitted, struct dft_request *request, const 
         if (submitted == NO_ROOM || (submitted == KEPT && find(cb, &at) && dft_outstanding_take(at, request)))
             dft_request_end(request, dft_ticks(), -1, errno);
     } else if (submitted == NO_ROOM) {
-        dft_request_unseen(request);
+        dft_requests_lost(1);
     }
 }
 
@@ -214,16 +214,20 @@ ALIAS(aio_cancel, aio_cancel64)
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-static void submit_list(struct aiocb *const list[], int count)
+/* Returns the number for which there was no room. */
+static uint64_t submit_list(struct aiocb *const list[], int count)
 {
+    uint64_t without_room = 0;
+
     for (int i = 0; i < count; i++) {
         int opcode = list[i] ? list[i]->aio_lio_opcode : LIO_NOP;
         struct dft_request request;
 
         if ((opcode == LIO_READ && submit(&request, DFT_CALL_aio_read, DFT_OP_PREAD, list[i], 0) == NO_ROOM) ||
             (opcode == LIO_WRITE && submit(&request, DFT_CALL_aio_write, DFT_OP_PWRITE, list[i], 0) == NO_ROOM))
-            dft_request_unseen(&request);
+            without_room++;
     }
+    return without_room;
 }
 
 /* After a success without waiting the list may be gone, and its blocks: a notification may have run. */
@@ -237,7 +241,7 @@ WRAPPER(int, lio_listio, (int mode, struct aiocb *const list[], int count, struc
         return DFT_REAL(lio_listio)(mode, list, count, notify);
     probe.start = dft_ticks();
     if (valid)
-        submit_list(list, count);
+        dft_requests_lost(submit_list(list, count));
     result = DFT_REAL(lio_listio)(mode, list, count, notify);
     if (valid && (mode == LIO_WAIT || result < 0)) {
         uint64_t end = dft_ticks();

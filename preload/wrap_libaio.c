@@ -30,30 +30,52 @@
 
 /* --- the real functions ------------------------------------------------------------------------------------------- */
 
+/* As the C library's syscall() has it, but for the errors. */
+static int raw(long result, int error)
+{
+    if (result < 0) {
+        result = -errno;
+        errno = error;
+    }
+    return (int)result;
+}
+
+#define RAW(name, ...) raw(DFT_REAL(syscall)(SYS_##name, __VA_ARGS__), errno_before)
+
 static int raw_io_setup(int events, struct io_context **context)
 {
-    return (int)DFT_SYS(io_setup, events, context, 0, 0, 0, 0);
+    int errno_before = errno;
+
+    return RAW(io_setup, events, context);
 }
 
 static int raw_io_destroy(struct io_context *context)
 {
-    return (int)DFT_SYS(io_destroy, context, 0, 0, 0, 0, 0);
+    int errno_before = errno;
+
+    return RAW(io_destroy, context);
 }
 
 static int raw_io_submit(struct io_context *context, long count, struct iocb *list[])
 {
-    return (int)DFT_SYS(io_submit, context, count, list, 0, 0, 0);
+    int errno_before = errno;
+
+    return RAW(io_submit, context, count, list);
 }
 
 static int raw_io_cancel(struct io_context *context, struct iocb *iocb, struct io_event *event)
 {
-    return (int)DFT_SYS(io_cancel, context, iocb, event, 0, 0, 0);
+    int errno_before = errno;
+
+    return RAW(io_cancel, context, iocb, event);
 }
 
 static int raw_io_getevents(struct io_context *context, long least, long count, struct io_event *events,
                             struct timespec *timeout)
 {
-    return (int)DFT_SYS(io_getevents, context, least, count, events, timeout, 0);
+    int errno_before = errno;
+
+    return RAW(io_getevents, context, least, count, events, timeout);
 }
 
 static int raw_io_pgetevents(struct io_context *context, long least, long count, struct io_event *events,
@@ -63,8 +85,9 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
         sigset_t *mask;
         size_t bytes;
     } signals = {mask, _NSIG / 8};
+    int errno_before = errno;
 
-    return (int)DFT_SYS(io_pgetevents, context, least, count, events, timeout, &signals);
+    return RAW(io_pgetevents, context, least, count, events, timeout, &signals);
 }
 
 #define REAL(name) (dft_real.name ? dft_real.name : raw_##name)
@@ -85,7 +108,7 @@ static int can_read(const void *at, uint64_t bytes, uint64_t *known)
     for (uint64_t page = first; bytes && page <= last; page++) {
         if (page == *known)
             continue;
-        if (DFT_SYS(rt_sigprocmask, -1, page * PAGE + 8 /* 0 is no set */, 0, 8, 0, 0) == -EFAULT)
+        if (DFT_SYS(rt_sigprocmask, -1, page * PAGE + 8 /* 0 is no set */, 0, 8, 0, 0) != -EINVAL)
             return 0;
         *known = page;
     }
@@ -121,7 +144,8 @@ static const struct {
     [IOCB_CMD_PWRITEV] = {DFT_CALL_io_pwritev, DFT_OP_PWRITE, 1},
 };
 
-static void submit(const struct io_context *context, const struct iocb *iocb, uint64_t *known)
+/* Returns 0 when there is no room for it. */
+static int submit(const struct io_context *context, const struct iocb *iocb, uint64_t *known)
 {
     uint32_t opcode = iocb->aio_lio_opcode;
     struct dft_call_args args = DFT_ARGS(.fd = (int)iocb->aio_fildes, .flags = (int)iocb->aio_rw_flags);
@@ -130,19 +154,18 @@ static void submit(const struct io_context *context, const struct iocb *iocb, ui
 
     dft_tracefile_step_aside(args.fd);
     if (opcode >= sizeof commands / sizeof *commands || !commands[opcode].call)
-        return;
+        return 1;
     op = (enum dft_op)commands[opcode].op;
     if (op != DFT_OP_SYNC) {
         args.size = commands[opcode].vector ? vector_bytes(iocb, known) : iocb->aio_nbytes;
         args.offset = args.flags & RWF_APPEND && op == DFT_OP_PWRITE ? -1 : iocb->aio_offset;
     }
     request.key = key_of(context, iocb);
-    if (dft_request_begin(&request, (enum dft_call_number)commands[opcode].call, op, &args) &&
-        dft_outstanding_put(&request))
-        dft_request_unseen(&request);
+    return !dft_request_begin(&request, (enum dft_call_number)commands[opcode].call, op, &args) ||
+           !dft_outstanding_put(&request);
 }
 
-/* Returns the number of requests that could be read. The kernel takes no more than the context has room for. */
+/* Returns the number of requests up to the first one that cannot be read, or for which there is no room. */
 static long submit_list(const struct io_context *context, long count, struct iocb *const list[])
 {
     uint64_t known = UINT64_MAX, known_list = UINT64_MAX;
@@ -150,9 +173,9 @@ static long submit_list(const struct io_context *context, long count, struct ioc
     if (count > LOOKED_AT_MOST)
         count = LOOKED_AT_MOST;
     for (long i = 0; i < count; i++) {
-        if (!can_read(&list[i], sizeof *list, &known_list) || !can_read(list[i], sizeof **list, &known))
+        if (!can_read(&list[i], sizeof *list, &known_list) || !can_read(list[i], sizeof **list, &known) ||
+            !submit(context, list[i], &known))
             return i;
-        submit(context, list[i], &known);
     }
     return count < 0 ? 0 : count;
 }
@@ -193,6 +216,8 @@ WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *l
     start = dft_ticks();
     looked_at = submit_list(context, count, list);
     result = REAL(io_submit)(context, count, list);
+    if (result > looked_at)
+        dft_requests_lost((uint64_t)(result - looked_at));
     take_back(context, result < 0 ? 0 : result, looked_at, list, result < 0 ? -result : 0);
     end_call(start, DFT_CALL_io_submit, result);
     return result;

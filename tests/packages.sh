@@ -44,6 +44,8 @@ need_packages_of() {
         need_command clang-format clang-format
         need_command strace strace
         need_command sqlite3 sqlite3
+        need_command fio fio
+        printf '#include <libaio.h>\n' | cc -fsyntax-only -x c - 2>/dev/null || missing_packages="$missing_packages libaio-dev"
         printf 'int LLVMFuzzerTestOneInput(void) { return 0; }\n' |
             clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ||
             missing_packages="$missing_packages libclang-rt-dev"
