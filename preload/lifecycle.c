@@ -21,7 +21,7 @@
 #include "inlined.h"
 #include "livefile.h"
 #include "paths.h"
-#include "probe.h"
+#include "probe_process.h"
 #include "process.h"
 #include "request.h"
 #include "resolve.h"
@@ -261,6 +261,12 @@ void dft_process_exec(void)
     dft_signals_restore(before);
 }
 
+void dft_process_end_failed(void)
+{
+    __atomic_store_n(&ended, 0, __ATOMIC_SEQ_CST);
+    dft_process_exec_failed();
+}
+
 /* Goes on as before. If the live file has gone, there is a new one; each thread moves to it at its next drain. */
 void dft_process_exec_failed(void)
 {
@@ -323,8 +329,24 @@ static void exiting(int status, void *unused)
     called = CALL_HANDLER;
 }
 
+void dft_process_exiting(int status)
+{
+    exit_status = status;
+}
+
+/* The last of all handlers of quick_exit, which runs no others and no destructors. */
+extern int __cxa_at_quick_exit(void (*handler)(void *), void *library) __attribute__((weak));
+
+static void quickly_exiting(void *unused)
+{
+    (void)unused;
+    dft_process_end(DFT_ENDING__EXIT, exit_status);
+}
+
 static void call_at_exit(void)
 {
+    if (__cxa_at_quick_exit)
+        __cxa_at_quick_exit(quickly_exiting, NULL);
     if (on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
         called = CALL_HANDLER;
 }

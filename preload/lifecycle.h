@@ -33,6 +33,12 @@ void dft_process_forking(enum dft_child child);
 /* Everything to the file; END; the live file goes. Called for exit and _exit, once; later events are written through. */
 void dft_process_end(enum dft_ending how, int status);
 
+/* exit or quick_exit was called with this status: the end is to come, behind the program's handlers. */
+void dft_process_exiting(int status);
+
+/* A call that ends the process within the C library may come back after all (daemon): what dft_process_end() did is undone. */
+void dft_process_end_failed(void);
+
 /* Before exec. After a failed one dft_process_exec_failed() goes on as before. */
 void dft_process_exec(void);
 void dft_process_exec_failed(void);

@@ -10,8 +10,8 @@
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
-static void fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
-                 enum dft_call_number call, uint64_t end)
+void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
+                    enum dft_call_number call, uint64_t end)
 {
     uint64_t duration = end - probe->start;
 
@@ -80,7 +80,7 @@ void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const stru
     struct dft_slot record;
     struct item items[4];
 
-    fill(&record, self, probe, call, end);
+    dft_probe_fill(&record, self, probe, call, end);
     record.bits |= bits;
     record.result = result;
     record.offset = offset;
@@ -102,7 +102,7 @@ static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_
     struct more more = {.file2 = file2, .size = args->size, .mode = args->mode, .further = args->further};
     struct dft_slot record;
 
-    fill(&record, self, probe, call, end);
+    dft_probe_fill(&record, self, probe, call, end);
     record.size = (uint32_t)args->flags;
     record.result = result;
     record.err = (uint16_t)err;
@@ -224,7 +224,7 @@ void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t r
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    fill(&record, self, probe, call, end);
+    dft_probe_fill(&record, self, probe, call, end);
     record.result = result;
     record.err = (uint16_t)err;
     put(self, &record, probe, end, NULL);
@@ -322,27 +322,4 @@ void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const stru
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0);
-}
-
-void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
-                   enum dft_phase phase, int err)
-{
-    uint64_t end = phase == DFT_PHASE_BEGIN ? probe->start : dft_ticks();
-    struct dft_thread *self = dft_thread_get();
-    struct dft_slot record;
-    struct dft_path path;
-
-    if (!self)
-        return;
-    if (args->path != DFT_NO_PATH && args->path && args->dirfd != DFT_SEARCH_PATH && err != EFAULT) {
-        dft_path_make(self, &path, args->dirfd, args->path);
-        dft_path_define(self, &path);
-        probe->file = path.id;
-        dft_path_done(&path);
-    }
-    fill(&record, self, probe, call, end);
-    record.bits |= (uint8_t)(phase << DFT_SLOT_PHASE_SHIFT);
-    record.result = err ? -1 : 0;
-    record.err = (uint16_t)err;
-    put(self, &record, probe, end, NULL);
 }

@@ -83,11 +83,9 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
 /* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
-/* A call of which the beginning and the end are recorded apart, when it returns at all (exec, vfork). */
-void dft_end_phase(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
-                   enum dft_phase phase, int err);
-/* For dirfd of exec: the file is looked for in PATH. */
-#define DFT_SEARCH_PATH (-1000)
+/* What all records have: times, file, descriptor, region. */
+void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
+                    enum dft_call_number call, uint64_t end);
 void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
 

@@ -5,6 +5,8 @@
 #include <aio.h>
 #include <dirent.h>
 #include <signal.h>
+#include <pty.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -12,6 +14,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <wchar.h>
+#include <sys/wait.h>
+#include <wordexp.h>
 
 /* libaio's */
 struct io_context;

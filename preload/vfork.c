@@ -3,7 +3,7 @@
 
 #include "lifecycle.h"
 #include "paths.h"
-#include "probe.h"
+#include "probe_process.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -28,7 +28,7 @@ void *dft_vfork_end(pid_t pid, const void *at);
 
 struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
 {
-    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    const struct dft_process_call what = DFT_PROCESS_CALL(.phase = DFT_PHASE_BEGIN);
     struct dft_probe probe = {.fd = -1};
 
     if (!dft_on)
@@ -36,7 +36,7 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
     probe.start = dft_ticks();
     if (dft_in_vfork_child() || nframes == sizeof frames / sizeof *frames) {
         if (dft_on & DFT_ON_PROCESS)
-            dft_end_phase(&probe, DFT_CALL_vfork, &args, DFT_PHASE_BEGIN, 0);
+            dft_end_process(&probe, DFT_CALL_vfork, &what);
         return (struct dft_vfork_plan){DFT_REAL(vfork), 0};
     }
     dft_process_forking(DFT_CHILD_EXECS);

@@ -7,7 +7,7 @@
 
 #include "convert.h"
 #include "lifecycle.h"
-#include "probe.h"
+#include "probe_process.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if !defined(__clang__)
@@ -56,22 +56,23 @@ WRAPPER(pid_t, _Fork, (void))
 /* Recorded when it begins, since it does not return; if it does, its end is recorded too. */
 static void begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
 {
-    const struct dft_call_args args = DFT_ARGS(.dirfd = dirfd, .path = path);
+    const struct dft_process_call what = DFT_PROCESS_CALL(.phase = DFT_PHASE_BEGIN, .dirfd = dirfd, .path = path);
 
     if (dft_on & DFT_ON_PROCESS)
-        dft_end_phase(probe, call, &args, DFT_PHASE_BEGIN, 0);
+        dft_end_process(probe, call, &what);
     dft_process_exec();
 }
 
 static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began)
 {
-    const struct dft_call_args args = DFT_ARGS(.dirfd = dirfd, .path = path);
     int error = errno;
+    const struct dft_process_call what = DFT_PROCESS_CALL(.phase = began ? DFT_PHASE_END : DFT_PHASE_COMPLETE,
+                                                          .dirfd = dirfd, .path = path, .result = -1, .err = error);
 
     if (began)
         dft_process_exec_failed();
     if (dft_on & DFT_ON_PROCESS)
-        dft_end_phase(probe, call, &args, began ? DFT_PHASE_END : DFT_PHASE_COMPLETE, error);
+        dft_end_process(probe, call, &what);
     errno = error;
 }
 
@@ -184,22 +185,3 @@ WRAPPER(int, execle, (const char *path, const char *arg, ...))
         EXEC(DFT_CALL_execle, AT_FDCWD, path, DFT_REAL(execve)(path, argv, envp));
     }
 }
-
-/* --- exit --------------------------------------------------------------------------------------------------------- */
-
-WRAPPER(void, _exit, (int status))
-{
-    const struct dft_call_args args = DFT_ARGS(.fd = -1);
-    struct dft_probe probe = {.fd = -1};
-
-    if (dft_on) {
-        if (dft_on & DFT_ON_PROCESS && dft_self) {
-            probe.start = dft_ticks();
-            dft_end_many(&probe, DFT_CALL__exit, &args, status, 0);
-        }
-        dft_process_end(DFT_ENDING__EXIT, status);
-    }
-    DFT_REAL(_exit)(status);
-    __builtin_unreachable();
-}
-__asm__(".globl _Exit\n\t.type _Exit, %function\n\t.set _Exit, _exit\n");

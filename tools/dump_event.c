@@ -26,11 +26,11 @@ static int is_data(const struct dft_event_at *at)
     return class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
 }
 
-/* Calls have results, unless they did not return. */
+/* Calls have results, unless they did not return; that of an exit is the status it was given. */
 int dft_dump_has_result(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) && at->op != DFT_OP_REGION &&
-           at->op != DFT_OP_EXIT && dft_op_class(at->op) != DFT_CLASS_MARK;
+           dft_op_class(at->op) != DFT_CLASS_MARK;
 }
 
 int dft_dump_has_size(const struct dft_event_at *at)

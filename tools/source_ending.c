@@ -50,8 +50,8 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
         process->known = 1;
         process->file = (uint32_t)(file - source->files);
     }
-    /* An END of exec in the trace, and a live file that says otherwise: the exec failed, and the process went on. */
-    if (process->ended && !(process->end.how == DFT_ENDING_EXEC && file->live_state == DFT_LIVE_RUNNING)) {
+    /* An END in the trace, and a live file that says otherwise: the exec, or daemon(), failed, and the process went on. */
+    if (process->ended && file->live_state != DFT_LIVE_RUNNING) {
         process->end.dropped[DFT_DROP_TORN] += file->torn;
         return;
     }

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Calls that make, await and end processes: the trace has each with its result, status and command, as the program saw it and as strace
+counts it; `dftmerge ps` draws the tree; every process ends clean, however it was made."""
+
+import collections
+import json
+import os
+import re
+import sys
+
+from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, equal, environment, live_files, need, run, run_checked, tracing,
+                     true)
+
+tests = Tests()
+
+WAITS = {"wait", "wait3", "wait4", "waitid", "waitpid", "pclose"}
+MAKES = {"fork", "vfork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "wordexp"}
+
+
+def processes(directory):
+    done = dftmerge("ps", "--json", directory)
+    equal(done.code, 0, f"ps: {done.err.decode()}")
+    return json.loads(done.out)["processes"]
+
+
+def family(directory, *arguments, expect, traced=True):
+    program = compile_program("family.c", directory / "family", "-lutil")
+    work = directory / ("traced" if traced else "plain")
+    work.mkdir()
+    env = tracing(directory / "out" / "t", DATA_DIR=work) if traced else environment()
+    done = run([program, *arguments], cwd=work, env=env)
+    equal(done.code, expect, f"exit code: {done.err.decode()}")
+    return done.out.decode(), sorted(p.name for p in work.iterdir())
+
+
+def clean(directory):
+    """All blocks good, no live file, nothing lost."""
+    equal(live_files(directory / "out"), [], "live files")
+    equal(dftmerge("check", directory / "out").code, 0, "check")
+    equal([p["dropped"] for p in processes(directory / "out") if p["dropped"]], [], "lost")
+
+
+@tests.case
+def every_call_with_its_result(directory):
+    said, _ = family(directory, expect=14)
+    clean(directory)
+    expected = [tuple(line.split()) for line in said.splitlines()]
+    events = [e for e in dump(directory / "out") if e["cat"] == "PROCESS"]
+    parent = next(p["pid"] for p in processes(directory / "out") if p["command"][0].endswith("family"))
+    found = [(e["name"], str(e["ret"]), str(e.get("args", {}).get("status", "-"))) for e in events
+             if e["pid"] == parent and e["name"] in WAITS | MAKES]
+    equal(found, expected, "calls")
+    commands = {e["name"]: e["args"]["command"] for e in events if "command" in e.get("args", {})}
+    equal(commands, {"posix_spawnp": "sh", "system": "exit 7", "popen": "echo one; exit 8", "wordexp": "a $(echo b c)"}, "commands")
+    spawned = [(e.get("file"), e.get("errno")) for e in events if e["name"] == "posix_spawn"]
+    equal(spawned, [("/bin/sh", None), ("/no/such/program", 2)], "programs of posix_spawn")
+    equal([e["ret"] for e in events if e["name"] == "exit" and e["pid"] == parent], [14], "exit")
+
+
+@tests.case
+def the_tree_has_all_that_exec(directory):
+    family(directory, expect=14)
+    found = processes(directory / "out")
+    top = found[0]
+    commands = [(p["depth"], " ".join(p["command"][-2:])) for p in found]
+    equal(commands[1:], [(1, "-c exit 6"), (1, "-c exit 6"), (1, "-c exit 7"), (1, "-c exit 0"), (1, "-c echo one; exit 8"),
+                         (1, "-c echo b c")], "children with their command lines")
+    equal({p["child_of"] for p in found[1:]}, {top["key"]}, "parent")
+    # dash leaves by _exit; what it says is what the parent saw
+    equal([(p["ended"], p["status"]) for p in found], [("exit", 14)] + [("_exit", s) for s in (6, 6, 7, 0, 8, 0)], "ends")
+
+
+@tests.case
+def a_daemon_and_its_parent(directory):
+    _, files = family(directory, "daemon", expect=0)
+    for _ in range(SECONDS * 20):  # the daemon runs on
+        found = processes(directory / "out")
+        if len(found) == 2 and found[1]["ended"] == "exit":
+            break
+        os.sched_yield()
+        run(["sleep", "0.05"])
+    clean(directory)
+    equal([(p["ended"], p["status"], p["depth"]) for p in found], [("_exit", 0, 0), ("exit", 11, 1)], "both ended")
+    equal(found[1]["parent_key"], found[0]["key"], "the daemon's parent")
+    written = {(os.path.basename(e["file"]), e["pid"]) for e in dump(directory / "out") if e["name"] == "write"}
+    equal(written, {("before", found[0]["pid"]), ("daemon", found[1]["pid"]), ("at_exit", found[1]["pid"])}, "who wrote what")
+    true("at_exit" not in files or len(files) >= 2, "files")
+
+
+@tests.case
+def quick_exit_ends_clean(directory):
+    plain = family(directory, "quick", expect=12, traced=False)
+    equal(family(directory, "quick", expect=12), plain, "output and files")
+    clean(directory)
+    found = processes(directory / "out")
+    equal([(p["ended"], p["status"]) for p in found], [("_exit", 12)], "end")
+    events = dump(directory / "out")
+    equal([os.path.basename(e["file"]) for e in events if e["name"] == "write"], ["before", "at_quick_exit"], "writes")
+    equal([e["ret"] for e in events if e["name"] == "quick_exit"], [12], "the call")
+
+
+@tests.case
+def abort_is_seen(directory):
+    family(directory, "abort", expect=-6)
+    found = processes(directory / "out")
+    equal([p["ended"] for p in found], ["killed"], "end")
+    equal([e["name"] for e in dump(directory / "out") if e["cat"] == "PROCESS"], ["abort"], "events")
+
+
+@tests.case
+def abort_that_does_not(directory):
+    plain = family(directory, "abort_caught", expect=13, traced=False)
+    equal(family(directory, "abort_caught", expect=13), plain, "output and files")
+    clean(directory)
+    equal([(p["ended"], p["status"]) for p in processes(directory / "out")], [("exit", 13)], "end")
+    names = [e["name"] for e in dump(directory / "out") if e["cat"] == "PROCESS"]
+    equal(names, ["abort", "exit"], "events")
+
+
+def strace_counts(command, cwd, directory):
+    """Processes made and waited for, by the kernel's own count."""
+    need("strace")
+    output = directory / "strace.txt"
+    plain = run(["strace", "-f", "-o", output, "-e", "trace=clone,clone3,fork,vfork,wait4,waitid,execve", "-e", "signal=none", "--",
+                 *command], cwd=cwd, env=environment())
+    made = waited = ran = 0
+    for line in output.read_text(errors="replace").splitlines():
+        if "CLONE_THREAD" in line or "<unfinished" in line:
+            continue
+        call = re.search(r"(?:^\d+ +|<\.\.\. )(clone3?|v?fork|wait4|waitid|execve)\b.* = (-?\d+)", line)
+        if not call:
+            continue
+        name, result = call.group(1), int(call.group(2))
+        made += name in ("clone", "clone3", "fork", "vfork") and result > 0
+        waited += name == "wait4" and result > 0
+        ran += name == "execve" and result == 0
+    return plain, made, waited, ran
+
+
+SCRIPT = ("for i in 1 2 3; do (echo $i | cat | wc -c); done; x=$(ls / | head -1); cat <(echo $x) > /dev/null; "
+          "sleep 0.01 & wait; /bin/true; sh -c 'true; true' | cat")
+PYTHON = ("import subprocess, os\n"
+          "for i in range(4): subprocess.run(['true'], check=True)\n"
+          "subprocess.check_output('echo x | cat', shell=True)\n"
+          "os.system('true')\n"
+          "with os.popen('echo y') as p: p.read()\n"
+          "pid = os.fork()\n"
+          "if not pid: os._exit(3)\n"
+          "os.waitpid(pid, 0)\n"
+          "os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n")
+
+
+@tests.case
+def counts_are_those_of_strace(directory):
+    need("bash")
+    for number, command in enumerate((["bash", "-c", SCRIPT], [sys.executable, "-S", "-c", PYTHON])):
+        place = directory / str(number)
+        place.mkdir()
+        plain, made, waited, ran = strace_counts(command, place, place)
+        done = run(command, cwd=place, env=tracing(place / "out" / "t"))
+        equal((done.code, done.out), (plain.code, plain.out), f"{command[0]}: code and output")
+        equal(live_files(place / "out"), [], "live files")
+        events = [e for e in dump(place / "out") if e["cat"] == "PROCESS"]
+        children = sum(e["name"] in MAKES and e.get("ret", -1) >= 0 for e in events)
+        equal(children, made, f"{command[0]}: children made")
+        # system and pclose wait within
+        awaited = sum(e["name"] in WAITS | {"system"} and e.get("ret", 0) >= 0 and "status" in e.get("args", {}) for e in events)
+        equal(awaited, waited, f"{command[0]}: children waited for")
+        images = sum(e["name"].startswith("exec") and e.get("phase") == "begin" for e in events)
+        images += sum(e["name"] in ("posix_spawn", "posix_spawnp", "system", "popen") and e.get("ret", -1) >= 0 for e in events)
+        equal(images, ran - 1, f"{command[0]}: programs run, beyond the first")
+
+
+@tests.case
+def ps_draws_a_make(directory):
+    need("make")
+    (directory / "Makefile").write_text("all: a b\n\t@cat a b > c\na b:\n\t@sh -c 'echo $@; exit 0' > $@\n")
+    run_checked(["make", "-s", "-j2"], cwd=directory, env=tracing(directory / "out" / "t"))
+    found = processes(directory / "out")
+    equal(found[0]["command"][:1], ["make"], "first")
+    lines = collections.Counter(" ".join(p["command"]) for p in found[1:] if p["depth"] == 1)
+    true(any("echo a" in line for line in lines) and any("echo b" in line for line in lines) and
+         any("cat a b" in line for line in lines), f"children of make: {dict(lines)}")
+    equal([p["ended"] for p in found if p["ended"] not in ("exit", "_exit", "exec")], [], "ends that are not clean")
+
+
+@tests.case
+def no_price_for_descriptors_that_no_child_has(directory):
+    """Python's descriptors close at exec: after a subprocess their offsets are still this process's alone, and nobody asks the kernel."""
+    need("strace")
+    (directory / "data").write_bytes(b"x" * 100000)
+    script = ("import os, subprocess\n"
+              "fd = os.open('data', os.O_RDONLY)\n"
+              "os.read(fd, 10)\n"
+              "subprocess.run(['true'], check=True)\n"
+              "os.system('true')\n"
+              "for i in range(500): os.read(fd, 10)\n")
+    env = [f"{k}={v}" for k, v in tracing(directory / "out" / "t").items() if k.startswith(("LD_PRELOAD", "DFTRACER"))]
+    run_checked(["strace", "-o", directory / "strace", "-e", "trace=lseek,read", "env", *env, sys.executable, "-S", "-c", script],
+                cwd=directory)
+    lines = (directory / "strace").read_text().splitlines()
+    equal(sum(bool(re.match(r'read\(\d+, "x+", 10\) += 10$', line)) for line in lines), 501, "reads")
+    true(sum(line.startswith("lseek(") for line in lines) < 100, "calls of lseek")
+    reads = [e["offset"] for e in dump(directory / "out") if e.get("file") == str(directory / "data") and e["name"] == "read"]
+    equal(reads, [10 * i for i in range(501)], "offsets")
+
+
+@tests.case
+def descriptors_that_a_child_has_are_asked_about(directory):
+    """Handed on by dup2 in the child (stdin=), by name (pass_fds=), and without close-on-exec: the child moves the offset."""
+    (directory / "data").write_bytes(b"x" * 1000)
+    script = ("import os, subprocess\n"
+              "def go(**more):\n"
+              "    fd = os.open('data', os.O_RDONLY)\n"
+              "    os.read(fd, 10)\n"
+              "    number = more.pop('number', 0)\n"
+              "    if number: more['pass_fds'] = [fd]\n"
+              "    else: more['stdin'] = fd\n"
+              "    code = f'import os; os.read({fd if number else 0}, 20)'\n"
+              "    subprocess.run(['/usr/bin/env', '-i', 'python3', '-S', '-c', code], check=True, **more)\n"
+              "    os.read(fd, 10)\n"
+              "    os.close(fd)\n"
+              "go()\n"
+              "go(number=1)\n"
+              "fd = os.open('data', os.O_RDONLY)\n"
+              "os.set_inheritable(fd, True)\n"
+              "os.read(fd, 10)\n"
+              "os.system(f'env -i head -c 20 <&{fd} > /dev/null')\n"
+              "os.read(fd, 10)\n")
+    run_checked([sys.executable, "-S", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
+    parent = processes(directory / "out")[0]["pid"]
+    reads = [e["offset"] for e in dump(directory / "out")
+             if e.get("file") == str(directory / "data") and e["name"] == "read" and e["pid"] == parent]
+    equal(reads, [0, 30] * 3, "offsets of the parent")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
