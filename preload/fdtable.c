@@ -109,15 +109,8 @@ static void set_word(int fd, uint64_t word)
         dft_fd_drop(word);
 }
 
-void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
+static void open_init(struct dft_open *open, uint64_t file, int64_t offset, uint32_t flags)
 {
-    uint32_t index = pool_get();
-    struct dft_open *open = &dft_open_pool[index];
-
-    if (!index) {
-        set_word(fd, new_word(0, DFT_FD_UNTRACED));
-        return;
-    }
     open->file = file;
     atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
     atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
@@ -125,7 +118,27 @@ void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
     atomic_store_explicit(&open->finished, 0, memory_order_relaxed);
     atomic_store_explicit(&open->references, 1, memory_order_relaxed);
     atomic_store_explicit(&open->flags, flags | (offset < 0 ? DFT_OPEN_LOST : 0), memory_order_relaxed);
-    set_word(fd, new_word(index, DFT_FD_TRACED));
+}
+
+void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
+{
+    uint32_t index = pool_get();
+
+    if (index)
+        open_init(&dft_open_pool[index], file, offset, flags);
+    set_word(fd, new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED));
+}
+
+void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
+{
+    uint32_t index = pool_get();
+    uint64_t word = new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED);
+    _Atomic uint64_t *at = place(fd);
+
+    if (index)
+        open_init(&dft_open_pool[index], file, -1, flags);
+    if (!at || !atomic_compare_exchange_strong_explicit(at, &before, word, memory_order_acq_rel, memory_order_relaxed))
+        dft_fd_drop(word);
 }
 
 void dft_fd_bind_untraced(int fd)
@@ -133,10 +146,26 @@ void dft_fd_bind_untraced(int fd)
     set_word(fd, new_word(0, DFT_FD_UNTRACED));
 }
 
-void dft_fd_bind_same(int fd, uint64_t word)
+/* One more descriptor of a description that is in use. Returns 0, or -1: it has none left, so it may be another one's by now. */
+static int add_reference(uint64_t word)
 {
-    if (word & DFT_FD_TRACED)
-        atomic_fetch_add_explicit(&dft_fd_open(word)->references, 1, memory_order_relaxed);
+    uint32_t references = atomic_load_explicit(&dft_fd_open(word)->references, memory_order_relaxed);
+
+    while (references)
+        if (atomic_compare_exchange_weak_explicit(&dft_fd_open(word)->references, &references, references + 1,
+                                                  memory_order_acq_rel, memory_order_relaxed))
+            return 0;
+    return -1;
+}
+
+void dft_fd_bind_same(int fd, uint64_t word, int from)
+{
+    if (word & DFT_FD_TRACED && add_reference(word)) {
+        word = 0;
+    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* closed meanwhile: was it still the same one? */
+        dft_fd_drop(word);
+        word = 0;
+    }
     set_word(fd, word ? new_word((uint32_t)word >> 8 & 0xffffff, (uint32_t)word & 0xff) : 0);
 }
 

@@ -64,8 +64,10 @@ int dft_fdtable_init(void);
 /* The descriptor is open on a new description of this file. offset: -1 unknown. */
 void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);
 void dft_fd_bind_untraced(int fd);
-/* The descriptor was made from another one (dup): the same description. */
-void dft_fd_bind_same(int fd, uint64_t word);
+/* The descriptor was found to be open on this file, at an unknown offset; unless something else was bound to it since it had the word `before`. */
+void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags);
+/* The descriptor was made from another one, that had this word (dup): the same description; none when that was closed meanwhile. */
+void dft_fd_bind_same(int fd, uint64_t word, int from);
 /* Forgets the descriptor; returns what was there. The description goes when no descriptor is left. */
 uint64_t dft_fd_unbind(int fd);
 /* Puts back what dft_fd_unbind returned, unless something else was bound meanwhile; else drops it. */

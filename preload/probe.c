@@ -282,7 +282,7 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
     else if (op == DFT_OP_DUP && dft_in_vfork_child())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
     else if (op == DFT_OP_DUP)
-        dft_fd_bind_same((int)result, probe->word);
+        dft_fd_bind_same((int)result, probe->word, probe->fd);
     else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
         forget(args, result);
     else if (op == DFT_OP_CHDIR)

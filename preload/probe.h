@@ -175,6 +175,11 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
     probe->started = dft_turn_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
     probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
+    if (__builtin_expect(probe->started != probe->finished, 0)) {
+        struct dft_probe copy = *probe;
+
+        probe->offset = dft_probe_ask_offset(&copy, op);
+    }
 }
 
 /* The word is still that of before the call: the description is the same. */
@@ -183,7 +188,8 @@ static inline int dft_probe_is_same(const struct dft_probe *probe)
     return dft_fd_word(probe->fd) == probe->word;
 }
 
-/* Where a call that moved the offset by `moved` bytes happened; -1: others did so at the same time. */
+/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
+ * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
@@ -203,8 +209,11 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
         atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
         return probe->offset;
     }
-    atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
-    return -1;
+    {
+        struct dft_probe copy = *probe;
+
+        return dft_probe_settle_offset(&copy, moved);
+    }
 }
 
 /* Sequential and consecutive, from the description's last access; and this one is the last now. */

@@ -63,7 +63,7 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
     if (self)
         dft_path_define(self, &path);
     flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
-    dft_fd_bind(fd, path.id, -1, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+    dft_fd_bind_found(fd, word, path.id, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
 out:
     dft_path_done(&path);
     return dft_fd_word(fd);

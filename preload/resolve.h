@@ -34,7 +34,7 @@ struct dft_reals {
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
-#define DFT_DOOR(type, name, prototype, ...) type(*name) prototype;
+#define DFT_DOOR(type, name, prototype, ...)                             type(*name) prototype;
 #define DFT_VERSIONED(category, op, type, name, version, prototype, ...) type(*name) prototype;
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>

@@ -84,7 +84,7 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
     if (!err && dft_in_vfork_child() && (copies || args->flags == F_SETFD))
         dft_fd_share(args->fd); /* it may outlive the child's exec */
     else if (!err && copies)
-        dft_fd_bind_same(result, probe->word);
+        dft_fd_bind_same(result, probe->word, probe->fd);
     if (!err && args->flags == F_SETFL && probe->open) {
         if (argument & O_APPEND)
             atomic_fetch_or(&probe->open->flags, DFT_OPEN_APPEND);

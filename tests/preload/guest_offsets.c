@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,10 +148,35 @@ static int directories(void)
     return 0;
 }
 
-const struct guest_case guest_offsets[] = {{"append", append},
-                                           {"copies", copies},
-                                           {"shared_with_child", shared_with_child},
-                                           {"inherited", inherited},
-                                           {"far_away", far_away},
-                                           {"directories", directories},
-                                           {NULL, NULL}};
+static sigjmp_buf out;
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+/* A call that is left by a longjmp never ends; the next ones know where they are. */
+static int left_calls(void)
+{
+    char *volatile bad = (char *)8, bytes[64] = "";
+    int fd = make_file("left", 0);
+
+    signal(SIGSEGV, jump);
+    guest_say("write", write(fd, bytes, 10));
+    for (volatile int i = 0; i < 3; i++)
+        if (!sigsetjmp(out, 1))
+            dprintf(fd, "some text and %s", bad);
+    guest_say("seek", lseek(fd, 10, SEEK_SET));
+    guest_say("write", write(fd, bytes, 20));
+    guest_say("write", write(fd, bytes, 30));
+    guest_say("seek", lseek(fd, 5, SEEK_SET));
+    guest_say("read", read(fd, bytes, 40));
+    guest_say("read", read(fd, bytes, 40));
+    return 0;
+}
+
+const struct guest_case guest_offsets[] = {{"append", append},           {"left_calls", left_calls},
+                                           {"copies", copies},           {"shared_with_child", shared_with_child},
+                                           {"inherited", inherited},     {"far_away", far_away},
+                                           {"directories", directories}, {NULL, NULL}};
