@@ -1,9 +1,11 @@
 /* Cases about descriptor numbers: all of them closed and used again, also those where the library keeps its own. */
 #include "guest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +105,8 @@ static int hidden(void)
             guest_say("dup2 to itself sees", fd);
         if (close(fd) != -1)
             guest_say("close sees", fd);
+        if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED || errno != EBADF)
+            guest_say("mmap sees", fd);
     }
     for (int fd = 0; fd < 1024; fd++)
         seen += fstat(fd, &st) == 0;
