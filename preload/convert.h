@@ -40,21 +40,23 @@ static inline int64_t dft_result_of_text(enum dft_op op, const struct dft_call_a
 static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, const struct dft_call_args *args,
                                                                 int64_t raw, int pointer, int *failed)
 {
-    *failed = pointer ? raw == 0 : raw == -1;
+    *failed = args->returns_error ? raw != 0 : pointer ? raw == 0 : raw == -1;
+    if (args->errno_tells)
+        *failed = *failed && errno != 0;
     if (op == DFT_OP_FGETS || op == DFT_OP_FPUTS)
         return dft_result_of_text(op, args, raw, pointer, failed);
     if (op == DFT_OP_FREAD || op == DFT_OP_FWRITE) {
         *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(args);
         return raw;
     }
-    if (op == DFT_OP_READDIR) {
-        *failed = raw == 0 && errno != 0;
-        return raw != 0;
-    }
     if (!pointer)
         return raw;
+    if (op == DFT_OP_READDIR) /* an entry, or none */
+        return raw != 0;
     if (!raw)
         return -1;
+    if (op == DFT_OP_STAT || op == DFT_OP_MKDIR) /* a text */
+        return 0;
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
 }
 

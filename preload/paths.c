@@ -115,15 +115,25 @@ void dft_paths_directory_changed(void)
     __atomic_add_fetch(&directory_version, 1, __ATOMIC_RELAXED);
 }
 
+/* Walks that change the working directory and back again: until they are over nobody knows where it is. */
+static uint32_t walks; /* atomic */
+
+void dft_paths_walking(int more)
+{
+    __atomic_add_fetch(&walks, (uint32_t)more, __ATOMIC_RELAXED);
+    dft_paths_directory_changed();
+}
+
 static const char *working_directory(struct dft_thread *self, uint32_t *length)
 {
     uint64_t version = __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
+    int unsure = __atomic_load_n(&walks, __ATOMIC_RELAXED) != 0;
 
-    if (self->cwd_version != version || dft_vfork_mark) {
+    if (self->cwd_version != version || dft_vfork_mark || unsure) {
         long n = DFT_SYS(getcwd, self->cwd, sizeof self->cwd, 0, 0, 0, 0);
 
         self->cwd_length = n > 0 && self->cwd[0] == '/' ? (uint32_t)n - 1 : 0;
-        self->cwd_version = dft_in_vfork_child() ? 0 : version;
+        self->cwd_version = unsure || dft_in_vfork_child() ? 0 : version;
     }
     *length = self->cwd_length;
     return self->cwd;
@@ -281,6 +291,35 @@ static void join(struct dft_path *path, const char *base, uint32_t base_length, 
     judge(path);
 }
 
+static void make_empty(struct dft_path *path)
+{
+    path->more = NULL;
+    path->id = 0;
+    path->traced = 0;
+    path->length = 0;
+    path->text = path->room;
+}
+
+void dft_path_below(struct dft_path *path, const char *folder, const char *name)
+{
+    make_empty(path);
+    while (name && *name == '/')
+        name++;
+    if (name && *name)
+        join(path, folder, (uint32_t)strlen(folder), name, strlen(name));
+}
+
+void dft_path_beside(struct dft_path *path, const struct dft_path *link, const char *name)
+{
+    uint32_t length = link->length;
+
+    make_empty(path);
+    while (length && link->text[length - 1] != '/')
+        length--;
+    if (length && *name)
+        join(path, link->text, length - 1, name, strlen(name));
+}
+
 static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
 {
     const struct dft_dir *dir = find_directory(self, dirfd);
@@ -316,11 +355,7 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, co
     uint32_t base_length;
     const char *base;
 
-    path->more = NULL;
-    path->id = 0;
-    path->traced = 0;
-    path->length = 0;
-    path->text = path->room;
+    make_empty(path);
     if (!length) {
         if (dirfd != AT_FDCWD)
             dft_path_of_fd(path, dirfd);

@@ -28,6 +28,10 @@ int dft_path_is_traced(const char *text, size_t length);
  * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory: call this only after the
  * real call. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
 void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name);
+/* A name in this folder; slashes in front of it do not count. */
+void dft_path_below(struct dft_path *path, const char *folder, const char *name);
+/* What a name that stands in a symbolic link means; `link` is the link's own path. */
+void dft_path_beside(struct dft_path *path, const struct dft_path *link, const char *name);
 /* What a descriptor is open on, by asking the kernel. */
 void dft_path_of_fd(struct dft_path *path, int fd);
 void dft_path_done(struct dft_path *path);
@@ -40,6 +44,9 @@ void dft_paths_directory_changed(void);
 
 /* Makes sure that the thread knows its working directory: later nobody may ask. */
 void dft_paths_know_directory(struct dft_thread *self);
+
+/* A walk that changes it on its way begins (1) or ends (-1). */
+void dft_paths_walking(int more);
 
 /* Remembers the path of a directory that was just opened, for calls relative to it. */
 void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd);

@@ -146,13 +146,16 @@ static int opens(enum dft_op op)
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */
-static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, int *traced)
+static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, struct dft_path *first)
 {
     struct dft_path path;
 
-    dft_path_make(self, &path, args->dirfd2, args->path2);
-    *traced |= path.traced;
-    if (*traced && (self = dft_thread_get()))
+    if (args->target && args->path2 && args->path2[0] != '/')
+        dft_path_beside(&path, first, args->path2);
+    else
+        dft_path_make(self, &path, args->dirfd2, args->path2);
+    first->traced |= path.traced;
+    if (first->traced && (self = dft_thread_get()))
         dft_path_define(self, &path);
     dft_path_done(&path);
     return path.id;
@@ -180,6 +183,18 @@ static int can_read_paths(const struct dft_call_args *args, int err)
     return 1;
 }
 
+/* The path of a call whose paths can be read. */
+static void first_path(struct dft_thread *self, struct dft_path *path, enum dft_op op, const struct dft_call_args *args,
+                       int64_t result, int err)
+{
+    if (args->opened)
+        dft_path_of_fd(path, (int)result);
+    else if (args->folder)
+        dft_path_below(path, args->folder, args->path);
+    else
+        dft_path_make(self, path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
+}
+
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                   int64_t result, int err)
 {
@@ -187,18 +202,22 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
     struct dft_thread *self = thread_so_far();
     struct dft_path path;
 
+    if (args->errno_tells && !err)
+        errno = probe->error;
     if (self)
         atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (op == DFT_OP_CHDIR && !err)
         dft_paths_directory_changed();
-    if (!can_read_paths(args, err)) {
+    if (!can_read_paths(args, err) || (args->opened && err)) {
         if ((self = dft_thread_get()))
             put_meta(self, probe, call, op, args, result, err, end, 0);
         return;
     }
-    dft_path_make(self, &path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
+    first_path(self, &path, op, args, result, err);
+    if (call == DFT_CALL_chroot && !err)
+        dft_paths_directory_changed();
     if (args->path2 != DFT_NO_PATH)
-        file2 = second_path(self, args, &path.traced);
+        file2 = second_path(self, args, &path);
     if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
         probe->file = path.id;
@@ -297,10 +316,8 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_self;
 
-    if (op == DFT_OP_READDIR) {
-        if (!err)
-            errno = probe->error;
-    }
+    if (args->errno_tells && !err)
+        errno = probe->error;
     if (!err)
         apply(probe, op, args, result);
     if (!probe->open)

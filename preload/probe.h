@@ -40,6 +40,10 @@ struct dft_call_args {
     int measured;    /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
     int wide; /* `character` and `text` are wide ones */
+    int returns_error, errno_tells;
+    int opened;
+    const char *folder;
+    int target;
 };
 
 #define DFT_NO_PATH ((const char *)1)
@@ -290,7 +294,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         if (!args->run && dft_self && dft_self->runs_open)
             dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
     }
-    if (op == DFT_OP_READDIR) {
+    if (args->errno_tells) {
         probe->error = errno;
         errno = 0;
     }
@@ -390,7 +394,7 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
                                                                 enum dft_op op, const struct dft_call_args *args,
                                                                 int64_t result, int failed)
 {
-    int err = failed ? errno : 0;
+    int err = !failed ? 0 : args->returns_error ? (int)result : errno;
 
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);

@@ -15,28 +15,24 @@ struct dft_reals dft_real;
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-enum answer { ANSWER_NUMBER = 0, ANSWER_POINTER = 1, ANSWER_NONE = 2 };
-
-#define ANSWER(type) (__builtin_classify_type((type)0) == 5 ? ANSWER_POINTER : ANSWER_NUMBER)
-
 struct wanted {
     const char *name, *version; /* NULL: the default one */
-    uint32_t answer;
+    const char *type;           /* what it returns; NULL: where it is missing, nothing answers */
 };
 
 /* In the order of struct dft_reals. */
 static const struct wanted wanted[] = {
-#define DFT_CALL(category, op, type, name, ...) {#name, NULL, ANSWER(type)},
+#define DFT_CALL(category, op, type, name, ...) {#name, NULL, #type},
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND(category, op, type, name, ...) {#name, NULL, __builtin_types_compatible_p(type, FILE *)},
+#define DFT_HAND                                DFT_CALL
 #define DFT_ENTRY                               DFT_CALL
-#define DFT_FORMAT(category, op, name, ...)     {#name, NULL, ANSWER_NUMBER},
+#define DFT_FORMAT(category, op, name, ...)     {#name, NULL, "int"},
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(...)
 #define DFT_HAND_ALIAS(...)
 #define DFT_SECOND(...)
-#define DFT_DOOR(type, name, ...)                             {#name, NULL, ANSWER(type)},
-#define DFT_VERSIONED(category, op, type, name, version, ...) {#name, version, ANSWER_NONE},
+#define DFT_DOOR(type, name, ...)                             {#name, NULL, #type},
+#define DFT_VERSIONED(category, op, type, name, version, ...) {#name, version, NULL},
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
 };
@@ -208,8 +204,8 @@ void dft_resolve(void)
                 __atomic_store_n(&pointers[i], find(&library, wanted[i].name, wanted[i].version), __ATOMIC_RELEASE);
     }
     for (size_t i = 0; i < WANTED; i++)
-        if (!pointers[i] && wanted[i].answer != ANSWER_NONE)
-            pointers[i] = wanted[i].answer == ANSWER_POINTER ? (void *)answer_pointer : (void *)answer_number;
+        if (!pointers[i] && wanted[i].type)
+            pointers[i] = strchr(wanted[i].type, '*') ? (void *)answer_pointer : (void *)answer_number;
 }
 
 void *dft_resolve_symbol(const char *name)

@@ -30,7 +30,7 @@
             return (type)-1;                                                                                           \
         if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
             if (args.fd >= 0 && dft_tracefile_hides(args.fd))                                                          \
-                return (type)(IS_POINTER(type) ? 0 : -1);                                                              \
+                return (type)(intptr_t)(IS_POINTER(type) ? 0 : args.returns_error ? EBADF : -1);                       \
             return make_call;                                                                                          \
         }                                                                                                              \
         result = make_call;                                                                                            \

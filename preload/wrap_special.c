@@ -75,6 +75,8 @@ WRAPPER(int, dup3, (int fd, int fd2, int flags))
     return dft_duplicate(DFT_CALL_dup3, fd, fd2, flags, make_dup3);
 }
 
+ALIAS(dup2, __dup2)
+
 /* --- fcntl -------------------------------------------------------------------------------------------------------- */
 
 static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
@@ -126,6 +128,7 @@ WRAPPER(int, fcntl, (int fd, int command, ...))
     return dft_control(fd, command, argument, make_fcntl);
 }
 ALIAS(fcntl, fcntl64)
+ALIAS(fcntl, __fcntl)
 
 /* --- closing many ------------------------------------------------------------------------------------------------- */
 
@@ -192,4 +195,17 @@ WRAPPER(void, closefrom, (int first))
     }
     DFT_REAL(closefrom)(first);
     dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
+}
+
+/* --- all file systems --------------------------------------------------------------------------------------------- */
+
+WRAPPER(void, sync, (void))
+{
+    const struct dft_call_args args = DFT_ARGS(.system = 1);
+    struct dft_probe probe;
+    int traced = dft_probe_begin(&probe, DFT_CALL_sync, DFT_OP_SYNC, &args, DFT_ON_POSIX);
+
+    DFT_REAL(sync)();
+    if (traced)
+        dft_end_many(&probe, DFT_CALL_sync, &args, 0, 0);
 }

@@ -12,8 +12,8 @@ from tracing import environment, need, run
 
 SystemCall = collections.namedtuple("SystemCall", "pid name args result error path family bytes")
 
-# System call -> family, and where its path stands: a descriptor, (dirfd, path), or a path.
-FD, AT, PATH = range(3)
+# System call -> family, and where its path stands: a descriptor, (dirfd, path), or a path; AFTER: behind another argument.
+FD, AT, PATH, AT_AFTER, PATH_AFTER = range(5)
 SYSTEM_CALLS = {
     "open": ("open", PATH), "creat": ("open", PATH), "openat": ("open", AT), "close": ("close", FD),
     "read": ("read", FD), "readv": ("read", FD), "pread64": ("pread", FD), "preadv": ("pread", FD),
@@ -27,6 +27,17 @@ SYSTEM_CALLS = {
     "rename": ("rename", PATH), "renameat": ("rename", AT), "renameat2": ("rename", AT),
     "chdir": ("chdir", PATH), "fchdir": ("chdir", FD), "dup": ("dup", FD), "dup2": ("dup", FD), "dup3": ("dup", FD),
     "fcntl": ("fcntl", FD),
+    "access": ("access", PATH), "faccessat": ("access", AT), "faccessat2": ("access", AT),
+    "rmdir": ("rmdir", PATH), "link": ("link", PATH), "linkat": ("link", AT), "symlink": ("symlink", PATH_AFTER),
+    "symlinkat": ("symlink", AT_AFTER), "mknod": ("mknod", PATH), "mknodat": ("mknod", AT),
+    "chmod": ("chmod", PATH), "fchmod": ("chmod", FD), "fchmodat": ("chmod", AT),
+    "chown": ("chown", PATH), "lchown": ("chown", PATH), "fchown": ("chown", FD), "fchownat": ("chown", AT),
+    "utime": ("utime", PATH), "utimes": ("utime", PATH), "futimesat": ("utime", AT), "utimensat": ("utime", AT),
+    "truncate": ("truncate", PATH), "fallocate": ("fallocate", FD), "fadvise64": ("advice", FD), "readahead": ("advice", FD),
+    "sync_file_range": ("sync", FD), "syncfs": ("sync", FD), "flock": ("flock", FD),
+    "name_to_handle_at": ("handle", AT), "inotify_add_watch": ("watch", PATH_AFTER),
+    **{f"{kind}{what}xattr": (f"{what}xattr", where) for kind, where in (("", PATH), ("l", PATH), ("f", FD))
+       for what in ("get", "set", "list", "remove")},
 }
 # Event -> family. What is missing makes no system call of its own (readdir, ftell) or none that can be counted.
 EVENTS = {
@@ -39,7 +50,24 @@ EVENTS = {
     "fsync": "sync", "fdatasync": "sync", "ftruncate": "ftruncate", "unlink": "unlink", "unlinkat": "unlink",
     "mkdir": "mkdir", "mkdirat": "mkdir", "rename": "rename", "renameat": "rename", "renameat2": "rename",
     "chdir": "chdir", "fchdir": "chdir", "dup": "dup", "dup2": "dup", "dup3": "dup", "fcntl": "fcntl",
+    "access": "access", "eaccess": "access", "faccessat": "access", "rmdir": "rmdir", "remove": "unlink", "shm_unlink": "unlink",
+    "link": "link", "linkat": "link", "symlink": "symlink", "symlinkat": "symlink", "mkdtemp": "mkdir",
+    "mknod": "mknod", "mknodat": "mknod", "mkfifo": "mknod", "mkfifoat": "mknod", "chmod": "chmod", "fchmod": "chmod",
+    "fchmodat": "chmod", "chown": "chown", "lchown": "chown", "fchown": "chown", "fchownat": "chown",
+    "utime": "utime", "utimes": "utime", "lutimes": "utime", "futimes": "utime", "futimens": "utime", "futimesat": "utime",
+    "utimensat": "utime", "truncate": "truncate", "fallocate": "fallocate", "posix_fallocate": "fallocate",
+    "posix_fadvise": "advice", "readahead": "advice", "sync_file_range": "sync", "syncfs": "sync", "flock": "flock",
+    "lockf": "fcntl", "ftok": "stat", "isfdtype": "stat", "name_to_handle_at": "handle", "inotify_add_watch": "watch",
+    "mkstemp": "open", "mkostemp": "open", "mkstemps": "open", "mkostemps": "open", "tmpfile": "open", "shm_open": "open",
+    "setmntent": "open", "endmntent": "close",
+    **{f"{kind}{what}xattr": f"{what}xattr" for kind in ("", "l", "f") for what in ("get", "set", "list", "remove")},
 }
+# Answered by the C library without asking the kernel, or by asking for something else.
+WITHOUT_SYSTEM_CALL = [
+    *((name, {"errno": 22}) for name in ("mkstemp", "mkostemp", "mkstemps", "mkostemps", "mkdtemp")),  # no template
+    ("faccessat", {"mode": None, "flags": 0x200}),  # F_OK, AT_EACCESS: what realpath does, too
+    ("fchmodat", {"flags": 0x100}),  # AT_SYMLINK_NOFOLLOW: changes /proc/self/fd/N
+]
 TRACED = ",".join([*sorted(SYSTEM_CALLS), "clone", "clone3", "fork", "vfork", "execve", "execveat", "exit_group",
                    "getdents64", "geteuid", "getegid", "getuid", "getgid"])
 
@@ -60,7 +88,6 @@ OUTSIDE = [
 # Opens that libc makes for itself, by their flags; what happens to the descriptor later is seen only where the program
 # uses it.
 INSIDE_OPENS = [
-    (re.compile(r"^O_RDWR\|O_CREAT\|O_EXCL(\|O_CLOEXEC)?, 0600$"), "mkstemp and its like"),
     (re.compile(r"^O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_PATH$"),
      "fchmodat: opens, looks, changes /proc/self/fd/N, closes"),
 ]
@@ -201,10 +228,11 @@ class Reader:
             group.cwd = path
         if family == "open" and value is not None and value >= 0:
             path = descriptor_path(result) or path
-        if family == "open" and value is not None and value >= 0:
+        if family == "open":
             flags = ", ".join(arguments[2 if where == AT else 1:])
             if any(pattern.search(flags) for pattern, _ in INSIDE_OPENS):
-                group.inside.add(value)
+                if not error:
+                    group.inside.add(value)
                 self.dropped["opened by libc for itself"] += 1
                 return
         if fd in group.inside and "O_PATH" not in result and family in ("close", "stat"):
@@ -220,7 +248,9 @@ class Reader:
             group.known.add(fd)
         if value is not None and value >= 0 and (family in ("open", "dup") or "F_DUPFD" in "".join(arguments)):
             group.known.add(value)
-        if group.spawned:
+        if arguments[2:] == ["F_OK", "AT_EACCESS"]:
+            self.dropped["realpath asks whether there is what a path with a slash at its end names"] += 1
+        elif group.spawned:
             self.dropped["made by libc between posix_spawn and exec"] += 1
         elif family == "close" and unknown:
             self.dropped["a close of an inherited descriptor that this image never used is not resolved"] += 1
@@ -237,11 +267,15 @@ class Reader:
 
     def path_of(self, group, where, arguments):
         """The path that a call works on and, when it is reached by a descriptor, the descriptor's number."""
+        if where in (AT_AFTER, PATH_AFTER):
+            return self.path_of(group, AT if where == AT_AFTER else PATH, arguments[1:])
         if where == FD:
             number = re.match(r"-?\d+", arguments[0])
             return descriptor_path(arguments[0]), int(number.group()) if number else None
         text = arguments[1] if where == AT else arguments[0]
         base = descriptor_path(arguments[0]) if where == AT else group.cwd
+        if where == AT and text == "NULL":  # as futimens does
+            return self.path_of(group, FD, arguments)
         if not text.startswith('"'):
             return None, None
         name = unquote(text)
@@ -299,6 +333,10 @@ INSIDE = {
 }
 
 
+# And when it fails.
+INSIDE_FAILED = {"eaccess": "stat"}     # looks at the file first
+
+
 def count_events(events, streams, replacements):
     counts, moved = collections.Counter(), collections.Counter()
     for event in events:
@@ -307,7 +345,12 @@ def count_events(events, streams, replacements):
         path = normalise(event["file"], replacements)
         if outside(event["file"]) or outside(path):
             continue
+        if any(event["name"] == name and all(event.get(key) == value for key, value in what.items())
+               for name, what in WITHOUT_SYSTEM_CALL):
+            continue
         family, calls = EVENTS.get(event["name"]), event.get("calls", 1)
+        if "errno" in event:
+            family = INSIDE_FAILED.get(event["name"], family)
         for inside in INSIDE.get(event["name"], []) if "errno" not in event else []:
             if not (path in streams and behind_streams(inside)):
                 counts[inside, path] += calls

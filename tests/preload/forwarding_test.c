@@ -95,7 +95,7 @@ struct row {
 
 static struct row *rows_get(size_t *count)
 {
-    static struct row rows[512];
+    static struct row rows[1024];
     static size_t n;
     const struct row all[] = {
 #include <dftrace/calls.def>
@@ -220,6 +220,8 @@ static uint64_t make_argument(const char *text, int i, enum mode mode)
         ((FILE *)(void *)page(i))->_fileno = fd;
     else if (strstr(text, "DIR"))
         *(int *)(void *)page(i) = fd;
+    else if (strstr(text, "char *const *paths")) /* one */
+        *(char **)(void *)page(i) = strcpy(page(i) + 64, "/no/such/file");
     else if (strstr(text, "char *") && strstr(text, "mode"))
         strcpy(page(i), "r");
     else if (strstr(text, "char *") && !strstr(text, "buffer"))
@@ -343,9 +345,12 @@ static int starts_with(const char *text, const char *start)
 }
 
 /* Not in a forked child, nor when the call makes a descriptor that is not followed; an asynchronous request that is accepted has its event
- * when its end is seen; prctl only for some of its options. */
+ * when its end is seen; prctl only for some of its options; what
+ * only the kernel knows the name of, is none here. */
 static int makes_events(const struct row *row, uint64_t result)
 {
+    if (!strcmp(row->name, "tmpfile") || !strcmp(row->name, "open_by_handle_at"))
+        return 0;
     if (starts_with(row->name, "aio_") && row->op != DFT_OP_REQUEST && result != (uint64_t)-1)
         return 0;
     if (!strcmp(row->name, "aio_error") || !strcmp(row->name, "aio_return"))
