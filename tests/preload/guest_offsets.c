@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,17 +157,25 @@ static void jump(int number)
     siglongjmp(out, 1);
 }
 
-/* A call that is left by a longjmp never ends; the next ones know where they are. */
+/* A call that is left by a longjmp never ends; the next ones know where they are. The signal comes while the kernel writes. */
 static int left_calls(void)
 {
-    char *volatile bad = (char *)8, bytes[64] = "";
+    static char many[16 << 20];
+    struct itimerval soon = {{0, 0}, {0, 300}};
+    char bytes[64] = "";
     int fd = make_file("left", 0);
 
-    signal(SIGSEGV, jump);
+    signal(SIGALRM, jump);
     guest_say("write", write(fd, bytes, 10));
     for (volatile int i = 0; i < 3; i++)
-        if (!sigsetjmp(out, 1))
-            dprintf(fd, "some text and %s", bad);
+        if (!sigsetjmp(out, 1)) {
+            setitimer(ITIMER_REAL, &soon, NULL);
+            for (;;)
+                guest_need(pwrite(fd, many, 1, 0) == 1 && lseek(fd, 0, SEEK_SET) == 0 &&
+                               write(fd, many, sizeof many) > 0,
+                           "write");
+        }
+    guest_need(!ftruncate(fd, 10), "ftruncate");
     guest_say("seek", lseek(fd, 10, SEEK_SET));
     guest_say("write", write(fd, bytes, 20));
     guest_say("write", write(fd, bytes, 30));
