@@ -97,7 +97,7 @@ static int fits(const struct library *library, uint32_t index, const char *name,
     if (version) {
         const char *has = version_of(library, index);
 
-        return has && !strcmp(has, version) ? 2 : 0;
+        return !has || !strcmp(has, version) ? 2 : 0; /* as the loader has it: one without any is as good */
     }
     return library->versions && library->versions[index] & 0x8000 ? 1 : 2;
 }

@@ -108,7 +108,7 @@ static int can_read(const void *at, uint64_t bytes, uint64_t *known)
     for (uint64_t page = first; bytes && page <= last; page++) {
         if (page == *known)
             continue;
-        if (DFT_SYS(rt_sigprocmask, -1, page * PAGE + 8 /* 0 is no set */, 0, 8, 0, 0) != -EINVAL)
+        if (!dft_sys_can_read((const void *)(uintptr_t)(page * PAGE + 8)))
             return 0;
         *known = page;
     }

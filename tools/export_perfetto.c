@@ -171,25 +171,46 @@ static int put_thread_name(struct perfetto *p, const struct dft_event_at *at, st
     return 1;
 }
 
+/* Up to the members that depend on the phase. */
+static void begin_event(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                        struct dft_text name, char phase, uint64_t ns)
+{
+    struct dft_json *json = &p->json;
+    char letter[2] = {phase, '\0'};
+
+    dft_json_object(json, NULL);
+    dft_json_text(json, "name", name.bytes, name.length);
+    dft_json_text(json, "cat", category.bytes, category.length);
+    dft_json_string(json, "ph", letter);
+    put_microseconds(json, "ts", ns - p->origin_ns);
+    dft_json_uint(json, "pid", p->pids.shown[at->process->number]);
+    dft_json_uint(json, "tid", at->tid);
+    put_phase(p, at, phase);
+}
+
+/* The end of a request, right behind its beginning: readers sort by time. */
+static void put_request_end(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                            struct dft_text name)
+{
+    fputs(",\n", p->json.out);
+    dft_json_init(&p->json, p->json.out, 0);
+    begin_event(p, at, category, name, 'e', at->event->start_ns + at->event->dur_ns);
+    dft_json_end_object(&p->json);
+}
+
 static void put_event(struct perfetto *p, const struct dft_event_at *at)
 {
-    char phase = dft_export_phase(at->event, at->op), letter[2] = {phase == 'M' ? 'i' : phase, '\0'}, room[18];
+    char phase = dft_export_phase(at->event, at->op), room[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
+    int request = phase == 'X' && at->event->id; /* these overlap, which slices of a thread may not */
 
     dft_names_call(p->export->names, at->call, &category, &name, room);
     fputs(",\n", json->out);
     dft_json_init(json, json->out, 0);
     if (phase == 'M' && put_thread_name(p, at, category, name))
         return;
-    dft_json_object(json, NULL);
-    dft_json_text(json, "name", name.bytes, name.length);
-    dft_json_text(json, "cat", category.bytes, category.length);
-    dft_json_string(json, "ph", letter);
-    put_microseconds(json, "ts", at->event->start_ns - p->origin_ns);
-    dft_json_uint(json, "pid", p->pids.shown[at->process->number]);
-    dft_json_uint(json, "tid", at->tid);
-    put_phase(p, at, letter[0]);
+    begin_event(p, at, category, name, (char)(phase == 'M' ? 'i' : request ? 'b' : phase), at->event->start_ns);
     dft_json_object(json, "args");
     if (phase == 'C')
         put_counter(p, at, name);
@@ -199,6 +220,8 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
         put_call_arguments(p, at);
     dft_json_end_object(json);
     dft_json_end_object(json);
+    if (request)
+        put_request_end(p, at, category, name);
 }
 
 /* --- order -------------------------------------------------------------------------------------------------------- */

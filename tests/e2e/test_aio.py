@@ -137,6 +137,20 @@ def times_are_from_submission_to_completion(directory):
     equal(len({(e["pid"], e["id"]) for e in events if e["name"] == "aio_write"}), 800, "numbers of requests")
 
 
+@tests.case
+def requests_overlap_in_perfetto(directory):
+    """So they are pairs, not slices of a thread; those without an end have a beginning."""
+    run_both(directory, posix_aio(directory), "lists")
+    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", directory / "out").code, 0, "export")
+    shown = [e for e in json.loads((directory / "trace.json").read_text())["traceEvents"] if e["name"] in POSIX_REQUESTS]
+    pairs = collections.defaultdict(dict)
+    for e in shown:
+        pairs[e["id"]][e["ph"]] = e
+    equal({tuple(sorted(pair)) for pair in pairs.values()}, {("b", "e")}, "phases")
+    true(all(pair["b"]["ts"] <= pair["e"]["ts"] and pair["b"]["args"]["file"] for pair in pairs.values()), "times and files")
+    equal(len(pairs), len([e for e in dump(directory / "out") if e["name"] in POSIX_REQUESTS]), "requests")
+
+
 # --- libaio -------------------------------------------------------------------------------------------------------------
 
 
