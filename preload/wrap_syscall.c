@@ -5,11 +5,13 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <linux/seccomp.h>
 
 #include "convert.h"
 #include "probe.h"
 #include "tracefile.h"
 #include "wrap_maps.h"
+#include "wrap_prctl.h"
 #include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -219,6 +221,37 @@ HAND(SYS_io_uring_setup)
         dft_fd_bind_untraced((int)result);
     dft_finish(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, result, 0);
     return result;
+}
+
+/* Filters: libseccomp sets them so. With TSYNC a positive result is a thread that could not follow, unless a listener was asked for. */
+HAND(SYS_seccomp)
+{
+    int all = a0 == SECCOMP_SET_MODE_FILTER && a1 & SECCOMP_FILTER_FLAG_TSYNC, listens = (a1 & (1 << 3)) != 0;
+    enum dft_sandbox_kind kind = a0 == SECCOMP_SET_MODE_STRICT ? DFT_SANDBOX_STRICT
+                                 : all                         ? DFT_SANDBOX_FILTER_ALL
+                                                               : DFT_SANDBOX_FILTER;
+    struct dft_probe probe;
+    long result;
+
+    if (a0 != SECCOMP_SET_MODE_STRICT && a0 != SECCOMP_SET_MODE_FILTER)
+        return REAL(ARGUMENTS);
+    dft_forbid_begin(&probe, kind);
+    result = REAL(ARGUMENTS);
+    dft_forbid_end(&probe, DFT_CALL_seccomp, kind, (int)a0, result, result < 0 || (all && result > 0 && !listens));
+    return result;
+}
+
+static int make_prctl(int option, const unsigned long a[4])
+{
+    return (int)REAL(SYS_prctl, option, a[0], a[1], a[2], a[3]);
+}
+
+HAND(SYS_prctl)
+{
+    const unsigned long a[4] = {(unsigned long)a1, (unsigned long)a2, (unsigned long)a3, (unsigned long)a4};
+
+    (void)number, (void)a5;
+    return dft_prctl((int)a0, a, make_prctl);
 }
 
 /* --- the function: its entry is in syscall.S ------------------------------------------------------------------------ */

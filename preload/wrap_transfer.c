@@ -5,6 +5,7 @@
 #include "resolve.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #include "convert.h"
 #include "probe.h"
@@ -168,6 +169,8 @@ WRAPPER(int, ioctl, (int fd, unsigned long request, ...))
         !dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
         return DFT_REAL(ioctl)(fd, request, argument);
     result = DFT_REAL(ioctl)(fd, request, argument);
+    if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
+        dft_fd_share(fd); /* it may outlive the child's exec */
     dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
     return result;
 }

@@ -118,6 +118,49 @@ static int sandbox_small(void)
     return 33;
 }
 
+static _Atomic int writers;
+
+static void *writing_thread(void *argument)
+{
+    int fd = make_file("thread");
+
+    (void)argument;
+    for (int i = 0; i < 20000; i++) {
+        guest_need(write(fd, "0123456789", 10) == 10, "write");
+        if (i == 5000)
+            writers++;
+    }
+    writers++;
+    for (;;) /* until the process ends: it may make no call that waits */
+        if (writers < 0)
+            return NULL;
+}
+
+/* As libseccomp does it: by system call, for all threads. */
+static int sandbox_of_all(void)
+{
+    struct sock_filter least[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(write),
+        ALLOW(exit_group),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    struct sock_fprog program = {sizeof least / sizeof *least, least};
+    int fd = make_file("file");
+    pthread_t thread;
+
+    guest_need(!pthread_create(&thread, NULL, writing_thread, NULL), "thread");
+    while (!writers)
+        ;
+    guest_need(syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+    guest_say("nothing", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL));
+    guest_say("filter", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+    write_tens(fd, 1000);
+    while (writers < 2)
+        ;
+    exit(39);
+}
+
 /* A program that asks whether there is seccomp at all. */
 static int sandbox_fails(void)
 {
@@ -229,6 +272,7 @@ static int no_clock(void)
 const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_filter", sandbox_filter},
                                            {"sandbox_small", sandbox_small},
+                                           {"sandbox_of_all", sandbox_of_all},
                                            {"sandbox_fails", sandbox_fails},
                                            {"sandbox_children", sandbox_children},
                                            {"sandbox_in_vfork", sandbox_in_vfork},

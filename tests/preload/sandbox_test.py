@@ -94,6 +94,19 @@ def one_thread_in_a_sandbox(directory):
 
 
 @tests.case
+def all_threads_at_once(directory):
+    """By the system call, while another thread writes and drains."""
+    traced = both(directory, "sandbox_of_all", expect=39)
+    equal(writes(traced, "file"), tens(1000), "writes of the thread that asked for it")
+    kept = writes(traced, "thread")
+    true(kept == tens(len(kept)) and 5000 <= len(kept), f"{len(kept)} writes of the other")
+    true(20000 - len(kept) <= lost(traced) <= 20000 - len(kept) + 4, f"{lost(traced)} counted as lost")
+    equal([(e["name"], e["ret"], e.get("errno")) for e in events_of(traced) if e["name"] == "seccomp"],
+          [("seccomp", -1, errno.EFAULT), ("seccomp", 0, None)], "the calls")
+    equal(endings(traced), {"exit"}, "ended")
+
+
+@tests.case
 def clock_forbidden(directory):
     traced = both(directory, "no_clock", expect=38)
     whole(traced)
