@@ -15,13 +15,14 @@ TIMEOUT = 200
 # In CI: the quick modules, and of the slow ones the tests with these names.
 SHORT = {
     "test_os": (), "test_fileio": (), "test_posix": (), "test_mmap": (), "test_tempfile": (), "test_shutil": (),
-    "test_selectors": (),
-    "test_io": ("CBuffered*", "CTextIOWrapperTest", "CMiscIOTest", "PyIOTest"),
-    "test_signal": ("PosixTests", "WakeupSignalTests", "PendingSignalsTests"),
-    "test_subprocess": ("POSIXProcessTestCase", "ContextManagerTests"),
-    "test_threading": ("ThreadTests", "ThreadJoinOnShutdown"),
-    "test_multiprocessing_fork": ("WithProcessesTestQueue", "WithProcessesTestPicklingConnections", "WithProcessesTestListener"),
-    "test_multiprocessing_spawn": ("WithProcessesTestEvent",),
+    "test_selectors": ("EpollSelectorTestCase.test_register*", "EpollSelectorTestCase.test_unregister*"),
+    "test_io": ("CIOTest", "CBuffered*", "CTextIOWrapperTest", "CMiscIOTest"),
+    "test_signal": ("PosixTests", "WakeupFDTests", "PendingSignalsTests.test_pthread*", "PendingSignalsTests.test_sigpending*"),
+    "test_subprocess": ("POSIXProcessTestCase.test_*fds*", "POSIXProcessTestCase.test_*errpipe*", "POSIXProcessTestCase.test_*fork*",
+                        "POSIXProcessTestCase.test_preexec*", "POSIXProcessTestCase.test_remapping*", "ContextManagerTests"),
+    "test_threading": ("ThreadJoinOnShutdown", "ThreadTests.test_*fork*", "ThreadTests.test_*daemon*", "ThreadTests.test_various*"),
+    "test_multiprocessing_fork": ("WithProcessesTestQueue", "WithProcessesTestPoolWorkerLifetime"),
+    "test_multiprocessing_spawn": ("WithProcessesTestConnection",),
 }
 MODULES = ["test_os", "test_io", "test_fileio", "test_posix", "test_subprocess", "test_multiprocessing_fork",
            "test_multiprocessing_spawn", "test_multiprocessing_forkserver", "test_threading", "test_signal", "test_mmap",
@@ -48,7 +49,7 @@ def interpreter():
 
 
 def command(module, patterns):
-    chosen = [argument for pattern in patterns for argument in ("-m", pattern)]
+    chosen = [argument for pattern in patterns for argument in ("-m", pattern if pattern.startswith("test.") else f"*.{pattern}" if "." in pattern else pattern)]
     return [interpreter(), "-m", "test", "-v", "--timeout", TIMEOUT, "--junit-xml", "../results.xml", *chosen, module]
 
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Small programs that do what large ones do now and then: the same output, exit code and files plain and traced."""
+
+import os
+import signal
+import sys
+
+from compare import (BUILD, DFTRUN, PROGRAMS, Rule, Skip, Tests, both, check_traces, equal, full, need, run,  # noqa: F401
+                     run_plain, run_traced, true)
+
+tests = Tests()
+
+# Signals that end a case in the plain run too.
+ENDS = {"quick": 4, "exit": 3, "_exit": 5, "thread": 6, "return": 7, "last": 0, "throw": -signal.SIGABRT}
+AS_ROOT = {"nobody", "nobody_after_work", "for_file_access_only", "no_locked_memory", "new_name_spaces"}
+
+
+def compiled(directory, source, *flags, output="program"):
+    """Skips the case when the compiler cannot do it here."""
+    target = directory / output
+    compiler = "g++" if source.endswith(".cpp") else "gcc"
+    need(compiler)
+    done = run([compiler, "-O1", "-g", "-D_GNU_SOURCE", "-o", target, PROGRAMS / source, "-pthread", *flags])
+    if done.code:
+        raise Skip(f"{' '.join([compiler, *flags])}: {done.err.decode().splitlines()[-1]}")
+    return target
+
+
+def cases_of(source):
+    """The names in the table of a program."""
+    text = (PROGRAMS / source).read_text()
+    table = text[text.index("struct guest_case cases[]"):]
+    return [part.split('"')[0] for part in table.split('{"')[1:]]
+
+
+def add(source, name, *flags, kind="", wrap=None, prepare=None, **more):
+    def test(directory):
+        if name in AS_ROOT and os.getuid():
+            raise Skip("needs root")
+        program = compiled(directory, source, *flags)
+        if prepare:
+            prepare(directory)
+        both(directory, [program, name], **more)
+    test.__name__ = f"{source.split('.')[0]}_{name}{kind}"
+    tests.case(wrap(test) if wrap else test)
+
+
+def plugin(directory):
+    compiled(directory, "plugin.c", "-shared", "-fPIC", output="plugin.so")
+
+
+def add_plugin(source):
+    for name in cases_of(source):
+        def test(directory, name=name):
+            program = compiled(directory, source)
+            plugin(directory)
+            both(directory, [program, name], least=0, prepare=lambda work: (work / "plugin.so").symlink_to("../plugin.so"))
+        test.__name__ = f"loading_{name}"
+        tests.case(test)
+
+
+add_plugin("loading.c")
+for how, status in ENDS.items():
+    add("around_main.cpp", how, expect=status)
+for case in cases_of("jumps.cpp"):
+    add("jumps.cpp", case)
+for case in cases_of("threads.c"):
+    add("threads.c", case)
+for case in cases_of("confined.c"):
+    add("confined.c", case, least=0)
+for case in ("nobody", "nobody_after_work"):  # in a directory where only the first user can make traces
+    add("confined.c", case, kind="_without_rights", least=0, sound=False, writable=False)
+add("own_functions.c", "", "-Wno-builtin-declaration-mismatch", "-Wno-unused-result", "-ldl")
+for level in range(4):
+    for case in cases_of("streams.c"):
+        add("streams.c", case, "-O2", "-U_FORTIFY_SOURCE", f"-D_FORTIFY_SOURCE={level}", "-Wno-unused-result", kind=f"_fortified_{level}",
+            expect=-signal.SIGABRT if case == "overrun" and level else 0, wrap=full if level in (0, 1) else None)
+for case in cases_of("streams.c"):
+    add("streams.c", case, "-O0", "-Wno-unused-result", kind="_not_optimised", wrap=full)
+    add("streams.c", case, "-m32", "-Wno-unused-result", kind="_32_bits", wrap=full)
+    add("streams.c", case, "-static", "-Wno-unused-result", kind="_static", wrap=full, least=0)
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
