@@ -124,9 +124,7 @@ int dft_process_start(void)
     if (started == STARTED_FAILED)
         return -EIO;
     result = dft_tracefile_create();
-    if (!result)
-        result = dft_livefile_create();
-    if (!result && dft_process_write_start() == -ENOMEM) {
+    if (!result && (dft_livefile_create() || dft_process_write_start() == -ENOMEM)) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         dft_livefile_remove();
         dft_tracefile_remove();

@@ -101,8 +101,9 @@ def run_plain(directory, command, prepare=None, stdin=None, env=None, seconds=SE
 
 
 def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=SECONDS, settings=None, preload=(),
-               sound=True, writable=True):
-    """Runs it, and checks its traces."""
+               sound=True, writable=True, dropped=(), stays=False):
+    """Runs it, and checks its traces. settings: of the tracer; preload: other libraries; sound: whether the traces are checked; writable: for
+    all users; dropped: reasons for lost events that are meant; stays: the live file may stay."""
     work = fresh(directory, prepare)
     directory.chmod(0o755)
     place = directory / "traces"
@@ -115,7 +116,7 @@ def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=S
     try:
         done = run(command, cwd=work, stdin=stdin, env=env, seconds=seconds)
         if sound:
-            check_traces(place, endings)
+            check_traces(place, endings, set(dropped), stays)
     finally:
         endings.close()
     return done
@@ -133,7 +134,7 @@ def died_of_signal(endings, process, until):
     return endings.died_of_signal(process)
 
 
-def check_traces(place, endings):
+def check_traces(place, endings, dropped, stays):
     """Every block is good, nothing was dropped, and only processes that a signal ended left their live file."""
     if not any(place.iterdir()):
         return
@@ -149,12 +150,12 @@ def check_traces(place, endings):
     wrong = []
     for process in images:
         who = f"{process['pid']} {' '.join(process['command']).strip()[:100]}"
-        if process["dropped"]:
+        if process["dropped"].keys() - dropped:
             wrong.append(f"{who}: dropped {process['dropped']}")
-        if process["ended"] == "killed" or process["live_file"]:
+        if process["ended"] == "killed" or (process["live_file"] and not stays):
             if process["ended"] != "killed" or died_of_signal(endings, process["pid"], until) is False:
                 wrong.append(f"{who}: ended ({process['ended']}, {process['status']}) and left {process['live_file']}")
-        elif process["ended"] == "exit" and process["pid"] not in many and endings.statuses is not None:
+        elif process["ended"] == "exit" and process["status"] is not None and process["pid"] not in many and endings.statuses is not None:
             status = endings.statuses.get(process["pid"])
             if status not in (None, process["status"] << 8):
                 wrong.append(f"{who}: the trace says it ended with {process['status']}, the kernel {status:#x}")

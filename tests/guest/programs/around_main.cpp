@@ -36,15 +36,24 @@ struct early {
 };
 
 struct of_thread {
-    ~of_thread() { add("log", "end of a thread\n"); }
+    ~of_thread()
+    {
+        add("log", "end of a thread\n");
+    }
 };
 
 static early first __attribute__((init_priority(101)));
 static early &also_first = first;
 static thread_local of_thread mine;
 
-__attribute__((constructor(101))) static void constructed() { add("log", "constructor\n"); }
-__attribute__((destructor(101))) static void destructed() { add("log", "destructor\n"); }
+__attribute__((constructor(101))) static void constructed()
+{
+    add("log", "constructor\n");
+}
+__attribute__((destructor(101))) static void destructed()
+{
+    add("log", "destructor\n");
+}
 __attribute__((section(".preinit_array"), used)) static void (*before_all)() = [] { add("log", "preinit\n"); };
 
 int main(int argc, char **argv)

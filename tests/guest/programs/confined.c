@@ -219,8 +219,9 @@ static void everything_closed(void)
 /* Only what this program calls, and what the C library needs for it; all else has the answer EPERM. */
 static void filtered(void)
 {
-    static const int allowed[] = {SYS_write, SYS_pread64, SYS_openat, SYS_close, SYS_lseek, SYS_newfstatat, SYS_fstat, SYS_exit_group,
-                                  SYS_brk, SYS_mmap, SYS_munmap, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_futex};
+    static const int allowed[] = {SYS_write,      SYS_pread64,        SYS_openat,       SYS_close, SYS_lseek,
+                                  SYS_newfstatat, SYS_fstat,          SYS_exit_group,   SYS_brk,   SYS_mmap,
+                                  SYS_munmap,     SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_futex};
     enum { COUNT = sizeof allowed / sizeof *allowed };
     struct sock_filter code[COUNT + 4];
     struct sock_fprog filter = {.len = COUNT + 3, .filter = code};
@@ -229,7 +230,8 @@ static void filtered(void)
 
     code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (int i = 0; i < COUNT; i++)
-        code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], (unsigned char)(COUNT - i), 0);
+        code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i],
+                                                   (unsigned char)(COUNT - i), 0);
     code[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
     code[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     say("prctl", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));

@@ -31,19 +31,69 @@ static void leave()
     longjmp(back, 1);
 }
 
-static int comparing(const void *, const void *) { leave(); return 0; }
-static int selecting(const struct dirent *) { leave(); return 1; }
-static int ordering(const struct dirent **, const struct dirent **) { leave(); return 0; }
-static int walking(const char *, const struct stat *, int, struct FTW *) { leave(); return 0; }
-static int not_opened(const char *, int) { leave(); return 0; }
-static ssize_t reading(void *, char *, size_t) { leave(); return 0; }
-static ssize_t writing(void *, const char *, size_t) { leave(); return 0; }
+static int comparing(const void *, const void *)
+{
+    leave();
+    return 0;
+}
+static int selecting(const struct dirent *)
+{
+    leave();
+    return 1;
+}
+static int ordering(const struct dirent **, const struct dirent **)
+{
+    leave();
+    return 0;
+}
+static int walking(const char *, const struct stat *, int, struct FTW *)
+{
+    leave();
+    return 0;
+}
+static int not_opened(const char *, int)
+{
+    leave();
+    return 0;
+}
+static ssize_t reading(void *, char *, size_t)
+{
+    leave();
+    return 0;
+}
+static ssize_t writing(void *, const char *, size_t)
+{
+    leave();
+    return 0;
+}
 
-static void sort_it() { int a[] = {3, 1, 2}; qsort(a, 3, sizeof *a, comparing); }
-static void scan_it() { struct dirent **list; if (scandir(".", &list, selecting, alphasort) < 0) abort(); }
-static void scan_and_sort_it() { struct dirent **list; if (scandir("tree", &list, nullptr, ordering) < 0) abort(); }
-static void walk_it() { nftw("tree", walking, 8, FTW_PHYS); }
-static void glob_it() { glob_t found; glob("nosuch/*", GLOB_ERR, not_opened, &found); leave(); }
+static void sort_it()
+{
+    int a[] = {3, 1, 2};
+    qsort(a, 3, sizeof *a, comparing);
+}
+static void scan_it()
+{
+    struct dirent **list;
+    if (scandir(".", &list, selecting, alphasort) < 0)
+        abort();
+}
+static void scan_and_sort_it()
+{
+    struct dirent **list;
+    if (scandir("tree", &list, nullptr, ordering) < 0)
+        abort();
+}
+static void walk_it()
+{
+    nftw("tree", walking, 8, FTW_PHYS);
+}
+static void glob_it()
+{
+    glob_t found;
+    glob("nosuch/*", GLOB_ERR, not_opened, &found);
+    leave();
+}
 static void read_it()
 {
     FILE *stream = fopencookie(nullptr, "r", {.read = reading, .write = nullptr, .seek = nullptr, .close = nullptr});

@@ -110,12 +110,10 @@ static void inside_of_the_loader(void)
 
 int main(int argc, char **argv)
 {
-    static const struct guest_case cases[] = {{"again_and_again", again_and_again},
-                                              {"from_threads", from_threads},
-                                              {"other_name_space", other_name_space},
-                                              {"services", services},
-                                              {"inside_of_the_loader", inside_of_the_loader},
-                                              {NULL, NULL}};
+    static const struct guest_case cases[] = {
+        {"again_and_again", again_and_again},           {"from_threads", from_threads},
+        {"other_name_space", other_name_space},         {"services", services},
+        {"inside_of_the_loader", inside_of_the_loader}, {NULL, NULL}};
 
     return run_case(cases, argc, argv);
 }

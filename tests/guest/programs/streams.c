@@ -197,9 +197,12 @@ static void overrun(void)
 
 int main(int argc, char **argv)
 {
-    static const struct guest_case cases[] = {{"writing", writing},       {"reading", reading},
-                                              {"odd_streams", odd_streams}, {"long_files", long_files},
-                                              {"from_threads", from_threads}, {"overrun", overrun},
+    static const struct guest_case cases[] = {{"writing", writing},
+                                              {"reading", reading},
+                                              {"odd_streams", odd_streams},
+                                              {"long_files", long_files},
+                                              {"from_threads", from_threads},
+                                              {"overrun", overrun},
                                               {NULL, NULL}};
 
     return run_case(cases, argc, argv);

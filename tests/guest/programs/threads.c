@@ -160,8 +160,7 @@ static void switched_stacks(void)
 {
     for (int i = 0; i < 8; i++) {
         getcontext(&coroutines[i]);
-        coroutines[i].uc_stack.ss_sp =
-            mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        coroutines[i].uc_stack.ss_sp = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         coroutines[i].uc_stack.ss_size = 16384;
         coroutines[i].uc_link = &scheduler;
         makecontext(&coroutines[i], (void (*)(void))coroutine, 1, i);
