@@ -8,8 +8,14 @@
 #include <fts.h>
 #include <ftw.h>
 #include <glob.h>
+#include <grp.h>
+#include <gshadow.h>
+#include <mntent.h>
+#include <mqueue.h>
 #include <signal.h>
 #include <pty.h>
+#include <pwd.h>
+#include <shadow.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -12,9 +12,10 @@ import system_calls
 from tracing import ROOT, Tests, compile_program, dump, equal, run, tracing, true
 
 tests = Tests()
-SOURCES = ("told.c", "told_names.c", "told_files.c", "told_walks.c")
+SOURCES = ("told.c", "told_names.c", "told_files.c", "told_streams.c", "told_walks.c")
 # Sections of calls.def whose rows must all be called here.
 SECTIONS = ("names:", "owner, mode, times", "space, advice", "directories in other ways", "files whose name")
+LINES = ("lines of other forms",)
 CANNOT_FAIL = {"sync", "rewinddir", "seekdir", "telldir", "readahead", "syncfs", "isfdtype", "readdir_r", "fts_children", "fts_close",
                "fstatfs", "fstatvfs", "fchmod", "fchown", "futimes", "futimens", "fts_read"}
 # Some file systems, or users other than root, cannot.
@@ -78,11 +79,11 @@ def every_event_says_what_the_call_did(directory):
     true(compared > 250, f"only {compared} calls")
 
 
-def rows_of_sections():
+def rows_of(sections):
     text = (ROOT / "include" / "dftrace" / "calls.def").read_text()
     rows = []
     for title, body in re.findall(r"^/\* --- (.*?) -+ \*/$(.*?)(?=^/\* ---|\Z)", text, flags=re.M | re.S):
-        if title.startswith(SECTIONS):
+        if title.startswith(sections):
             rows += re.findall(r"^DFT_(?:CALL|HAND)\(\w+, \w+, [^,]+?, (\w+),", body, flags=re.M)
     return rows
 
@@ -93,9 +94,10 @@ def every_row_succeeds_and_fails(directory):
     expected, _ = traced_run(directory)
     good = {line["name"] for line in expected if "errno" not in line}
     bad = {line["name"] for line in expected if "errno" in line} | {"glob"}  # which fails without errno
-    rows = rows_of_sections()
+    rows = rows_of(SECTIONS)
     true(len(rows) > 85, f"only {len(rows)} rows in these sections of calls.def")
     equal(sorted(set(rows) - good - MAY_FAIL_ALWAYS), [], "rows that are never called with success")
+    equal(sorted(set(rows_of(LINES)) - good), [], "rows that are never called with success")
     equal(sorted(set(rows) - bad - CANNOT_FAIL), [], "rows that are never called with failure")
 
 

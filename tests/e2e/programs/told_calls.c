@@ -2,7 +2,7 @@
  * say (told.h).
  *
  * usage: told_calls FOLDER [still]   the folder is empty and absolute; still: without what opens or tries several
- * files inside (walks, a tmpfile that fails) */
+ * files inside (walks, a tmpfile that fails), and what the kernel alone sees */
 #include "told_calls.h"
 
 #include <unistd.h>
@@ -17,8 +17,10 @@ int main(int argc, char **argv)
     names();
     ranges();
     made_up(argc > 2);
-    if (argc == 2)
+    if (argc == 2) {
         walks();
+        streams();
+    }
     told_print();
     return 0;
 }

@@ -8,5 +8,9 @@ void names(void);
 void ranges(void);
 void made_up(int still);
 void walks(void);
+void streams(void);
+
+/* The number that the next descriptor gets. */
+long next_number(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -69,15 +68,6 @@ static void temporary(void)
     DO(mkstemps, (c, 4), .file = c, .flags = flags, .mode = 0600);
     DO(mkostemps, (d, 4, 0), .file = d, .flags = flags, .mode = 0600);
     TELL(mkstemp, mkstemp64, (strcpy(a, "no/XXXXXX")), .file = a, .flags = flags, .mode = 0600);
-}
-
-/* The number that the next descriptor gets. */
-static long next_number(void)
-{
-    int fd = eventfd(0, 0);
-
-    close(fd);
-    return fd;
 }
 
 /* Opened by what is not a name: the kernel says which file it is. */
