@@ -217,9 +217,20 @@ struct dft_walk dft_walk_begin(struct dft_range range)
     return (struct dft_walk){.range = range, .end = atomic_load_explicit(&nchunks, memory_order_acquire)};
 }
 
+/* A first look, without making sure that what is read belongs together: for most slots it is enough. */
+static inline int may_touch(uint32_t at, struct dft_range range)
+{
+    const struct slot *slot = &table->slots[at];
+
+    return atomic_load_explicit(&slot->start, memory_order_relaxed) < range.end &&
+           atomic_load_explicit(&slot->end, memory_order_relaxed) > range.start;
+}
+
 int dft_walk_next(struct dft_walk *walk, struct dft_interval *seen)
 {
     for (;;) {
+        uint32_t at;
+
         while (!walk->bits) {
             struct chunk *chunk = &table->chunks[walk->next];
 
@@ -228,11 +239,10 @@ int dft_walk_next(struct dft_walk *walk, struct dft_interval *seen)
             if (touches(atomic_load_explicit(&chunk->bounds, memory_order_acquire), walk->range))
                 walk->bits = atomic_load_explicit(&chunk->taken, memory_order_acquire);
         }
-        if (dft_interval_read((walk->next - 1) * DFT_MAPS_CHUNK + (uint32_t)__builtin_ctzll(walk->bits), seen) &&
-            seen->map.start < walk->range.end && seen->map.end > walk->range.start) {
-            walk->bits &= walk->bits - 1;
-            return 1;
-        }
+        at = (walk->next - 1) * DFT_MAPS_CHUNK + (uint32_t)__builtin_ctzll(walk->bits);
         walk->bits &= walk->bits - 1;
+        if (may_touch(at, walk->range) && dft_interval_read(at, seen) && seen->map.start < walk->range.end &&
+            seen->map.end > walk->range.start)
+            return 1;
     }
 }

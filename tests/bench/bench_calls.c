@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,6 +147,50 @@ static double case_untraced(long count)
     return start;
 }
 
+/* One page each time: the kernel's part is the smallest there is. */
+static double bench_maps(long count, int flags, int fd)
+{
+    double start = bench_now_ns();
+
+    for (long i = 0; i < count; i++) {
+        void *at = mmap(NULL, BLOCK_BYTES, PROT_READ, MAP_PRIVATE | flags, fd, 0);
+
+        if (at == MAP_FAILED || munmap(at, BLOCK_BYTES))
+            bench_die("mmap");
+    }
+    return bench_now_ns() - start;
+}
+
+static double case_mapfile(long count)
+{
+    int fd = bench_open(bench_path);
+    double time = bench_maps(count, 0, fd);
+
+    close(fd);
+    return time;
+}
+
+static double case_mapmemory(long count)
+{
+    return bench_maps(count, MAP_ANONYMOUS, -1);
+}
+
+/* Memory, in a program that has mapped some hundred parts of a file. */
+static double case_mapbeside(long count)
+{
+    int fd = bench_open(bench_path);
+    void *maps[500];
+    double time;
+
+    for (int i = 0; i < 500; i++)
+        maps[i] = mmap(NULL, 3 * BLOCK_BYTES, PROT_READ, MAP_SHARED, fd, i * BLOCK_BYTES);
+    time = bench_maps(count, MAP_ANONYMOUS, -1);
+    for (int i = 0; i < 500; i++)
+        munmap(maps[i], 3 * BLOCK_BYTES);
+    close(fd);
+    return time;
+}
+
 static double case_region(long count)
 {
     double start = bench_now_ns();
@@ -218,9 +263,10 @@ static const struct bench_case {
     const char *name;
     double (*run)(long count);
 } bench_cases[] = {
-    {"pread", case_pread},   {"pread2", case_pread2},     {"lseek", case_lseek},
-    {"open", case_open},     {"fread", case_fread},       {"getc", case_getc},
-    {"region", case_region}, {"untraced", case_untraced}, {"thread", case_thread},
+    {"pread", case_pread},         {"pread2", case_pread2},       {"lseek", case_lseek},
+    {"open", case_open},           {"fread", case_fread},         {"getc", case_getc},
+    {"region", case_region},       {"untraced", case_untraced},   {"mapfile", case_mapfile},
+    {"mapmemory", case_mapmemory}, {"mapbeside", case_mapbeside}, {"thread", case_thread},
 };
 
 int main(int argc, char **argv)

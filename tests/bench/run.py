@@ -23,6 +23,9 @@ CALLS = [
     ("fread 64 B", "fread", 5_000_000, "<= 50 ns"),
     ("getc", "getc", 20_000_000, "<= 5 ns"),
     ("read of an untraced descriptor", "untraced", 2_000_000, "<= 5 ns"),
+    ("mmap + munmap of a file (two events)", "mapfile", 200_000, ""),
+    ("mmap + munmap of memory", "mapmemory", 400_000, "<= 5 ns"),
+    ("the same, 500 parts of files mapped", "mapbeside", 400_000, ""),
     ("annotated region", "region", 4_000_000, "<= 40 ns"),
     ("thread create + join, one call", "thread", 5_000, "<= 40 us"),
 ]
