@@ -15,6 +15,7 @@
 
 #include "request.h"
 #include "tracefile.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -27,6 +28,9 @@
 #define VERSION(name, version) __asm__(".symver dft_wrap_" #name ", " #name "@" version "\n");
 
 #define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
+
+/* libaio's functions call syscall() in their turn, which is wrapped as well; programs may do so without libaio. */
+static __thread enum { THROUGH_NOTHING, THROUGH_LIBAIO, THROUGH_SYSCALL } through;
 
 /* --- the real functions ------------------------------------------------------------------------------------------- */
 
@@ -87,10 +91,21 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
     } signals = {mask, _NSIG / 8};
     int errno_before = errno;
 
-    return RAW(io_pgetevents, context, least, count, events, timeout, &signals);
+    return RAW(io_pgetevents, context, least, count, events, timeout,
+               through == THROUGH_SYSCALL ? (const void *)mask : &signals);
 }
 
-#define REAL(name) (dft_real.name ? dft_real.name : raw_##name)
+/* The call, with its result. A jump out of libaio leaves the mark, until this thread's next call of libaio. */
+#define MAKE(result, name, ...)                                                                                        \
+    do {                                                                                                               \
+        if (dft_real.name && through != THROUGH_SYSCALL) {                                                             \
+            through = THROUGH_LIBAIO;                                                                                  \
+            result = dft_real.name(__VA_ARGS__);                                                                       \
+            through = THROUGH_NOTHING;                                                                                 \
+        } else {                                                                                                       \
+            result = raw_##name(__VA_ARGS__);                                                                          \
+        }                                                                                                              \
+    } while (0)
 
 /* --- what the program gives --------------------------------------------------------------------------------------- */
 
@@ -211,11 +226,13 @@ WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *l
     long looked_at;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_submit)(context, count, list);
+    if (!dft_requests_on()) {
+        MAKE(result, io_submit, context, count, list);
+        return result;
+    }
     start = dft_ticks();
     looked_at = submit_list(context, count, list);
-    result = REAL(io_submit)(context, count, list);
+    MAKE(result, io_submit, context, count, list);
     if (result > looked_at)
         dft_requests_lost((uint64_t)(result - looked_at));
     take_back(context, result < 0 ? 0 : result, looked_at, list, result < 0 ? -result : 0);
@@ -248,10 +265,12 @@ WRAPPER(int, io_getevents,
     uint64_t start;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_getevents)(context, least, count, events, timeout);
+    if (!dft_requests_on()) {
+        MAKE(result, io_getevents, context, least, count, events, timeout);
+        return result;
+    }
     start = dft_ticks();
-    result = REAL(io_getevents)(context, least, count, events, timeout);
+    MAKE(result, io_getevents, context, least, count, events, timeout);
     see(context, events, result);
     end_call(start, DFT_CALL_io_getevents, result);
     return result;
@@ -265,10 +284,12 @@ WRAPPER(int, io_pgetevents,
     uint64_t start;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_pgetevents)(context, least, count, events, timeout, mask);
+    if (!dft_requests_on()) {
+        MAKE(result, io_pgetevents, context, least, count, events, timeout, mask);
+        return result;
+    }
     start = dft_ticks();
-    result = REAL(io_pgetevents)(context, least, count, events, timeout, mask);
+    MAKE(result, io_pgetevents, context, least, count, events, timeout, mask);
     see(context, events, result);
     end_call(start, DFT_CALL_io_pgetevents, result);
     return result;
@@ -281,10 +302,12 @@ WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, struct 
     uint64_t start;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_cancel)(context, iocb, event);
+    if (!dft_requests_on()) {
+        MAKE(result, io_cancel, context, iocb, event);
+        return result;
+    }
     start = dft_ticks();
-    result = REAL(io_cancel)(context, iocb, event);
+    MAKE(result, io_cancel, context, iocb, event);
     see(context, event, result == 0);
     end_call(start, DFT_CALL_io_cancel, result);
     return result;
@@ -298,10 +321,12 @@ WRAPPER(int, io_setup, (int events, struct io_context **context))
     uint64_t start;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_setup)(events, context);
+    if (!dft_requests_on()) {
+        MAKE(result, io_setup, events, context);
+        return result;
+    }
     start = dft_ticks();
-    result = REAL(io_setup)(events, context);
+    MAKE(result, io_setup, events, context);
     end_call(start, DFT_CALL_io_setup, result);
     return result;
 }
@@ -313,14 +338,54 @@ WRAPPER(int, io_destroy, (struct io_context * context))
     uint64_t start, last;
     int result;
 
-    if (!dft_requests_on())
-        return REAL(io_destroy)(context);
+    if (!dft_requests_on()) {
+        MAKE(result, io_destroy, context);
+        return result;
+    }
     last = dft_outstanding_last(); /* later ones are those of a new context that has got the same number */
     start = dft_ticks();
-    result = REAL(io_destroy)(context);
+    MAKE(result, io_destroy, context);
     if (result == 0 && context)
         dft_requests_give_up(ADDRESS(context), last);
     end_call(start, DFT_CALL_io_destroy, result);
     return result;
 }
 VERSION(io_destroy, "LIBAIO_0.4")
+
+/* --- without libaio ----------------------------------------------------------------------------------------------- */
+
+static int make_syscall(long number, const long a[6])
+{
+    switch (number) {
+    case SYS_io_setup:
+        return dft_wrap_io_setup((int)a[0], (struct io_context **)a[1]);
+    case SYS_io_destroy:
+        return dft_wrap_io_destroy((struct io_context *)a[0]);
+    case SYS_io_submit:
+        return dft_wrap_io_submit((struct io_context *)a[0], a[1], (struct iocb **)a[2]);
+    case SYS_io_cancel:
+        return dft_wrap_io_cancel((struct io_context *)a[0], (struct iocb *)a[1], (struct io_event *)a[2]);
+    case SYS_io_getevents:
+        return dft_wrap_io_getevents((struct io_context *)a[0], a[1], a[2], (struct io_event *)a[3],
+                                     (struct timespec *)a[4]);
+    default:
+        return dft_wrap_io_pgetevents((struct io_context *)a[0], a[1], a[2], (struct io_event *)a[3],
+                                      (struct timespec *)a[4], (sigset_t *)a[5]);
+    }
+}
+
+long dft_libaio_syscall(long number, const long arguments[6])
+{
+    int result;
+
+    if (through == THROUGH_LIBAIO)
+        return DFT_REAL(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+                                 arguments[5]);
+    through = THROUGH_SYSCALL;
+    result = make_syscall(number, arguments);
+    through = THROUGH_NOTHING;
+    if (result >= 0)
+        return result;
+    errno = -result;
+    return -1;
+}

@@ -9,4 +9,7 @@ int dft_control(int fd, int command, long argument, int (*make)(int fd, int comm
 /* `make` is called for the ranges below and above our own descriptor. */
 int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigned first, unsigned last, int flags));
 
+/* The system calls of libaio, by whoever makes them. Result and errno are those of syscall(). */
+long dft_libaio_syscall(long number, const long arguments[6]);
+
 #endif

@@ -207,6 +207,21 @@ ON_MAPPED(mlock, 0)
 ON_MAPPED(mlock2, a2)
 ON_MAPPED(munlock, 0)
 
+#define ASYNCHRONOUS(name)                                                                                             \
+    HAND(SYS_##name)                                                                                                   \
+    {                                                                                                                  \
+        const long arguments[6] = {a0, a1, a2, a3, a4, a5};                                                            \
+                                                                                                                       \
+        return dft_libaio_syscall(number, arguments);                                                                  \
+    }
+
+ASYNCHRONOUS(io_setup)
+ASYNCHRONOUS(io_destroy)
+ASYNCHRONOUS(io_submit)
+ASYNCHRONOUS(io_cancel)
+ASYNCHRONOUS(io_getevents)
+ASYNCHRONOUS(io_pgetevents)
+
 /* A call that has an event, and makes a descriptor that is not followed. */
 HAND(SYS_io_uring_setup)
 {

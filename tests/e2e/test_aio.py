@@ -171,6 +171,15 @@ for name in ("usual", "appending", "one_block", "failures", "full", "queue", "le
     tests.case(libaio_case)
 
 
+for name in ("usual", "one_block", "failures", "full", "left"):
+    def system_call_case(directory, name=name):
+        need_libaio()
+        program = compile_program("libaio.c", directory / "without", "-DWITHOUT_LIBAIO", "-pthread")
+        check(directory, program, name)
+    system_call_case.__name__ = f"without_libaio_{name}"
+    tests.case(system_call_case)
+
+
 @tests.case
 def libaio_threads(directory):
     """How many come at once is different each time."""

@@ -9,8 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#ifdef WITHOUT_LIBAIO
+/* The system calls, as programs make them that have no libaio. */
+static int result_of(long result)
+{
+    return result < 0 ? -errno : (int)result;
+}
+
+static const void *signals_of(const sigset_t *mask)
+{
+    static struct {
+        const sigset_t *mask;
+        size_t bytes;
+    } signals;
+
+    signals.mask = mask;
+    signals.bytes = 8;
+    return &signals;
+}
+
+#define io_setup(events, context)         result_of(syscall(SYS_io_setup, events, context))
+#define io_destroy(context)               result_of(syscall(SYS_io_destroy, context))
+#define io_submit(context, count, list)   result_of(syscall(SYS_io_submit, context, (long)(count), list))
+#define io_cancel(context, iocb, event)   result_of(syscall(SYS_io_cancel, context, iocb, event))
+#define io_getevents(context, a, b, c, d) result_of(syscall(SYS_io_getevents, context, (long)(a), (long)(b), c, d))
+#define io_pgetevents(context, a, b, c, d, e)                                                                          \
+    result_of(syscall(SYS_io_pgetevents, context, (long)(a), (long)(b), c, d, signals_of(e)))
+#endif
 
 #define BLOCK 1000
 #define DEPTH 64
@@ -254,6 +283,7 @@ static void full(void)
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
+#ifndef WITHOUT_LIBAIO
 static int called_back;
 
 static void call_back(io_context_t ctx, struct iocb *cb, long result, long result2)
@@ -290,6 +320,10 @@ static void queue(void)
     printf("call io_destroy 0 0\n");
     close(fd);
 }
+
+#else
+static void queue(void) {}
+#endif
 
 static int threads_fd;
 
