@@ -37,6 +37,11 @@ static const char *keep_text(const char *text)
     return copy;
 }
 
+const char *dft_config_keep(const char *text)
+{
+    return keep_text(text);
+}
+
 static size_t put(char *text, size_t room, size_t used, const char *more)
 {
     for (; *more && used < room; more++)

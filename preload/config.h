@@ -28,6 +28,9 @@ extern struct dft_config dft_config;
 /* Reads the environment. Texts are copied. Values that cannot be understood are reported (log level permitting) and defaulted. */
 void dft_config_init(char *const *environment);
 
+/* A copy that lives on; "" when there is no memory. Constructor only. */
+const char *dft_config_keep(const char *text);
+
 /* NAME=value lines of the options that differ from their defaults; returns the length, cut to the room. */
 size_t dft_config_describe(char *text, size_t room);
 

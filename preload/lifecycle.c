@@ -19,6 +19,7 @@
 #include "drain.h"
 #include "fdtable.h"
 #include "inlined.h"
+#include "follow.h"
 #include "livefile.h"
 #include "paths.h"
 #include "probe_process.h"
@@ -109,6 +110,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     (void)argv;
     dft_resolve();
     dft_config_init(environment);
+    dft_follow_init(environment);
     if (dft_config.enable)
         set_up();
 }

@@ -222,3 +222,12 @@ void *dft_resolve_symbol(const char *name)
     }
     return NULL;
 }
+
+const char *dft_resolve_own_path(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map && map->l_name && *map->l_name ? map->l_name : NULL;
+}

@@ -77,6 +77,9 @@ void dft_resolve(void);
 /* The real function, whenever it is asked for. */
 #define DFT_REAL(name) (__builtin_expect(dft_real.name != NULL, 1) ? dft_real.name : (dft_resolve(), dft_real.name))
 
+/* Where this library was loaded from; NULL: it is part of the program. Constructor only. */
+const char *dft_resolve_own_path(void);
+
 /* Any other symbol of the libraries behind ours; NULL when there is none. Constructor only. */
 void *dft_resolve_symbol(const char *name);
 

@@ -1,6 +1,7 @@
 /* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and who is who. */
 #include "resolve.h"
 
+#include "follow.h"
 #include "lifecycle.h"
 #include "paths.h"
 #include "probe_process.h"
@@ -59,6 +60,7 @@ void *dft_vfork_end(pid_t pid, const void *at)
     }
     nframes = i;
     dft_vfork_mark = DFT_MARK_NONE;
+    dft_follow_child_gone();
     dft_paths_directory_changed(); /* the child may have looked at its own */
     probe.start = frames[i].start;
     if (dft_on & DFT_ON_PROCESS)

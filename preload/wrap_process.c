@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "follow.h"
 #include "lifecycle.h"
 #include "probe_process.h"
 
@@ -83,9 +84,10 @@ static int may_run(int dirfd, const char *path)
     return path && dft_process_can_run(dirfd, path);
 }
 
-#define EXEC(call, dirfd, path, make)                                                                                  \
+#define EXEC(call, dirfd, path, environment, make)                                                                     \
     do {                                                                                                               \
         struct dft_probe probe_ = {.fd = -1};                                                                          \
+        struct dft_follow follow = {.envp = environment};                                                              \
         int result_, began_;                                                                                           \
                                                                                                                        \
         if (!dft_on)                                                                                                   \
@@ -94,39 +96,43 @@ static int may_run(int dirfd, const char *path)
         probe_.start = dft_ticks();                                                                                    \
         if (began_)                                                                                                    \
             begin_exec(&probe_, call, dirfd, path);                                                                    \
+        dft_follow_begin(&follow, environment);                                                                        \
         result_ = (make);                                                                                              \
+        dft_follow_end(&follow);                                                                                       \
         fail_exec(&probe_, call, dirfd, path, began_);                                                                 \
         return result_;                                                                                                \
     } while (0)
 
 WRAPPER(int, execve, (const char *path, char *const argv[], char *const envp[]))
 {
-    EXEC(DFT_CALL_execve, AT_FDCWD, path, DFT_REAL(execve)(path, argv, envp));
+    EXEC(DFT_CALL_execve, AT_FDCWD, path, envp, DFT_REAL(execve)(path, argv, follow.envp));
 }
 
 WRAPPER(int, execv, (const char *path, char *const argv[]))
 {
-    EXEC(DFT_CALL_execv, AT_FDCWD, path, DFT_REAL(execv)(path, argv));
+    EXEC(DFT_CALL_execv, AT_FDCWD, path, environ,
+         follow.room ? DFT_REAL(execve)(path, argv, follow.envp) : DFT_REAL(execv)(path, argv));
 }
 
 WRAPPER(int, execvp, (const char *file, char *const argv[]))
 {
-    EXEC(DFT_CALL_execvp, DFT_SEARCH_PATH, file, DFT_REAL(execvp)(file, argv));
+    EXEC(DFT_CALL_execvp, DFT_SEARCH_PATH, file, environ,
+         follow.room ? DFT_REAL(execvpe)(file, argv, follow.envp) : DFT_REAL(execvp)(file, argv));
 }
 
 WRAPPER(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
 {
-    EXEC(DFT_CALL_execvpe, DFT_SEARCH_PATH, file, DFT_REAL(execvpe)(file, argv, envp));
+    EXEC(DFT_CALL_execvpe, DFT_SEARCH_PATH, file, envp, DFT_REAL(execvpe)(file, argv, follow.envp));
 }
 
 WRAPPER(int, fexecve, (int fd, char *const argv[], char *const envp[]))
 {
-    EXEC(DFT_CALL_fexecve, AT_FDCWD, "", DFT_REAL(fexecve)(fd, argv, envp));
+    EXEC(DFT_CALL_fexecve, AT_FDCWD, "", envp, DFT_REAL(fexecve)(fd, argv, follow.envp));
 }
 
 WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *const envp[], int flags))
 {
-    EXEC(DFT_CALL_execveat, dirfd, path, DFT_REAL(execveat)(dirfd, path, argv, envp, flags));
+    EXEC(DFT_CALL_execveat, dirfd, path, envp, DFT_REAL(execveat)(dirfd, path, argv, follow.envp, flags));
 }
 
 /* The list form: arguments are counted, then put into an array on the stack, as the C library does. */
@@ -145,7 +151,7 @@ WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *c
     for (int i_ = 1; (argv[i_] = va_arg(list, char *)) != NULL; i_++)                                                  \
         ;
 
-#define EXEC_LIST(name, dirfd, real)                                                                                   \
+#define EXEC_LIST(name, dirfd, real, real_with_environment)                                                            \
     WRAPPER(int, name, (const char *path, const char *arg, ...))                                                       \
     {                                                                                                                  \
         va_list list;                                                                                                  \
@@ -162,12 +168,13 @@ WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *c
                 TAKE_ARGUMENTS(list, arg, argv);                                                                       \
                 va_end(list);                                                                                          \
             }                                                                                                          \
-            EXEC(DFT_CALL_##name, dirfd, path, DFT_REAL(real)(path, argv));                                            \
+            EXEC(DFT_CALL_##name, dirfd, path, environ,                                                                \
+                 follow.room ? DFT_REAL(real_with_environment)(path, argv, follow.envp) : DFT_REAL(real)(path, argv)); \
         }                                                                                                              \
     }
 
-EXEC_LIST(execl, AT_FDCWD, execv)
-EXEC_LIST(execlp, DFT_SEARCH_PATH, execvp)
+EXEC_LIST(execl, AT_FDCWD, execv, execve)
+EXEC_LIST(execlp, DFT_SEARCH_PATH, execvp, execvpe)
 
 WRAPPER(int, execle, (const char *path, const char *arg, ...))
 {
@@ -182,6 +189,6 @@ WRAPPER(int, execle, (const char *path, const char *arg, ...))
         TAKE_ARGUMENTS(list, arg, argv);
         envp = va_arg(list, char *const *);
         va_end(list);
-        EXEC(DFT_CALL_execle, AT_FDCWD, path, DFT_REAL(execve)(path, argv, envp));
+        EXEC(DFT_CALL_execle, AT_FDCWD, path, envp, DFT_REAL(execve)(path, argv, follow.envp));
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "lifecycle.h"
 #include "paths.h"
 #include "probe_process.h"
@@ -49,14 +50,17 @@ static void end_spawn(struct dft_probe *probe, enum dft_call_number call, int di
 #define SPAWN(name, dirfd)                                                                                             \
     WRAPPER(int, name, SPAWN_PROTOTYPE)                                                                                \
     {                                                                                                                  \
+        struct dft_follow follow;                                                                                      \
         struct dft_probe probe;                                                                                        \
-        int result;                                                                                                    \
+        int result, recorded;                                                                                          \
                                                                                                                        \
         share_with(actions);                                                                                           \
-        if (!dft_process_begin(&probe, DFT_CALL_##name))                                                               \
-            return DFT_REAL(name)(pid, path, actions, attributes, argv, envp);                                         \
-        result = DFT_REAL(name)(pid, path, actions, attributes, argv, envp);                                           \
-        end_spawn(&probe, DFT_CALL_##name, dirfd, path, pid, result);                                                  \
+        dft_follow_begin(&follow, envp);                                                                               \
+        recorded = dft_process_begin(&probe, DFT_CALL_##name);                                                         \
+        result = DFT_REAL(name)(pid, path, actions, attributes, argv, follow.envp);                                    \
+        dft_follow_end(&follow);                                                                                       \
+        if (recorded)                                                                                                  \
+            end_spawn(&probe, DFT_CALL_##name, dirfd, path, pid, result);                                              \
         return result;                                                                                                 \
     }
 

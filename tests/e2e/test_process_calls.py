@@ -234,5 +234,81 @@ def descriptors_that_a_child_has_are_asked_about(directory):
     equal(reads, [0, 30] * 3, "offsets of the parent")
 
 
+FOLLOW = """
+import os, subprocess, sys
+kind, program, env = sys.argv[1], sys.argv[2], '/usr/bin/env'
+some = {'A': 'b', 'PATH': '/bin', 'EMPTY': '', 'Z': 'y' * 5000}
+if kind == 'execve': os.execve(program, ['showenv'], some)
+if kind == 'execve_empty': os.execve(program, ['showenv'], {})
+if kind == 'preload': os.execve(program, ['showenv'], {'B': '1', 'LD_PRELOAD': 'libm.so.6:libdl.so.2', 'C': '2'})
+if kind == 'execv':
+    os.environ.clear()
+    os.execv(program, ['showenv'])
+if kind == 'execvp':
+    for name in [n for n in os.environ if n.startswith(('LD_', 'DFT'))]: del os.environ[name]
+    os.execvp('showenv', ['showenv'])
+if kind == 'fexecve': os.execve(os.open(program, os.O_RDONLY), ['showenv'], some)
+if kind == 'spawn': os.waitpid(os.posix_spawn(program, ['showenv'], some), 0)
+if kind == 'spawnp': os.waitpid(os.posix_spawnp('showenv', ['showenv'], some), 0)
+if kind == 'subprocess': subprocess.run([program], env=some, check=True)
+if kind == 'chain': subprocess.run([env, '-i', 'D=e', env, '-i', 'F=g', program], env=some, check=True)
+if kind == 'kept': subprocess.run([program], check=True)
+if kind == 'off': subprocess.run([program], env={'DFTRACER_ENABLE': '0'}, check=True)
+"""
+
+
+@tests.case
+def cleaned_environments_are_followed(directory):
+    (directory / "follow.py").write_text(FOLLOW)
+    program = compile_program("showenv.c", directory / "showenv")
+    for kind, images in (("execve", 1), ("execve_empty", 1), ("preload", 1), ("execv", 1), ("execvp", 1), ("fexecve", 1), ("spawn", 1),
+                         ("spawnp", 1), ("subprocess", 1), ("chain", 1), ("kept", 1), ("off", 0)):
+        place = directory / kind
+        more = {"PATH": f"{directory}:/usr/bin:/bin"}
+        command = [sys.executable, "-S", directory / "follow.py", kind, program]
+        plain = run(command, env={**environment(), **more})
+        settings = {**tracing(place / "t", FOLLOW_EXEC=1), **more}
+        done = run(command, env=settings)
+        equal((done.code, done.err), (0, b""), f"{kind}: exit code, messages")
+        expected = set(plain.out.split(b"\0"))
+        if kind == "kept":
+            expected |= {f"{k}={v}".encode() for k, v in settings.items() if k.startswith(("LD_PRELOAD", "DFTRACER_"))}
+            equal(set(done.out.split(b"\0")), expected, "kept: an environment with our variables stays as it is")
+        else:
+            equal(done.out, plain.out, f"{kind}: the environment that the program sees")
+        found = [p for p in processes(place) if os.path.basename(p["exe"]) == "showenv"]
+        equal(len(found), images, f"{kind}: traced images")
+        if kind == "chain":
+            equal(sum(os.path.basename(p["exe"]) == "env" for p in processes(place)), 2, "images in between")
+        equal([p["ended"] for p in found if p["ended"] not in ("exit", "exec")], [], f"{kind}: ends")
+
+
+@tests.case
+def not_followed_by_default(directory):
+    (directory / "follow.py").write_text(FOLLOW)
+    program = compile_program("showenv.c", directory / "showenv")
+    run_checked([sys.executable, "-S", directory / "follow.py", "subprocess", program], env=tracing(directory / "out" / "t"))
+    equal([p for p in processes(directory / "out") if os.path.basename(p["exe"]) == "showenv"], [], "images")
+
+
+@tests.case
+def following_leaks_nothing(directory):
+    script = ("import os, subprocess\n"
+              "def go(n):\n"
+              "    for i in range(n):\n"
+              "        subprocess.run(['/bin/true'], env={}, check=True)\n"
+              "        try: subprocess.run(['/no/such/program'], env={})\n"
+              "        except FileNotFoundError: pass\n"
+              "        try: os.execve('/etc/passwd', ['x'], {})\n"
+              "        except OSError: pass\n"
+              "        try: os.posix_spawn('/etc/passwd', ['x'], {})\n"
+              "        except OSError: pass\n"
+              "def maps(): return int(open('/proc/self/statm').read().split()[0])\n"
+              "go(20); before = maps(); go(50); print(maps() - before)\n")
+    done = run([sys.executable, "-S", "-c", script], env=tracing(directory / "out" / "t", FOLLOW_EXEC=1))
+    equal((done.code, done.err), (0, b""), "exit code, messages")
+    true(int(done.out) < 150, f"{int(done.out)} pages more after 200 calls")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())
