@@ -54,7 +54,7 @@ void told(const char *name, long result, int error, const struct told *what)
         note(", \"errno\": %d", what->returns_error ? (int)result : error);
     if (what->outside)
         note(", \"outside\": true");
-    else
+    else if (!what->opened || !failed)
         note_file("file", what->file);
     note_file("file2", what->file2);
     if (what->fd >= 0)

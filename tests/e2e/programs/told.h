@@ -18,6 +18,7 @@ struct told {
     int errno_tells;   /* -1 or NULL is a failure only when errno was set */
     long success;      /* what a pointer stands for, when there is one */
     int outside;       /* in no folder that is known here */
+    int opened;        /* the file is known when it could be opened */
 };
 
 void told_begin(const char *root);

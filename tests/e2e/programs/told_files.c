@@ -93,7 +93,7 @@ static void nameless(int still)
     fd = (int)DO(creat, ("single", 0600), .file = "single", .flags = O_CREAT | O_WRONLY | O_TRUNC, .mode = 0600);
     DO(close, (fd), .file = "single", .fd = fd);
     DO(name_to_handle_at, (AT_FDCWD, "single", &any.handle, &mount, 0), .file = "single");
-    fd = (int)DO(open_by_handle_at, (root, &any.handle, O_RDWR), .file = "single", .flags = O_RDWR);
+    fd = (int)DO(open_by_handle_at, (root, &any.handle, O_RDWR), .file = "single", .flags = O_RDWR, .opened = 1);
     if (fd >= 0)
         used(fd, "single");
     memset(any.room, 0xff, sizeof any.room);
