@@ -25,7 +25,12 @@
 #define DFT_OPEN_SHARED  2u  /* another process may move the offset */
 #define DFT_OPEN_STREAM  4u  /* a FILE is on it: the kernel's offset runs ahead of the program's */
 #define DFT_OPEN_LOST    8u  /* the offset is not known: ask the kernel */
+#define DFT_OPEN_NEW     32u /* nobody has asked yet whether it has an offset */
+#define DFT_OPEN_NOWHERE 64u /* it has none: a pipe, a terminal */
 #define DFT_OPEN_INLINED 16u /* the stream is also moved by inlined code (inlined.h) */
+
+/* With no other flag a stream's position is known. */
+#define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_NEW)
 
 /* An open file description. */
 struct dft_open {

@@ -35,7 +35,7 @@ void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
     int64_t offset = atomic_load_explicit(&open->offset, memory_order_relaxed), gap;
     struct dft_thread *self;
 
-    if (flags & ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED) || dft_vfork_mark)
+    if (flags & ~DFT_OPEN_KNOWN || dft_vfork_mark)
         return;
     gap = dft_stream_position(stream) - offset;
     if (gap > 1 << 24) /* more than one event can hold: what is left is counted next time */

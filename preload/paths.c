@@ -7,6 +7,7 @@
 #include "codec.h"
 #include "config.h"
 #include "fdtable.h"
+#include "probe.h"
 #include "ring.h"
 
 #define RULES_MAX 64u
@@ -20,6 +21,7 @@ static struct rule {
     int traced;
 } rules[RULES_MAX];
 static uint32_t rule_count;
+static int pipes_traced, sockets_traced;
 
 static void add_rule(const char *text, size_t length, int traced)
 {
@@ -79,12 +81,28 @@ void dft_paths_init(void)
         const char *entry = at + !traced;
         size_t n = length - (size_t)!traced;
 
-        if (length && n == 3 && !memcmp(entry, "all", 3))
+        if (end && traced && n == 4 && !memcmp(entry, "pipe", 4))
+            pipes_traced = 1;
+        else if (end && traced && n == 6 && !memcmp(entry, "socket", 6))
+            sockets_traced = 1;
+        else if (length && n == 3 && !memcmp(entry, "all", 3))
             add_all(traced);
         else if (length && n)
             add_entry(entry, n, traced);
         at += length + (end != NULL);
     }
+}
+
+int dft_paths_kind_is_traced(int kind)
+{
+    return kind == DFT_KIND_PIPE ? pipes_traced : kind == DFT_KIND_SOCKET ? sockets_traced : 0;
+}
+
+/* "pipe:[12]", "socket:[34]" */
+static int link_is_traced(const char *text, size_t length)
+{
+    return (length > 5 && pipes_traced && !memcmp(text, "pipe:", 5)) ||
+           (length > 7 && sockets_traced && !memcmp(text, "socket:", 7));
 }
 
 int dft_path_is_traced(const char *text, size_t length)
@@ -273,9 +291,9 @@ void dft_path_of_fd(struct dft_path *path, int fd)
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
         n = read_fd_link(fd, path->text, LONGEST);
     path->length = n > 0 ? (uint32_t)n : 0;
-    if (path->length && path->text[0] == '/') {
+    if (path->length && (path->text[0] == '/' || link_is_traced(path->text, path->length))) {
         path->id = dft_name_id(path->text, path->length);
-        path->traced = dft_path_is_traced(path->text, path->length);
+        path->traced = path->text[0] != '/' || dft_path_is_traced(path->text, path->length);
     }
 }
 

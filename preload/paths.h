@@ -21,6 +21,9 @@ struct dft_path {
 /* In the constructor: reads DFTRACER_DATA_DIR. */
 void dft_paths_init(void);
 
+/* Are pipes, or sockets, to be traced? enum dft_kind (probe.h). */
+int dft_paths_kind_is_traced(int kind);
+
 /* Is a file with this absolute path to be traced? The most specific entry of DFTRACER_DATA_DIR decides. */
 int dft_path_is_traced(const char *text, size_t length);
 

@@ -135,7 +135,7 @@ static void bind_opened(struct dft_thread *self, enum dft_op op, const struct df
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, path->id, 0, open_flags(op, args));
+    dft_fd_bind(fd, path->id, 0, open_flags(op, args) | DFT_OPEN_NEW);
     if (op == DFT_OP_OPENDIR || (op == DFT_OP_OPEN && args->flags & O_DIRECTORY))
         dft_path_remember(self, path, fd);
 }
@@ -282,14 +282,19 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
     }
 }
 
-/* New descriptors that no row follows: what was known about their numbers is no longer true. */
+/* New descriptors that no row follows: what was known about their numbers is no longer true. Those that are no files are of no
+ * interest, unless they are asked for. */
 static void forget(const struct dft_call_args *args, int64_t result)
 {
-    if (args->pair) {
-        dft_fd_drop(dft_fd_unbind(args->pair[0]));
-        dft_fd_drop(dft_fd_unbind(args->pair[1]));
-    } else {
-        dft_fd_drop(dft_fd_unbind((int)result));
+    int known = args->kind != DFT_KIND_FILE && !dft_paths_kind_is_traced(args->kind);
+
+    for (int i = 0; i < (args->pair ? 2 : 1); i++) {
+        int fd = args->pair ? args->pair[i] : (int)result;
+
+        if (known)
+            dft_fd_bind_untraced(fd);
+        else
+            dft_fd_drop(dft_fd_unbind(fd));
     }
 }
 

@@ -18,6 +18,9 @@
 #include "ring.h"
 #include "stream.h"
 
+/* What a new descriptor is on. */
+enum dft_kind { DFT_KIND_FILE, DFT_KIND_PIPE, DFT_KIND_SOCKET, DFT_KIND_OTHER };
+
 /* The roles that calls.def gives to arguments. */
 struct dft_call_args {
     int fd, dirfd, dirfd2;
@@ -34,10 +37,11 @@ struct dft_call_args {
     const char *text;
     int newline, character;
     const int *pair; /* two new descriptors */
-    int system;      /* works on no one file */
-    int further;     /* the call has been recorded with another file: this one is added, and counts none */
-    int run;         /* a call on characters or lines: kept in runs */
-    int measured;    /* the bytes are how far the stream's position moved */
+    enum dft_kind kind;
+    int system;   /* works on no one file */
+    int further;  /* the call has been recorded with another file: this one is added, and counts none */
+    int run;      /* a call on characters or lines: kept in runs */
+    int measured; /* the bytes are how far the stream's position moved */
     const wchar_t *wide_text;
     int wide; /* `character` and `text` are wide ones */
     int returns_error, errno_tells;
@@ -174,7 +178,8 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
         struct dft_probe copy = *probe;
 
         probe->offset = dft_probe_ask_offset(&copy, op);
-        return;
+        if (atomic_load_explicit(&probe->open->flags, memory_order_relaxed))
+            return;
     }
     probe->started = dft_turn_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
@@ -305,16 +310,17 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending. */
-int64_t dft_stream_offset_slow(struct dft_open *open, enum dft_op op, int64_t moved);
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum dft_op op, int64_t moved);
 
-static inline int64_t dft_stream_offset(struct dft_open *open, int same, enum dft_op op, int64_t moved)
+static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int same, enum dft_op op,
+                                        int64_t moved)
 {
     int64_t offset;
 
     if (!same)
         return -1;
     if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
-        return dft_stream_offset_slow(open, op, moved);
+        return dft_stream_offset_slow(stream, open, op, moved);
     if (!dft_is_single())
         return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
     offset = atomic_load_explicit(&open->offset, memory_order_relaxed);
@@ -346,7 +352,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, moved);
     else if (dft_op_is_stream_data(op)) {
-        offset = dft_stream_offset(probe->open, dft_probe_is_same(probe), op, moved);
+        offset = dft_stream_offset(args->stream, probe->open, dft_probe_is_same(probe), op, moved);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }

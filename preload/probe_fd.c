@@ -71,11 +71,23 @@ out:
 
 /* --- offsets that others move ------------------------------------------------------------------------------------- */
 
+/* The first call that needs the offset of an opened file: has it one? Returns the flags. */
+static uint32_t first_offset(struct dft_open *open, int fd)
+{
+    if (dft_sys_lseek(fd, 0, SEEK_CUR) < 0)
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_NOWHERE, memory_order_relaxed);
+    return atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_NEW, memory_order_relaxed) & ~DFT_OPEN_NEW;
+}
+
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
 {
     uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
     struct stat st;
 
+    if (flags & DFT_OPEN_NEW)
+        flags = first_offset(probe->open, probe->fd);
+    if (flags & DFT_OPEN_NOWHERE)
+        return -1;
     if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
         return DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
@@ -87,7 +99,7 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t after = dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+    int64_t after = flags & DFT_OPEN_NOWHERE ? -1 : dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 
     if (after < 0)
         return -1;
@@ -100,10 +112,21 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
 }
 
 /* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
-int64_t dft_stream_offset_slow(struct dft_open *open, enum dft_op op, int64_t moved)
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum dft_op op, int64_t moved)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
+    int64_t position;
+
+    if (flags & DFT_OPEN_NEW)
+        flags = first_offset(open, dft_stream_fd(stream));
+    if (flags & DFT_OPEN_NOWHERE)
+        return -1;
+    if (flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
+        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+        return position - moved;
+    }
 
     if (!(flags & DFT_OPEN_STREAM))
         flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;

@@ -214,7 +214,7 @@ void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, FILE *stream
     if (probe.word & DFT_FD_TRACED && (self = dft_thread_get())) {
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
-        offset = dft_stream_offset(probe.open, 1, op, moved);
+        offset = dft_stream_offset(stream, probe.open, 1, op, moved);
         dft_run_add_timed(self, &probe, call, stream, offset, moved, probe.start,
                           dft_access_bits(probe.open, offset, moved));
     }

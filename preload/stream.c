@@ -44,9 +44,8 @@ static int64_t position_of(const FILE *stream)
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t moved = flags & ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED)
-                        ? -1
-                        : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
+    int64_t moved =
+        flags & ~DFT_OPEN_KNOWN ? -1 : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
 
     return moved >= 0 ? moved : guess;
 }
@@ -64,7 +63,7 @@ int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
 void dft_stream_resync(struct dft_open *open, const FILE *stream)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t position = flags & ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED) ? -1 : position_of(stream);
+    int64_t position = flags & ~DFT_OPEN_KNOWN ? -1 : position_of(stream);
 
     if (position >= 0)
         atomic_store_explicit(&open->offset, position, memory_order_relaxed);

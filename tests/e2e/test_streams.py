@@ -94,7 +94,7 @@ def recovered_runs_are_in_the_summary(directory):
     rows = {line.split(",")[0]: line.split(",") for line in done.out.decode().splitlines()}
     header = rows["name"]
     for name in ("fgetc", "fputc"):
-        equal(int(rows[name][header.index("count")]), sum(e.get("calls", 1) for e in events if e["name"] == name), name)
+        equal(int(rows[name][header.index("count")]), sum(e.get("calls", 1) for e in events if e["name"] == name and "bytes" in e), name)
         true(sum(pair[name == "fputc"] for pair in counts) > 1000, "it did something")
 
 
