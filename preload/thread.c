@@ -43,6 +43,15 @@ static void thread_ends(void *state)
     dft_signals_restore(before);
 }
 
+/* A child in this memory, made without thread-local memory of its own, is another task than that of the state. */
+void dft_thread_end(void)
+{
+    struct dft_thread *self = dft_self;
+
+    if (self && !dft_in_vfork_child() && !dft_config.disable_tids && self->home->tid == (uint32_t)dft_sys_gettid())
+        thread_ends(self);
+}
+
 int dft_thread_init(void)
 {
     int error = pthread_key_create(&end_key, thread_ends);

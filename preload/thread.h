@@ -77,6 +77,9 @@ int dft_thread_init(void);
  * child. NULL: there can be none (the event is counted as dropped). */
 struct dft_thread *dft_thread_begin(void);
 
+/* The calling thread ends by a system call, past the destructors of its keys. */
+void dft_thread_end(void);
+
 /* Another ring for the calling thread, after its drain: a larger one when it keeps filling, or one in the new live file when there is
  * another than the thread began with. */
 void dft_thread_grow(struct dft_thread *thread);

@@ -7,6 +7,7 @@
 
 #include "lifecycle.h"
 #include "probe_process.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -49,12 +50,16 @@ WRAPPER(quick_exit, (int status))
     __builtin_unreachable();
 }
 
+void dft_exiting(int status)
+{
+    record_end(DFT_CALL__exit, DFT_PHASE_COMPLETE, status);
+    dft_process_end(DFT_ENDING__EXIT, status);
+}
+
 WRAPPER(_exit, (int status))
 {
-    if (dft_on) {
-        record_end(DFT_CALL__exit, DFT_PHASE_COMPLETE, status);
-        dft_process_end(DFT_ENDING__EXIT, status);
-    }
+    if (dft_on)
+        dft_exiting(status);
     DFT_REAL(_exit)(status);
     __builtin_unreachable();
 }

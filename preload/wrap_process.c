@@ -9,6 +9,7 @@
 #include "follow.h"
 #include "lifecycle.h"
 #include "probe_process.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if !defined(__clang__)
@@ -24,17 +25,17 @@
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */
 
-static pid_t make_fork(enum dft_call_number call, pid_t (*make)(void))
+pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), const long *arguments)
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1);
     struct dft_probe probe = {.fd = -1};
     pid_t pid;
 
     if (!dft_on)
-        return make();
+        return make(arguments);
     dft_process_forking(DFT_CHILD_STAYS);
     probe.start = dft_ticks();
-    pid = make();
+    pid = make(arguments);
     if (pid == 0)
         dft_process_forked_once();
     else if (dft_on & DFT_ON_PROCESS)
@@ -42,14 +43,26 @@ static pid_t make_fork(enum dft_call_number call, pid_t (*make)(void))
     return pid;
 }
 
+static pid_t make_fork(const long *arguments)
+{
+    (void)arguments;
+    return DFT_REAL(fork)();
+}
+
+static pid_t make__Fork(const long *arguments)
+{
+    (void)arguments;
+    return DFT_REAL(_Fork)();
+}
+
 WRAPPER(pid_t, fork, (void))
 {
-    return make_fork(DFT_CALL_fork, DFT_REAL(fork));
+    return dft_fork(DFT_CALL_fork, make_fork, NULL);
 }
 
 WRAPPER(pid_t, _Fork, (void))
 {
-    return make_fork(DFT_CALL__Fork, DFT_REAL(_Fork));
+    return dft_fork(DFT_CALL__Fork, make__Fork, NULL);
 }
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */
@@ -133,6 +146,12 @@ WRAPPER(int, fexecve, (int fd, char *const argv[], char *const envp[]))
 WRAPPER(int, execveat, (int dirfd, const char *path, char *const argv[], char *const envp[], int flags))
 {
     EXEC(DFT_CALL_execveat, dirfd, path, envp, DFT_REAL(execveat)(dirfd, path, argv, follow.envp, flags));
+}
+
+int dft_exec(enum dft_call_number call, int dirfd, const char *path, char *const envp[],
+             int (*make)(const long *arguments, char *const envp[]), const long *arguments)
+{
+    EXEC(call, dirfd, path, envp, make(arguments, follow.envp));
 }
 
 /* The list form: arguments are counted, then put into an array on the stack, as the C library does. */

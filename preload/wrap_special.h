@@ -2,7 +2,12 @@
 #ifndef DFT_WRAP_SPECIAL_H
 #define DFT_WRAP_SPECIAL_H
 
+#include <signal.h>
+#include <sys/types.h>
+
 #include "calls.h"
+#include "lifecycle.h"
+#include "probe.h"
 
 int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags));
 int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument));
@@ -11,5 +16,16 @@ int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigne
 
 /* The system calls of libaio, by whoever makes them. Result and errno are those of syscall(). */
 long dft_libaio_syscall(long number, const long arguments[6]);
+
+pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), const long *arguments);
+/* `make` is given the environment to use. */
+int dft_exec(enum dft_call_number call, int dirfd, const char *path, char *const envp[],
+             int (*make)(const long *arguments, char *const envp[]), const long *arguments);
+
+/* Before the process ends by _exit. */
+void dft_exiting(int status);
+/* After a wait, begun with dft_process_begin(). */
+void dft_end_wait(struct dft_probe *probe, enum dft_call_number call, int options, pid_t result, const int *status);
+void dft_end_waitid(struct dft_probe *probe, int options, int result, const siginfo_t *info);
 
 #endif

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "probe_process.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -15,7 +16,7 @@
     type dft_wrap_##name prototype
 #define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
-static void end_wait(struct dft_probe *probe, enum dft_call_number call, int options, pid_t result, const int *status)
+void dft_end_wait(struct dft_probe *probe, enum dft_call_number call, int options, pid_t result, const int *status)
 {
     int error = errno, copy = result > 0 && status ? *status : 0;
     const struct dft_process_call what =
@@ -34,7 +35,7 @@ static void end_wait(struct dft_probe *probe, enum dft_call_number call, int opt
         if (!dft_process_begin(&probe_, DFT_CALL_##name))                                                              \
             return DFT_REAL(name)(__VA_ARGS__);                                                                        \
         result_ = DFT_REAL(name)(__VA_ARGS__);                                                                         \
-        end_wait(&probe_, DFT_CALL_##name, options, result_, status);                                                  \
+        dft_end_wait(&probe_, DFT_CALL_##name, options, result_, status);                                              \
         return result_;                                                                                                \
     } while (0)
 
@@ -77,25 +78,29 @@ static int status_of(const siginfo_t *info)
     }
 }
 
-WRAPPER(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
+void dft_end_waitid(struct dft_probe *probe, int options, int result, const siginfo_t *info)
 {
-    struct dft_process_call what = DFT_PROCESS_CALL(.flags = options);
-    struct dft_probe probe;
-    int result, error, status;
+    int error = errno, status;
+    struct dft_process_call what = DFT_PROCESS_CALL(.flags = options, .result = result, .err = result < 0 ? error : 0);
 
-    if (!dft_process_begin(&probe, DFT_CALL_waitid))
-        return DFT_REAL(waitid)(type, id, info, options);
-    result = DFT_REAL(waitid)(type, id, info, options);
-    error = errno;
-    what.result = result;
-    what.err = result < 0 ? error : 0;
     if (result == 0 && info && info->si_pid) {
         status = status_of(info);
         what.result = info->si_pid;
         what.status = &status;
     }
-    dft_end_process(&probe, DFT_CALL_waitid, &what);
+    dft_end_process(probe, DFT_CALL_waitid, &what);
     errno = error;
+}
+
+WRAPPER(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
+{
+    struct dft_probe probe;
+    int result;
+
+    if (!dft_process_begin(&probe, DFT_CALL_waitid))
+        return DFT_REAL(waitid)(type, id, info, options);
+    result = DFT_REAL(waitid)(type, id, info, options);
+    dft_end_waitid(&probe, options, result, info);
     return result;
 }
 

@@ -43,7 +43,7 @@ def every_ending_keeps_every_event(directory):
     program = endings(directory)
     kept_live = []
     for how, code in (("return", 0), ("exit", 3), ("_exit", 4), ("abort", -6), ("segv", -11), ("kill", -9), ("exec", 0),
-                      ("vfork", 0), ("handler", 7), ("raw", 5)):
+                      ("vfork", 0), ("handler", 7), ("raw", 5), ("syscall", 6)):
         out, file = directory / how, directory / f"{how}.txt"
         plain = run([program, how, file, "1000"])
         done = run([program, how, file, "1000"], env=tracing(out / "t"))

@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
 """Calls through the function syscall(): the same events as by the functions of the same meaning."""
 
+import json
+import os
 import shutil
 import sys
 
 import system_calls
-from tracing import Tests, compile_program, dump, environment, equal, live_files, run, traces, tracing, true
+from tracing import Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true
 
 tests = Tests()
 PASSING = {"ts", "ts_s", "dur", "pid", "tid", "seq"}  # what differs from one run to the next
 
 
-def do(program, directory, *arguments, trace=None):
+def do(program, directory, *arguments, trace=None, expect=0):
     """Runs it in an empty directory that has the same name every time. Returns what it printed."""
     work = directory / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     env = tracing(directory / trace / "t", DATA_DIR=work) if trace else environment()
     done = run([program, *arguments], cwd=work, env=env)
-    equal((done.code, done.err), (0, b""), "exit code and standard error")
-    return done.out.decode()
+    equal((done.code if expect is not None else None, done.err), (expect, b""), "exit code and standard error")
+    return done.out.decode(), done.code
 
 
 def without_time(events):
@@ -65,7 +67,7 @@ def calls_without_a_function(directory):
     program = compile_program("only_syscall.c", directory / "only_syscall")
     untraced, traced = do(program, directory), do(program, directory, trace="s")
     equal(traced, untraced, "output")
-    true("fstat" not in untraced and "bad address: -1 (EFAULT)" in untraced, f"output untraced: {untraced}")
+    true("fstat" not in untraced[0] and "bad address: -1 (EFAULT)" in untraced[0], f"output untraced: {untraced}")
     events = dump(*traces(directory))
     opens = [(e.get("file", "").rsplit("/", 1)[-1], e.get("flags"), e.get("mode"), e.get("errno", 0))
              for e in events if e["name"] == "openat2"]
@@ -81,6 +83,63 @@ def calls_without_a_function(directory):
     true("errno" in rings["io_uring_register"], "an impossible operation")
     equal(len(traces(directory)), 1, "trace files")
     equal(live_files(directory), [], "live files")
+
+
+def processes(directory, how, expect):
+    """(events, {pid: how it ended}) of a run that is the same without tracing."""
+    program = directory / "syscall_processes"
+    if not program.exists():
+        compile_program("syscall_processes.c", program, "-pthread")
+    equal(do(program, directory, how, expect=expect), do(program, directory, how, trace=how, expect=expect), "output")
+    if expect is not None:
+        equal(live_files(directory / how), [], f"live files: {how}")
+    ps = json.loads(dftmerge("ps", "--json", directory / how).out)["processes"]
+    equal({sum(p["dropped"].values()) for p in ps}, {0}, "lost")
+    return dump(directory / how), ps
+
+
+def offsets(events):
+    return sorted(e["offset"] for e in events if e["name"] == "pwrite")
+
+
+@tests.case
+def children_by_system_calls(directory):
+    events, ps = processes(directory, "children", 1)
+    equal(offsets(events), [*range(7), *range(100, 106)], "writes")
+    equal(len(ps), 7, "processes")
+    made = [e["name"] for e in events if e["name"] in ("fork", "clone", "clone3")]
+    equal(made, 2 * ["fork" if "fork" in made else "clone", "clone", "clone3"], "how they were made")
+    equal({e["ret"] for e in events if e["name"] in ("fork", "clone", "clone3")}, {e["pid"] for e in events} - {events[0]["pid"]},
+          "the pids of the children are results")
+    equal(sorted((p["ended"], p["status"]) for p in ps), [("_exit", 10 + i) for i in range(6)] + [("exit", 1)], "ends")
+
+
+@tests.case
+def threads_that_end_by_system_calls(directory):
+    events, ps = processes(directory, "threads", 2)
+    equal(offsets(events), sorted(1000 * i + k for i in range(1, 201) for k in range(10)), "writes")
+    equal((ps[0]["ended"], ps[0]["status"]), ("exit", 2), "end")
+
+
+@tests.case
+def ends_by_system_calls(directory):
+    for how, code in (("last", 3), ("group", 4)):
+        events, ps = processes(directory, how, code)
+        equal(offsets(events), [0], f"writes: {how}")
+        equal((ps[0]["ended"], ps[0]["status"]), ("_exit", code), how)
+    events, ps = processes(directory, "rest", None)  # its code is that of the last thread, or with older kernels of the first
+    equal(offsets(events), [0, *range(1000, 1010)], "writes behind the end of the first thread")
+    equal(len(live_files(directory / "rest")), 1, "live files: nobody told that the process ends")
+
+
+@tests.case
+def exec_by_system_calls(directory):
+    for how in ("execve", "execveat"):
+        events, ps = processes(directory, how, 0)
+        equal(offsets(events), [0, 1, 2], f"writes: {how}")
+        execs = [(e["name"], os.path.basename(e["file"]), e.get("errno"), e.get("phase")) for e in events if e["name"].startswith("exec")]
+        equal(execs, [("execve", "program", 2, None), ("execve", "passwd", 13, None), (how, "echo", None, "begin")],
+              "execs")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "raw.h"
 
 extern char **environ;
 
@@ -106,7 +108,7 @@ static int raw_clone(void)
 
     guest_say("write", write(fd, "parent", 6));
     for (int i = 0; i < 3; i++) {
-        pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+        pid_t pid = (pid_t)raw_call(SYS_clone, SIGCHLD, 0, 0);
 
         if (pid == 0) {
             char name[32];
@@ -120,6 +122,54 @@ static int raw_clone(void)
     }
     guest_say("write", write(fd, "parent", 6));
     guest_say("size", lseek(fd, 0, SEEK_END));
+    return 0;
+}
+
+#if defined(__x86_64__)
+static int clone_fd;
+
+__attribute__((used)) static void clone_begins(long number)
+{
+    guest_need(pwrite(clone_fd, "child", 5, number) == 5, "pwrite");
+    _exit(7);
+}
+
+/* syscall() returns in the child on the stack that it is given, to what lies on top of it; registers are the parent's. */
+void clone_entry(void);
+__asm__(".text\nclone_entry:\n\tmovq %rbx, %rdi\n\tcall clone_begins\n");
+
+static long clone_with(long call, long a, long b, long number)
+{
+    long result;
+
+    __asm__ volatile("call syscall"
+                     : "=a"(result), "+D"(call), "+S"(a), "+d"(b)
+                     : "b"(number), "0"(0L)
+                     : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
+    return result;
+}
+#endif
+
+static int clone_with_stack(void)
+{
+#if defined(__x86_64__)
+    static void *stack[8192] __attribute__((aligned(16)));
+    void **top = &stack[8191];
+
+    clone_fd = make_file("file");
+    for (int i = 0; i < 4; i++) {
+        long flags = SIGCHLD | (i % 2 ? CLONE_VM | CLONE_VFORK : 0);
+        struct clone_args args = {.flags = (uint64_t)flags & ~UINT64_C(255),
+                                  .exit_signal = SIGCHLD,
+                                  .stack = (uint64_t)(uintptr_t)stack,
+                                  .stack_size = sizeof stack - sizeof *stack};
+
+        top[0] = (void *)clone_entry;
+        guest_need(pwrite(clone_fd, "parent", 6, i) == 6, "pwrite");
+        say_status("status", (pid_t)(i < 2 ? clone_with(SYS_clone, flags, (long)top, 100 + i)
+                                           : clone_with(SYS_clone3, (long)&args, sizeof args, 100 + i)));
+    }
+#endif
     return 0;
 }
 
@@ -239,6 +289,7 @@ const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
                                              {"vfork_fails", vfork_fails},
                                              {"spawn", spawn},
                                              {"raw_clone", raw_clone},
+                                             {"clone_with_stack", clone_with_stack},
                                              {"forks", forks},
                                              {"exec_forms", exec_forms},
                                              {"exec_fails", exec_fails},

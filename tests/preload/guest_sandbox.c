@@ -26,6 +26,8 @@ static int make_file(const char *name)
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
+static int by_syscall;
+
 /* Only what these cases call themselves. */
 static void allow_little(int and_processes)
 {
@@ -62,7 +64,10 @@ static void allow_little(int and_processes)
     if (and_processes)
         program = (struct sock_fprog){sizeof more / sizeof *more, more};
     guest_need(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
-    guest_need(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0, "filter");
+    if (by_syscall)
+        guest_need(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0, "filter");
+    else
+        guest_need(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0, "filter");
 }
 
 static void write_tens(int fd, int count)
@@ -159,6 +164,22 @@ static int sandbox_of_all(void)
     while (writers < 2)
         ;
     exit(39);
+}
+
+/* All through syscall(), seccomp for all threads among it. */
+static int sandbox_syscall(void)
+{
+    int fd = make_file("file");
+
+    guest_say("refused", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL));
+    guest_say("strict, refused", syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL));
+    by_syscall = 1;
+    allow_little(0);
+    for (int i = 0; i < 1000; i++)
+        guest_need(syscall(SYS_write, fd, "0123456789", 10) == 10, "write");
+    guest_say("bad", syscall(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY));
+    syscall(SYS_exit_group, 39);
+    return 0;
 }
 
 /* A program that asks whether there is seccomp at all. */
@@ -274,6 +295,7 @@ const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_small", sandbox_small},
                                            {"sandbox_of_all", sandbox_of_all},
                                            {"sandbox_fails", sandbox_fails},
+                                           {"sandbox_syscall", sandbox_syscall},
                                            {"sandbox_children", sandbox_children},
                                            {"sandbox_in_vfork", sandbox_in_vfork},
                                            {"sandbox_of_a_thread", sandbox_of_a_thread},

@@ -6,6 +6,7 @@ import collections
 import errno
 import json
 import os
+import platform
 import pathlib
 import random
 import shutil
@@ -505,6 +506,14 @@ def children_past_every_wrapper(directory):
     for i in range(3):
         equal(accesses(of_file(events, f"work/child{i}")), [("write", 0, 3)], "the child's own")
     equal(len({e["pid"] for e in events}), 4, "processes")
+    whole(traced)
+
+
+@tests.case
+def children_on_stacks_of_their_own(directory):
+    traced = both(directory, "clone_with_stack")
+    if platform.machine() == "x86_64":
+        equal(sorted(e["offset"] for e in events_of(traced) if e["name"] == "pwrite"), [0, 1, 2, 3, 100, 101, 102, 103], "writes")
     whole(traced)
 
 

@@ -69,6 +69,14 @@ def seccomp_that_is_refused(directory):
 
 
 @tests.case
+def seccomp_by_system_call(directory):
+    traced = both(directory, "sandbox_syscall", expect=39)
+    equal(writes(traced, "file"), tens(1000), "writes")
+    equal([e.get("errno") for e in events_of(traced) if e["name"] == "seccomp"], [errno.EFAULT, errno.EINVAL, None], "the calls themselves")
+    equal(endings(traced), {"_exit"}, "ended")
+
+
+@tests.case
 def children_of_the_sandboxed(directory):
     traced = both(directory, "sandbox_children", expect=35)
     equal(len(processes(traced)), 1, "processes: the child cannot have files")

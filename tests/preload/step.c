@@ -28,11 +28,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "raw.h"
 
 #if defined(__x86_64__)
 #define TRAP_FLAG 0x100
@@ -78,7 +79,9 @@ static void handler_call(void)
 
 static void handler_fork(ucontext_t *context)
 {
-    pid_t pid = step % 2 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    pid_t pid = step % 3 == 0 ? fork()
+                              : (pid_t)(step % 3 == 1 ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
+                                                      : raw_call(SYS_clone, SIGCHLD, 0, 0));
     int status = 0;
 
     if (pid < 0)

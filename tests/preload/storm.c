@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "raw.h"
 
 #define THREADS       8
 #define CALLS_MAX     100000u
@@ -113,7 +114,9 @@ static void child(int number)
 
 static void make_child(uint32_t i)
 {
-    pid_t pid = i % 2 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    pid_t pid =
+        i % 3 == 0 ? fork()
+                   : (pid_t)(i % 3 == 1 ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : raw_call(SYS_clone, SIGCHLD, 0, 0));
     int status;
 
     if (pid == 0)

@@ -14,10 +14,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../../preload/raw.h"
 
 static const char *path;
 static volatile long writes;
@@ -342,7 +343,7 @@ static void raw_fork(void)
 {
     for (int i = 0; i < 20; i++) {
         int status;
-        pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+        pid_t pid = (pid_t)(i % 2 ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : raw_call(SYS_clone, SIGCHLD, 0, 0));
 
         if (pid == 0) {
             ten(file);
