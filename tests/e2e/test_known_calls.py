@@ -47,7 +47,7 @@ def every_call_is_counted(directory):
     wrong = [f"{name}: {dict(got[name])}, the program says {want}" for name, want in expected.items()
              if got[name] != want]
     true(not wrong, "; ".join(wrong))
-    invented = set(got) - set(expected) - {"_exit"}
+    invented = set(got) - set(expected) - {"_exit", "exit", "waitpid"}
     true(not invented, f"calls that the program did not make: {invented}")
     equal(len({e["pid"] for e in events}), PROCESSES, "processes")
     equal(len(traces(directory / "out")), PROCESSES, "trace files, one for each process")
