@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "paths.h"
 #include "probe.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -48,7 +49,7 @@ WRAPPER(void, seekdir, (DIR * dir, long position))
 /* --- chroot ------------------------------------------------------------------------------------------------------- */
 
 /* Our files must be there before: inside the new root their names mean something else. The same goes for a relative path. */
-WRAPPER(int, chroot, (const char *path))
+int dft_chroot(const char *path, int (*make)(const char *path))
 {
     const struct dft_call_args args = DFT_ARGS(.path = path);
     struct dft_thread *self = dft_on && !dft_in_vfork_child() ? dft_thread_get() : NULL;
@@ -58,10 +59,15 @@ WRAPPER(int, chroot, (const char *path))
     if (self)
         dft_paths_know_directory(self);
     if (!dft_probe_begin(&probe, DFT_CALL_chroot, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
-        return DFT_REAL(chroot)(path);
-    result = DFT_REAL(chroot)(path);
+        return make(path);
+    result = make(path);
     dft_finish(&probe, DFT_CALL_chroot, DFT_OP_CONTROL, &args, result, 0);
     return result;
+}
+
+WRAPPER(int, chroot, (const char *path))
+{
+    return dft_chroot(path, DFT_REAL(chroot));
 }
 
 /* --- nftw --------------------------------------------------------------------------------------------------------- */

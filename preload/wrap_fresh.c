@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "probe.h"
 #include "tracefile.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -59,7 +60,7 @@ WRAPPER(mqd_t, mq_open, (const char *name, int flags, ...))
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* Descriptors that came along (SCM_RIGHTS). What the kernel has filled in can be read. */
-static void forget_received(const struct msghdr *message)
+void dft_forget_received(const struct msghdr *message)
 {
     const char *at = message->msg_control, *end = at + message->msg_controllen;
 
@@ -89,7 +90,7 @@ WRAPPER(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
         return -1;
     result = DFT_REAL(recvmsg)(fd, message, flags);
     if (result >= 0 && message->msg_controllen)
-        forget_received(message);
+        dft_forget_received(message);
     return result;
 }
 
@@ -102,7 +103,7 @@ WRAPPER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int fl
     result = DFT_REAL(recvmmsg)(fd, messages, count, flags, timeout);
     for (int i = 0; i < result && i < (int)count; i++)
         if (messages[i].msg_hdr.msg_controllen)
-            forget_received(&messages[i].msg_hdr);
+            dft_forget_received(&messages[i].msg_hdr);
     return result;
 }
 

@@ -18,6 +18,9 @@
 #undef DFT_SYSCALL
 #undef DFT_SYSCALL_HAND
 
+/* One of them. */
+#define HAND(name) long dft_hand_##name(PARAMETERS)
+
 /* Must the call be made without any function in between? The stack that it returns on is not this one. */
 int dft_syscall_is_plain(long number, long a0, long a1);
 

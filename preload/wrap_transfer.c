@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "probe.h"
 #include "tracefile.h"
+#include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -100,77 +101,96 @@ static void end_transfer(struct side *in, struct side *out, size_t size, int fla
     errno = error;
 }
 
-#define SIDES(name, in_fd, in_position, out_fd, out_position)                                                          \
-    struct side in = {.fd = in_fd,                                                                                     \
-                      .position = in_position,                                                                         \
-                      .op = (in_position) ? DFT_OP_PREAD : DFT_OP_READ,                                                \
-                      .call = DFT_CALL_##name};                                                                        \
-    struct side out = {.fd = out_fd,                                                                                   \
-                       .position = out_position,                                                                       \
-                       .op = (out_position) ? DFT_OP_PWRITE : DFT_OP_WRITE,                                            \
-                       .call = DFT_CALL_##name##_written}
+#define SIDES(read, in_fd, in_position, written, out_fd, out_position)                                                 \
+    struct side in = {                                                                                                 \
+        .fd = in_fd, .position = in_position, .op = (in_position) ? DFT_OP_PREAD : DFT_OP_READ, .call = read};         \
+    struct side out = {                                                                                                \
+        .fd = out_fd, .position = out_position, .op = (out_position) ? DFT_OP_PWRITE : DFT_OP_WRITE, .call = written}
 
-#define TRANSFER(name, size, flags, arguments)                                                                         \
+#define TRANSFER(size, flags, make)                                                                                    \
     do {                                                                                                               \
         ssize_t result_;                                                                                               \
                                                                                                                        \
-        if (dft_tracefile_is(in.fd) || dft_tracefile_is(out.fd)) {                                                     \
-            errno = EBADF;                                                                                             \
+        if (dft_tracefile_hides(in.fd) || dft_tracefile_hides(out.fd))                                                 \
             return -1;                                                                                                 \
-        }                                                                                                              \
         begin_side(&in);                                                                                               \
         begin_side(&out);                                                                                              \
-        result_ = DFT_REAL(name) arguments;                                                                            \
+        result_ = make;                                                                                                \
         end_transfer(&in, &out, size, flags, result_);                                                                 \
         return result_;                                                                                                \
     } while (0)
 
+ssize_t dft_sendfile(int out_fd, int in_fd, off_t *offset, size_t size,
+                     ssize_t (*make)(int out_fd, int in_fd, off_t *offset, size_t size))
+{
+    SIDES(DFT_CALL_sendfile, in_fd, offset, DFT_CALL_sendfile_written, out_fd, NULL);
+
+    TRANSFER(size, 0, make(out_fd, in_fd, offset, size));
+}
+
 WRAPPER(ssize_t, sendfile, (int out_fd, int in_fd, off_t *offset, size_t size))
 {
-    SIDES(sendfile, in_fd, offset, out_fd, NULL);
-
-    TRANSFER(sendfile, size, 0, (out_fd, in_fd, offset, size));
+    return dft_sendfile(out_fd, in_fd, offset, size, DFT_REAL(sendfile));
 }
 ALIAS(sendfile, sendfile64)
+
+ssize_t dft_transfer(enum dft_call_number read, enum dft_call_number written, const struct dft_transfer *what,
+                     ssize_t (*make)(int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size,
+                                     unsigned flags))
+{
+    SIDES(read, what->in_fd, what->in_offset, written, what->out_fd, what->out_offset);
+
+    TRANSFER(what->size, (int)what->flags,
+             make(what->in_fd, what->in_offset, what->out_fd, what->out_offset, what->size, what->flags));
+}
 
 WRAPPER(ssize_t, copy_file_range,
         (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
 {
-    SIDES(copy_file_range, in_fd, in_offset, out_fd, out_offset);
+    const struct dft_transfer what = {in_fd, in_offset, out_fd, out_offset, size, flags};
 
-    TRANSFER(copy_file_range, size, (int)flags, (in_fd, in_offset, out_fd, out_offset, size, flags));
+    return dft_transfer(DFT_CALL_copy_file_range, DFT_CALL_copy_file_range_written, &what, DFT_REAL(copy_file_range));
 }
 
 WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
 {
-    SIDES(splice, in_fd, in_offset, out_fd, out_offset);
+    const struct dft_transfer what = {in_fd, in_offset, out_fd, out_offset, size, flags};
 
-    TRANSFER(splice, size, (int)flags, (in_fd, in_offset, out_fd, out_offset, size, flags));
+    return dft_transfer(DFT_CALL_splice, DFT_CALL_splice_written, &what, DFT_REAL(splice));
 }
 
 /* --- ioctl -------------------------------------------------------------------------------------------------------- */
 
-WRAPPER(int, ioctl, (int fd, unsigned long request, ...))
+int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd, unsigned long request, void *argument))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
     struct dft_probe probe;
-    va_list list;
-    void *argument;
     int result;
 
-    va_start(list, request);
-    argument = va_arg(list, void *);
-    va_end(list);
-    if (dft_tracefile_is(fd)) {
-        errno = EBADF;
+    if (dft_tracefile_hides(fd))
         return -1;
-    }
     if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX) ||
         !dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
-        return DFT_REAL(ioctl)(fd, request, argument);
-    result = DFT_REAL(ioctl)(fd, request, argument);
+        return make(fd, request, argument);
+    result = make(fd, request, argument);
     if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
         dft_fd_share(fd); /* it may outlive the child's exec */
     dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
     return result;
+}
+
+static int make_ioctl(int fd, unsigned long request, void *argument)
+{
+    return DFT_REAL(ioctl)(fd, request, argument);
+}
+
+WRAPPER(int, ioctl, (int fd, unsigned long request, ...))
+{
+    va_list list;
+    void *argument;
+
+    va_start(list, request);
+    argument = va_arg(list, void *);
+    va_end(list);
+    return dft_ioctl(fd, request, argument, make_ioctl);
 }

@@ -217,7 +217,8 @@ class Reader:
             if value == 0:
                 group = self.groups[pid] = Group(group.cwd)
         elif name == "getdents64":
-            self.directories.add(descriptor_path(arguments[0]))
+            if value is not None and value >= 0:
+                self.directories.add(descriptor_path(arguments[0]))
         elif name in SYSTEM_CALLS:
             self.known_call(pid, group, name, arguments, value, error.group(1) if error else None, result)
 

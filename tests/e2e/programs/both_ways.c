@@ -2,17 +2,26 @@
  *
  * usage: both_ways function|syscall    in an empty directory */
 #include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+#include <utime.h>
 
 static int by_syscall;
 
@@ -100,11 +109,88 @@ static void metadata(void)
     DO(close, SYS_close, here);
 }
 
+static void names(void)
+{
+    int here = (int)DO(openat, SYS_openat, AT_FDCWD, ".", O_RDONLY | O_DIRECTORY),
+        fd = (int)DO(openat, SYS_openat, here, "data", O_RDWR);
+    struct timespec times[2] = {{1000, 1}, {2000, 2}};
+    struct statfs fs;
+
+    EITHER(faccessat, SYS_faccessat, (here, "data", R_OK | W_OK, 0), here, "data", R_OK | W_OK);
+    EITHER(faccessat, SYS_faccessat, (here, "nothing", F_OK, 0), here, "nothing", F_OK);
+    DO(linkat, SYS_linkat, here, "data", AT_FDCWD, "hard", 0);
+    DO(linkat, SYS_linkat, here, "nothing", AT_FDCWD, "hard2", 0);
+    DO(symlinkat, SYS_symlinkat, "data", here, "soft");
+    DO(readlinkat, SYS_readlinkat, here, "soft", buffer, 100);
+    DO(readlinkat, SYS_readlinkat, here, "data", buffer, 100);
+    DO(mknodat, SYS_mknodat, here, "fifo", S_IFIFO | 0600, 0);
+    DO(fchmod, SYS_fchmod, fd, 0600);
+    EITHER(fchmodat, SYS_fchmodat, (here, "data", 0644, 0), here, "data", 0644);
+    DO(fchown, SYS_fchown, fd, -1, -1);
+    DO(fchownat, SYS_fchownat, here, "soft", -1, -1, AT_SYMLINK_NOFOLLOW);
+    DO(utimensat, SYS_utimensat, here, "data", times, 0);
+    DO(setxattr, SYS_setxattr, "data", "user.a", "value", 5, 0);
+    DO(getxattr, SYS_getxattr, "data", "user.a", buffer, 100);
+    DO(listxattr, SYS_listxattr, "data", buffer, 100);
+    DO(lgetxattr, SYS_lgetxattr, "data", "user.b", buffer, 100);
+    DO(llistxattr, SYS_llistxattr, "data", buffer, 100);
+    DO(fsetxattr, SYS_fsetxattr, fd, "user.c", "value", 5, XATTR_REPLACE);
+    DO(fgetxattr, SYS_fgetxattr, fd, "user.a", buffer, 100);
+    DO(flistxattr, SYS_flistxattr, fd, buffer, 100);
+    DO(removexattr, SYS_removexattr, "data", "user.a");
+    DO(fremovexattr, SYS_fremovexattr, fd, "user.a");
+    DO(lremovexattr, SYS_lremovexattr, "data", "user.a");
+    DO(lsetxattr, SYS_lsetxattr, "soft", "user.a", "value", 5, 0);
+    DO(truncate, SYS_truncate, "data", 5000L);
+    DO(fallocate, SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, 0L, 8192L);
+    DO(readahead, SYS_readahead, fd, 0L, 4096);
+    DO(sync_file_range, SYS_sync_file_range, fd, 0L, 4096L, SYNC_FILE_RANGE_WRITE);
+    DO(syncfs, SYS_syncfs, fd);
+    DO(flock, SYS_flock, fd, LOCK_EX | LOCK_NB);
+    DO(flock, SYS_flock, fd, 77);
+    DO(statfs, SYS_statfs, "data", &fs);
+    DO(fstatfs, SYS_fstatfs, fd, &fs);
+    say("getdents64", (by_syscall ? syscall(SYS_getdents64, here, buffer, sizeof buffer)
+                                  : (long)getdents64(here, buffer, sizeof buffer)) > 0);
+    DO(getdents64, SYS_getdents64, here, buffer, sizeof buffer);
+    DO(getdents64, SYS_getdents64, fd, buffer, sizeof buffer);
+    DO(ioctl, SYS_ioctl, fd, FIONREAD, buffer);
+    DO(ioctl, SYS_ioctl, fd, 0x7777, buffer);
+    DO(inotify_add_watch, SYS_inotify_add_watch, (int)DO(inotify_init1, SYS_inotify_init1, 0), "data", IN_MODIFY);
+    DO(close, SYS_close, fd);
+    DO(close, SYS_close, here);
+}
+
+static void transfers(void)
+{
+    int in = (int)DO(openat, SYS_openat, AT_FDCWD, "data", O_RDWR), pair[2],
+        out = (int)DO(openat, SYS_openat, AT_FDCWD, "copy", O_RDWR | O_CREAT, 0600);
+    struct iovec iov = {buffer, 20};
+    off_t from = 100, to = 200;
+
+    DO(sendfile, SYS_sendfile, out, in, NULL, 500);
+    DO(sendfile, SYS_sendfile, out, in, &from, 500);
+    DO(copy_file_range, SYS_copy_file_range, in, &from, out, &to, 300, 0);
+    DO(copy_file_range, SYS_copy_file_range, in, NULL, out, NULL, 300, 0);
+    DO(copy_file_range, SYS_copy_file_range, in, &from, out, &to, 300, 77);
+    DO(pipe2, SYS_pipe2, pair, 0);
+    DO(splice, SYS_splice, in, &from, pair[1], NULL, 100, 0);
+    DO(splice, SYS_splice, pair[0], NULL, out, &to, 60, SPLICE_F_MOVE);
+    DO(vmsplice, SYS_vmsplice, pair[1], &iov, 1, 0);
+    DO(splice, SYS_splice, pair[0], NULL, out, NULL, 60, 0);
+    DO(read, SYS_read, out, buffer, 10);
+    DO(lseek, SYS_lseek, in, 0L, SEEK_CUR);
+    DO(close, SYS_close, in);
+    DO(close, SYS_close, out);
+}
+
 static void old_ones(void)
 {
 #ifdef SYS_open
     struct stat st;
     int fd = (int)DO(open, SYS_open, "data", O_RDWR), pair[2];
+    struct utimbuf times = {1000, 2000};
+    struct timeval more[2] = {{1000, 1}, {2000, 2}};
 
     DO(open, SYS_open, "no such file", O_RDONLY);
     DO(dup2, SYS_dup2, fd, 100);
@@ -115,6 +201,19 @@ static void old_ones(void)
     DO(rename, SYS_rename, "created", "renamed");
     DO(unlink, SYS_unlink, "renamed");
     DO(mkdir, SYS_mkdir, "folder", 0700);
+    DO(access, SYS_access, "folder", X_OK);
+    DO(rmdir, SYS_rmdir, "folder");
+    DO(rmdir, SYS_rmdir, "folder");
+    DO(link, SYS_link, "data", "hard3");
+    DO(symlink, SYS_symlink, "data", "soft2");
+    DO(readlink, SYS_readlink, "soft2", buffer, 3);
+    DO(mknod, SYS_mknod, "fifo2", S_IFIFO | 0600, 0);
+    DO(chmod, SYS_chmod, "data", 0600);
+    DO(chown, SYS_chown, "data", -1, -1);
+    DO(lchown, SYS_lchown, "soft2", -1, -1);
+    DO(utime, SYS_utime, "data", &times);
+    DO(utimes, SYS_utimes, "data", more);
+    DO(futimesat, SYS_futimesat, AT_FDCWD, "data", more);
     DO(pipe, SYS_pipe, pair);
     DO(write, SYS_write, pair[1], "x", 1);
     DO(close, SYS_close, pair[0]);
@@ -160,6 +259,8 @@ int main(int argc, char **argv)
     by_syscall = !strcmp(argv[1], "syscall");
     data();
     metadata();
+    names();
+    transfers();
     old_ones();
     descriptors();
     return 0;
