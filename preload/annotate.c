@@ -73,6 +73,8 @@ static uint64_t site_id(struct dft_thread *self, struct dftrace_site *site)
 
 static struct dft_thread *thread_if_on(void)
 {
+    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
+        return NULL; /* the regions are those of the thread that it shares memory with */
     return dft_on & 8 /* DFT_ON_REGIONS */ ? dft_thread_get() : NULL;
 }
 
@@ -115,10 +117,7 @@ static void put(struct dft_thread *self, struct dft_slot *record, uint64_t durat
     }
     for (uint32_t i = 0; i < args->count; i++)
         dft_pieces_add(&items, args->at[i], args->length[i]);
-    if (items.count)
-        dft_ring_put_long(self, record, &items);
-    else
-        dft_ring_put(self, record);
+    dft_ring_put_any(self, record, &items);
 }
 
 /* Ends the innermost region, which has this index. */

@@ -63,10 +63,7 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
         add_item(&pieces, &items[3], DFT_ITEM_MODE, &more->mode, 4);
     if (more && more->further)
         add_item(&pieces, &items[4], DFT_ITEM_CALLS, &(uint32_t){0}, 4);
-    if (pieces.count)
-        dft_ring_put_long(self, record, &pieces);
-    else
-        dft_ring_put(self, record);
+    dft_ring_put_any(self, record, &pieces);
 }
 
 /* A data call that does not fit into one slot. */

@@ -42,6 +42,8 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
     struct dft_path path;
     long flags;
 
+    if (fd >= 0 && dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower() && !(word & DFT_FD_TRACED))
+        dft_borrower_drop();
     if (fd < 0 || dft_tracefile_is(fd) || dft_in_vfork_child())
         return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
     if (word & DFT_FD_TRACED) {

@@ -114,8 +114,5 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
     if (what->command && dft_config.inc_metadata && can_read(what->command) &&
         add_command(self, &pieces, &command, what->command))
         record.bits |= DFT_BIT_CUT;
-    if (pieces.count)
-        dft_ring_put_long(self, &record, &pieces);
-    else
-        dft_ring_put(self, &record);
+    dft_ring_put_any(self, &record, &pieces);
 }

@@ -114,6 +114,8 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     uint64_t first;
     int late, tries = 0;
 
+    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
+        return dft_borrower_drop(), -1;
     for (uint32_t i = 0; i < items->count; i++)
         bytes += items->length[i];
     n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;

@@ -117,8 +117,18 @@ static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uin
     pieces->length[pieces->count++] = length;
 }
 
-/* A record with further slots for its items. */
+/* A record with further slots for its items, if there are any. */
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
+
+/* The same, in the quick way where there are none, unless others may run on this thread's memory. */
+static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_slot *record,
+                                    const struct dft_pieces *items)
+{
+    if (items->count || dft_vfork_mark)
+        dft_ring_put_long(self, record, items);
+    else
+        dft_ring_put(self, record);
+}
 
 /* A run as a record; `open`: the run in the live file, which is told where its record stands, or NULL. */
 void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);

@@ -126,8 +126,11 @@ struct dft_thread *dft_thread_begin(void)
 {
     struct dft_signals before;
 
-    if (!dft_on || dft_in_vfork_child())
+    if (!dft_on || dft_in_vfork_child()) {
+        if (dft_on && dft_vfork_mark == DFT_MARK_LENT && !dft_self)
+            dft_borrower_drop();
         return *dft_generation ? dft_self : NULL;
+    }
     if (dft_is_sandboxed()) {
         if (*dft_generation)
             dft_sandbox_drop();

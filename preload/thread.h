@@ -65,7 +65,12 @@ struct dft_thread {
 /* This thread's state; NULL before its first event, and while it cannot have one. */
 extern __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
 /* What runs on this thread's memory right now: DFT_MARK_*. Set when a vfork child begins, cleared when its parent goes on. */
-enum { DFT_MARK_NONE, DFT_MARK_VFORK, DFT_MARK_SANDBOXED /* a vfork child that made no system calls any more */ };
+enum {
+    DFT_MARK_NONE,
+    DFT_MARK_VFORK,
+    DFT_MARK_SANDBOXED, /* a vfork child that made no system calls any more */
+    DFT_MARK_LENT       /* this thread, or at the same time a child of clone on its thread-local memory */
+};
 extern __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
 
 extern struct dft_thread *dft_threads; /* all states, newest first; read with acquire */
@@ -88,10 +93,14 @@ void dft_thread_renew(struct dft_thread *thread);
 /* In a forked child: forgets all threads of the parent; this thread's ring becomes private memory that nobody reads. */
 void dft_thread_forget_all(void);
 
-/* Is the caller a vfork child, running in its parent's memory? */
+/* While the memory is lent: is the caller a borrower? It records nothing: count it. (wrap_clone.c) */
+int dft_is_borrower(void);
+void dft_borrower_drop(void);
+
+/* Is the caller a vfork child, or the like, running in its parent's memory? */
 static inline int dft_in_vfork_child(void)
 {
-    return __builtin_expect(dft_vfork_mark, 0) != 0;
+    return __builtin_expect(dft_vfork_mark, 0) && (dft_vfork_mark != DFT_MARK_LENT || dft_is_borrower());
 }
 
 #endif

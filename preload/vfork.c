@@ -16,6 +16,7 @@ struct frame {
     const void *at; /* the stack pointer at its beginning */
     void *address;  /* where it returns to */
     uint64_t start; /* ticks */
+    uint32_t mark;  /* before it */
 };
 static __thread struct frame frames[2] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t nframes __attribute__((tls_model("initial-exec")));
@@ -41,7 +42,7 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
         return (struct dft_vfork_plan){DFT_REAL(vfork), 0};
     }
     dft_process_forking(DFT_CHILD_EXECS);
-    frames[nframes++] = (struct frame){at, address, probe.start};
+    frames[nframes++] = (struct frame){at, address, probe.start, dft_vfork_mark};
     return (struct dft_vfork_plan){DFT_REAL(vfork), 1};
 }
 
@@ -59,7 +60,7 @@ void *dft_vfork_end(pid_t pid, const void *at)
         return frames[i].address;
     }
     nframes = i;
-    dft_vfork_mark = DFT_MARK_NONE;
+    dft_vfork_mark = frames[i].mark;
     dft_follow_child_gone();
     dft_paths_directory_changed(); /* the child may have looked at its own */
     probe.start = frames[i].start;

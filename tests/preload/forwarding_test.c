@@ -110,8 +110,8 @@ static struct row *rows_get(size_t *count)
 /* Those whose real function is not the one of their name, which do not return, or which have more to them. */
 static int is_special(const struct row *row)
 {
-    static const char *const names[] = {"execl", "execlp", "execle", "vfork",       "exit",          "quick_exit",
-                                        "_exit", "abort",  "daemon", "fopencookie", "__recvfrom_chk"};
+    static const char *const names[] = {"execl",      "execlp", "execle", "vfork",  "clone",       "exit",
+                                        "quick_exit", "_exit",  "abort",  "daemon", "fopencookie", "__recvfrom_chk"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(row->name, names[i]))

@@ -285,12 +285,93 @@ static int exec_from_thread(void)
     return 1;
 }
 
+/* --- clone -------------------------------------------------------------------------------------------------------- */
+
+static int shared_fd;
+static _Atomic int child_works;
+static char stack_of_child[1 << 16] __attribute__((aligned(16)));
+
+static int child_that_closes(void *argument)
+{
+    guest_need(argument == &shared_fd && pwrite(shared_fd, "child", 5, 1000) == 5, "pwrite");
+    close(shared_fd);
+    chdir("/");
+    child_works = 2;
+    return 7;
+}
+
+/* The child has a copy of memory and descriptors; or the memory itself while its parent waits; in one way by its own number, too. */
+static int clones(void)
+{
+    static const int kinds[] = {SIGCHLD, CLONE_VM | CLONE_VFORK | SIGCHLD};
+
+    shared_fd = make_file("file");
+    for (int i = 0; i < 2; i++) {
+        pid_t tid = 0, pid = clone(child_that_closes, stack_of_child + sizeof stack_of_child,
+                                   kinds[i] | CLONE_PARENT_SETTID, &shared_fd, &tid);
+
+        guest_say("numbers", pid == tid);
+        say_status("status", pid);
+        guest_say("write", write(shared_fd, "parent", 6));
+        guest_need(access("file", F_OK) == 0, "the working directory");
+    }
+    guest_say("no stack", clone(child_that_closes, NULL, SIGCHLD, NULL));
+    make_file("after");
+    return 0;
+}
+
+/* The threads' descriptors are one table: a child that closes one closes it for all. */
+static int clone_shares_files(void)
+{
+    pid_t pid;
+
+    shared_fd = make_file("file");
+    pid = clone(child_that_closes, stack_of_child + sizeof stack_of_child,
+                CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS | SIGCHLD, &shared_fd);
+    say_status("status", pid);
+    guest_say("write", write(shared_fd, "parent", 6));
+    guest_need(chdir("/tmp") == 0, "chdir");
+    return 0;
+}
+
+static int child_that_writes(void *argument)
+{
+    int own = open("own", O_RDWR | O_CREAT, 0644);
+
+    (void)argument;
+    for (int i = 0; i < 5000; i++)
+        guest_need(pwrite(own, "child", 5, 5 * i) == 5, "pwrite");
+    close(own);
+    close(shared_fd);
+    child_works = 1;
+    return 9;
+}
+
+/* Both run at once, on one thread-local memory. */
+static int clone_borrows(void)
+{
+    pid_t pid;
+    int made = 0;
+
+    shared_fd = make_file("file");
+    pid = clone(child_that_writes, stack_of_child + sizeof stack_of_child, CLONE_VM | SIGCHLD, NULL);
+    for (; made < 5000 || !child_works; made++)
+        guest_need(pwrite(shared_fd, "parent", 6, made % 5000 * 6) == 6, "pwrite");
+    say_status("status", pid);
+    for (int i = 0; i < 20000; i++)
+        guest_need(write(shared_fd, "0123456789", 10) == 10, "write");
+    return 0;
+}
+
 const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
                                              {"vfork_fails", vfork_fails},
                                              {"spawn", spawn},
                                              {"raw_clone", raw_clone},
                                              {"clone_with_stack", clone_with_stack},
                                              {"forks", forks},
+                                             {"clones", clones},
+                                             {"clone_shares_files", clone_shares_files},
+                                             {"clone_borrows", clone_borrows},
                                              {"exec_forms", exec_forms},
                                              {"exec_fails", exec_fails},
                                              {"exec_from_thread", exec_from_thread},

@@ -480,6 +480,40 @@ def vfork_children_that_exec(directory):
 
 
 @tests.case
+def children_of_clone(directory):
+    traced = both(directory, "clones")
+    whole(traced)
+    events = events_of(traced)
+    equal(accesses(of_file(events, "work/file")), [("pwrite", 1000, 5), ("write", 0, 6), ("pwrite", 1000, 5), ("write", 6, 6)], "accesses")
+    equal([e["file"] for e in events if e["name"] == "open"], ["work/file", "work/after"], "opened: the directory stayed")
+    pids = [e["ret"] for e in events if e["name"] == "clone" and e["ret"] > 0]
+    equal(pids, [e["ret"] for e in events if e["name"] == "waitpid"], "children")
+    equal((endings(traced), lost(traced), live_files(traced.place / "traces")), ({"exit", "_exit"}, 0, []), "ends")
+
+
+@tests.case
+def clone_that_shares_descriptors(directory):
+    traced = both(directory, "clone_shares_files")
+    whole(traced)
+    equal([(e["name"], e.get("errno")) for e in of_file(events_of(traced), "work/file")], [("open", None), ("pwrite", None), ("close", None)],
+          "calls: closed for all")
+
+
+@tests.case
+def clone_that_borrows_memory(directory):
+    """The child runs at the same time on the thread's memory: its calls are counted, the parent's are all there."""
+    traced = both(directory, "clone_borrows")
+    whole(traced)
+    events = of_file(events_of(traced), "work/file")
+    equal(accesses(events, "write"), [("write", 10 * i, 10) for i in range(20000)], "writes behind it")
+    written = accesses(events, "pwrite")
+    equal(written, [("pwrite", i % 5000 * 6, 6) for i in range(len(written))], "writes beside it")
+    true(len(written) >= 5000, f"{len(written)} writes beside it")
+    true(5002 <= lost(traced) <= 5010, f"{lost(traced)} calls of the child counted")
+    equal(endings(traced), {"exit"}, "end")
+
+
+@tests.case
 def vfork_children_that_fail(directory):
     traced = both(directory, "vfork_fails")
     events = events_of(traced)
