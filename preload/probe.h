@@ -78,6 +78,8 @@ struct dft_probe {
 
 /* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
+/* Asks now what the first call on a new description would ask. */
+void dft_probe_know_offset(int fd);
 /* The offset of a description that others may move, or that is not known, before the call. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved);

@@ -76,6 +76,8 @@ out:
 /* The first call that needs the offset of an opened file: has it one? Returns the flags. */
 static uint32_t first_offset(struct dft_open *open, int fd)
 {
+    if (dft_is_sandboxed()) /* it was opened when nobody could ask any more */
+        return atomic_load_explicit(&open->flags, memory_order_relaxed);
     if (dft_sys_lseek(fd, 0, SEEK_CUR) < 0)
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_NOWHERE, memory_order_relaxed);
     return atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_NEW, memory_order_relaxed) & ~DFT_OPEN_NEW;
@@ -144,4 +146,12 @@ void dft_end_unrecorded(struct dft_probe *probe)
 {
     if (probe->open && dft_probe_is_same(probe))
         atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+}
+
+void dft_probe_know_offset(int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+
+    if (word & DFT_FD_TRACED && atomic_load_explicit(&dft_fd_open(word)->flags, memory_order_relaxed) & DFT_OPEN_NEW)
+        first_offset(dft_fd_open(word), fd);
 }

@@ -77,6 +77,7 @@ static void meet_descriptors(void)
 
             if (number >= 0 && number != fd && !dft_fd_word(number))
                 dft_probe_resolve(number, 0);
+            dft_probe_know_offset(number);
             at += entry->length;
         }
     dft_sys_close((int)fd);
