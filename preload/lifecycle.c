@@ -28,6 +28,7 @@
 #include "resolve.h"
 #include "run.h"
 #include "sandbox.h"
+#include "traced.h"
 #include "tracefile.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
@@ -93,7 +94,7 @@ static void set_up(void)
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_key = draw_key();
     dft_tracefile_init();
-    dft_paths_init();
+    dft_traced_init();
     if (dft_fdtable_init() || make_generation() || dft_thread_init()) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;

@@ -18,15 +18,6 @@ struct dft_path {
     char room[DFT_PATH_ROOM];
 };
 
-/* In the constructor: reads DFTRACER_DATA_DIR. */
-void dft_paths_init(void);
-
-/* Are pipes, or sockets, to be traced? enum dft_kind (probe.h). */
-int dft_paths_kind_is_traced(int kind);
-
-/* Is a file with this absolute path to be traced? The most specific entry of DFTRACER_DATA_DIR decides. */
-int dft_path_is_traced(const char *text, size_t length);
-
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
  * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory: call this only after the
  * real call. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */

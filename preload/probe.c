@@ -6,6 +6,7 @@
 
 #include "paths.h"
 #include "resolve.h"
+#include "traced.h"
 #include "sandbox.h"
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
@@ -283,7 +284,7 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
  * interest, unless they are asked for. */
 static void forget(const struct dft_call_args *args, int64_t result)
 {
-    int known = args->kind != DFT_KIND_FILE && !dft_paths_kind_is_traced(args->kind);
+    int known = args->kind != DFT_KIND_FILE && !dft_traced_kind(args->kind);
 
     for (int i = 0; i < (args->pair ? 2 : 1); i++) {
         int fd = args->pair ? args->pair[i] : (int)result;

@@ -7,83 +7,15 @@
 #ifndef DFT_PROBE_H
 #define DFT_PROBE_H
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-
+#include "call.h"
 #include "clock.h"
-#include "fdtable.h"
+#include "offset.h"
 #include "ring.h"
-#include "stream.h"
-
-/* What a new descriptor is on. */
-enum dft_kind { DFT_KIND_FILE, DFT_KIND_PIPE, DFT_KIND_SOCKET, DFT_KIND_OTHER };
-
-/* The roles that calls.def gives to arguments. */
-struct dft_call_args {
-    int fd, dirfd, dirfd2;
-    const char *path, *path2;
-    FILE *stream;
-    void *dir;
-    uint64_t size, unit;
-    int64_t offset;
-    const struct iovec *iov;
-    int iovcnt;
-    int flags;
-    mode_t mode;
-    const char *fopen_mode;
-    const char *text;
-    int newline, character;
-    const int *pair; /* two new descriptors */
-    enum dft_kind kind;
-    int system;   /* works on no one file */
-    int further;  /* the call has been recorded with another file: this one is added, and counts none */
-    int run;      /* a call on characters or lines: kept in runs */
-    int measured; /* the bytes are how far the stream's position moved */
-    const wchar_t *wide_text;
-    int wide; /* `character` and `text` are wide ones */
-    int returns_error, errno_tells;
-    int opened;
-    const char *folder;
-    int target;
-};
-
-#define DFT_NO_PATH ((const char *)1)
-#define DFT_ARGS(...)                                                                                                  \
-    {                                                                                                                  \
-        .fd = -1, .dirfd = AT_FDCWD, .dirfd2 = AT_FDCWD, .path = DFT_NO_PATH, .path2 = DFT_NO_PATH, .offset = -1,      \
-        .unit = 1, __VA_ARGS__                                                                                         \
-    }
-
-/* What begin leaves for end. */
-struct dft_probe {
-    uint64_t word; /* of the descriptor, before the call */
-    struct dft_open *open;
-    uint64_t file;
-    uint64_t start; /* ticks */
-    int64_t offset; /* of the descriptor before the call; -1: not known */
-    uint32_t started, finished;
-    int fd;
-    int error;                   /* errno before the call, where it must be told apart */
-    struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
-};
-
-/* Bits of dft_on. */
-#define DFT_ON_POSIX   1
-#define DFT_ON_STDIO   2
-#define DFT_ON_PROCESS 4
-#define DFT_ON_REGIONS 8
 
 /* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
-/* The offset of a description that others may move, or that is not known, before the call. */
-int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
-int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved);
-
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                   int64_t result, int err);
@@ -111,52 +43,6 @@ void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe,
 /* inlined.h: counts what inlined code moved since the last call that was seen. */
 void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word);
 
-/* The single-threaded process needs no locked instructions. */
-extern char __libc_single_threaded __attribute__((weak));
-
-static inline int dft_is_single(void)
-{
-    return &__libc_single_threaded && __libc_single_threaded;
-}
-
-static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
-{
-#if defined(__x86_64__)
-    uint32_t one = 1;
-
-    if (dft_is_single()) {
-        __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)turn) : : "memory", "cc");
-        return one;
-    }
-#endif
-    return atomic_fetch_add_explicit(turn, 1, memory_order_acq_rel);
-}
-
-static inline int dft_stream_fd(const FILE *stream)
-{
-    return stream ? stream->_fileno : -1;
-}
-
-static inline int dft_op_moves_offset(enum dft_op op)
-{
-    return op == DFT_OP_READ || op == DFT_OP_WRITE;
-}
-
-static inline int dft_op_is_stream_data(enum dft_op op)
-{
-    return op == DFT_OP_FREAD || op == DFT_OP_FWRITE || op == DFT_OP_FGETS || op == DFT_OP_FPUTS;
-}
-
-static inline int dft_op_is_data(enum dft_op op)
-{
-    return dft_op_moves_offset(op) || op == DFT_OP_PREAD || op == DFT_OP_PWRITE || dft_op_is_stream_data(op);
-}
-
-static inline int dft_op_closes(enum dft_op op)
-{
-    return op == DFT_OP_CLOSE || op == DFT_OP_FCLOSE || op == DFT_OP_CLOSEDIR;
-}
-
 int dft_dir_fd(void *dir);
 
 /* Shows a killed process's call. */
@@ -170,75 +56,6 @@ static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call
         self->home->flight_fd = probe->fd;
         atomic_store_explicit(&self->home->flight_call, call, memory_order_release);
     }
-}
-
-static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
-{
-    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
-
-    if (__builtin_expect(flags, 0)) {
-        struct dft_probe copy = *probe;
-
-        probe->offset = dft_probe_ask_offset(&copy, op);
-        if (atomic_load_explicit(&probe->open->flags, memory_order_relaxed))
-            return;
-    }
-    probe->started = dft_turn_add(&probe->open->started);
-    probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
-    probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
-    if (__builtin_expect(probe->started != probe->finished, 0)) {
-        struct dft_probe copy = *probe;
-
-        probe->offset = dft_probe_ask_offset(&copy, op);
-    }
-}
-
-/* The word is still that of before the call: the description is the same. */
-static inline int dft_probe_is_same(const struct dft_probe *probe)
-{
-    return dft_fd_word(probe->fd) == probe->word;
-}
-
-/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
- * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time. */
-static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
-{
-    struct dft_open *open = probe->open;
-    uint32_t started, finished;
-
-    if (!dft_probe_is_same(probe))
-        return -1;
-    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
-        struct dft_probe copy = *probe;
-
-        return dft_probe_settle_offset(&copy, moved);
-    }
-    finished = dft_turn_add(&open->finished);
-    started = atomic_load_explicit(&open->started, memory_order_acquire);
-    if (__builtin_expect(
-            probe->started == probe->finished && started == probe->started + 1 && finished == probe->finished, 1)) {
-        atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
-        return probe->offset;
-    }
-    {
-        struct dft_probe copy = *probe;
-
-        return dft_probe_settle_offset(&copy, moved);
-    }
-}
-
-/* Sequential and consecutive, from the description's last access; and this one is the last now. */
-static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int64_t moved)
-{
-    int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
-
-    if (offset < 0)
-        return 0;
-    if (moved > 0)
-        atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
-    if (last < 0 || offset < last)
-        return 0;
-    return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }
 
 /* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must cost next to nothing. */
@@ -311,25 +128,6 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
 }
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
-/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending. */
-int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum dft_op op, int64_t moved);
-
-static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int same, enum dft_op op,
-                                        int64_t moved)
-{
-    int64_t offset;
-
-    if (!same)
-        return -1;
-    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
-        return dft_stream_offset_slow(stream, open, op, moved);
-    if (!dft_is_single())
-        return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
-    offset = atomic_load_explicit(&open->offset, memory_order_relaxed);
-    atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
-    return offset;
-}
-
 /* A data call without a record: where the next one on its description happens is not known. */
 void dft_end_unrecorded(struct dft_probe *probe);
 
