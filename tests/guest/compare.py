@@ -101,9 +101,9 @@ def run_plain(directory, command, prepare=None, stdin=None, env=None, seconds=SE
 
 
 def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=SECONDS, settings=None, preload=(),
-               sound=True, writable=True, dropped=(), stays=False):
+               sound=True, writable=True, dropped=()):
     """Runs it, and checks its traces. settings: of the tracer; preload: other libraries; sound: whether the traces are checked; writable: for
-    all users; dropped: reasons for lost events that are meant; stays: the live file may stay."""
+    all users; dropped: reasons for lost events that are meant."""
     work = fresh(directory, prepare)
     directory.chmod(0o755)
     place = directory / "traces"
@@ -116,7 +116,7 @@ def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=S
     try:
         done = run(command, cwd=work, stdin=stdin, env=env, seconds=seconds)
         if sound:
-            check_traces(place, endings, set(dropped), stays)
+            check_traces(place, endings, set(dropped))
     finally:
         endings.close()
     return done
@@ -127,6 +127,13 @@ def processes_of(place):
     return json.loads(done.out)["processes"] if done.out else []
 
 
+def wait_for_the_last(place):
+    """Some programs do not wait for all of their children."""
+    until = time.monotonic() + WITNESS_SECONDS
+    while time.monotonic() < until and any(process["ended"] == "running" for process in processes_of(place)):
+        time.sleep(0.1)
+
+
 def died_of_signal(endings, process, until):
     """The kernel's word comes a little later than the parent's wait."""
     while endings.died_of_signal(process) is None and endings.statuses is not None and time.monotonic() < until:
@@ -134,10 +141,11 @@ def died_of_signal(endings, process, until):
     return endings.died_of_signal(process)
 
 
-def check_traces(place, endings, dropped, stays):
+def check_traces(place, endings, dropped):
     """Every block is good, nothing was dropped, and only processes that a signal ended left their live file."""
     if not any(place.iterdir()):
         return
+    wait_for_the_last(place)
     done = dftmerge("check", "--json", "-q", place, seconds=SECONDS)
     true(done.out, f"dftmerge check says nothing: {done.err.decode()}")
     report = json.loads(done.out)
@@ -152,8 +160,10 @@ def check_traces(place, endings, dropped, stays):
         who = f"{process['pid']} {' '.join(process['command']).strip()[:100]}"
         if process["dropped"].keys() - dropped:
             wrong.append(f"{who}: dropped {process['dropped']}")
-        if process["ended"] == "killed" or (process["live_file"] and not stays):
-            if process["ended"] != "killed" or died_of_signal(endings, process["pid"], until) is False:
+        if process["ended"] == "killed" or process["live_file"]:
+            killed = died_of_signal(endings, process["pid"], until)
+            counted = process["dropped"] and not process["dropped"].keys() - dropped  # the live file alone can tell of it
+            if not counted and not (process["ended"] == "killed" if killed is None else killed):
                 wrong.append(f"{who}: ended ({process['ended']}, {process['status']}) and left {process['live_file']}")
         elif process["ended"] == "exit" and process["status"] is not None and process["pid"] not in many and endings.statuses is not None:
             status = endings.statuses.get(process["pid"])
