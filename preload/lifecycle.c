@@ -110,6 +110,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     (void)argc;
     (void)argv;
     dft_resolve();
+    dft_resolve_own_calls();
     dft_config_init(environment);
     dft_follow_init(environment);
     if (dft_config.enable)
@@ -192,9 +193,18 @@ static int is_executable(int dirfd, const char *path)
     return result == 0 || (result == -ENOENT && !*path); /* "": AT_EMPTY_PATH; read when the kernel could */
 }
 
+/* Not by getenv, of which a program may have its own (bash does). */
+static const char *search_path(void)
+{
+    for (char **at = environ; at && *at; at++)
+        if (!strncmp(*at, "PATH=", 5))
+            return *at + 5;
+    return NULL;
+}
+
 int dft_process_can_run(int dirfd, const char *path)
 {
-    const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? getenv("PATH") : NULL;
+    const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? search_path() : NULL;
     char file[512];
 
     if (dirfd != DFT_SEARCH_PATH || strchr(path, '/'))
@@ -336,7 +346,6 @@ void dft_process_exiting(int status)
 }
 
 /* The last of all handlers of quick_exit, which runs no others and no destructors. */
-extern int __cxa_at_quick_exit(void (*handler)(void *), void *library) __attribute__((weak));
 
 static void quickly_exiting(void *unused)
 {
@@ -346,9 +355,10 @@ static void quickly_exiting(void *unused)
 
 static void call_at_exit(void)
 {
-    if (__cxa_at_quick_exit)
-        __cxa_at_quick_exit(quickly_exiting, NULL);
-    if (on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
+    if (dft_own.__cxa_at_quick_exit)
+        dft_own.__cxa_at_quick_exit(quickly_exiting, NULL);
+    if (!dft_own.on_exit ||
+        dft_own.on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
         called = CALL_HANDLER;
 }
 

@@ -223,6 +223,32 @@ void *dft_resolve_symbol(const char *name)
     return NULL;
 }
 
+struct dft_own_calls dft_own;
+
+static int is_c_library(const struct link_map *map)
+{
+    const char *name = map->l_name ? strrchr(map->l_name, '/') : NULL;
+
+    return name && !strncmp(name, "/libc.so.", 9);
+}
+
+void dft_resolve_own_calls(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+    struct library library;
+
+    while (map && !is_c_library(map))
+        map = map->l_next;
+    if (!map)
+        return;
+    read_library(map, &library);
+    if (!library.symbols || !library.strings)
+        return;
+    dft_own.clock_gettime = (__typeof__(dft_own.clock_gettime))find(&library, "clock_gettime", NULL);
+    dft_own.on_exit = (__typeof__(dft_own.on_exit))find(&library, "on_exit", NULL);
+    dft_own.__cxa_at_quick_exit = (__typeof__(dft_own.__cxa_at_quick_exit))find(&library, "__cxa_at_quick_exit", NULL);
+}
+
 const char *dft_resolve_own_path(void)
 {
     const struct link_map *map = _r_debug.r_map;

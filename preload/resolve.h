@@ -77,6 +77,17 @@ void dft_resolve(void);
 /* The real function, whenever it is asked for. */
 #define DFT_REAL(name) (__builtin_expect(dft_real.name != NULL, 1) ? dft_real.name : (dft_resolve(), dft_real.name))
 
+/* What we call ourselves of the C library and others replace: sanitizers, which are not ready when we are loaded, and libraries that
+ * tell a false time. The C library's own; NULL before dft_resolve_own_calls. */
+struct dft_own_calls {
+    int (*clock_gettime)(clockid_t clock, struct timespec *now);
+    int (*on_exit)(void (*handler)(int status, void *argument), void *argument);
+    int (*__cxa_at_quick_exit)(void (*handler)(void *argument), void *library);
+};
+extern struct dft_own_calls dft_own;
+/* Constructor only. */
+void dft_resolve_own_calls(void);
+
 /* Where this library was loaded from; NULL: it is part of the program. Constructor only. */
 const char *dft_resolve_own_path(void);
 

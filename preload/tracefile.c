@@ -5,6 +5,7 @@
  * inode are compared: a raw close or dup2 of the program may have taken the number. */
 #include "tracefile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -293,6 +294,23 @@ int dft_tracefile_hides(int fd)
         return 0;
     errno = EBADF;
     return 1;
+}
+
+int dft_tracefile_is_entry(void *dir, const char *name)
+{
+    struct stat st;
+    int number = 0;
+
+    if (*name < '1' || *name > '9')
+        return 0;
+    for (const char *at = name; *at; at++) {
+        if (*at < '0' || *at > '9' || number > HIGHEST_FD)
+            return 0;
+        number = 10 * number + *at - '0';
+    }
+    /* A link to our file, whichever process's descriptor it is. */
+    return number == dft_tracefile_number() && DFT_SYS(newfstatat, dirfd(dir), name, &st, 0, 0, 0) == 0 &&
+           st.st_dev == device && st.st_ino == inode;
 }
 
 void dft_tracefile_step_aside(int fd)

@@ -30,6 +30,8 @@ extern size_t dft_tracefile_directory;
 /* The program must not see the descriptor: */
 /* Is this number ours? Then the program's call answers EBADF without being made. */
 int dft_tracefile_is(int fd);
+/* Is this entry of a directory (a DIR *) our descriptor, in a list of those that are open? */
+int dft_tracefile_is_entry(void *dir, const char *name);
 /* The same, with errno set as the kernel would if it were not open. */
 int dft_tracefile_hides(int fd);
 /* Calls that must be kept from it before anything else happens; for all others it is a descriptor of which nothing is known. */

@@ -1,4 +1,4 @@
-/* Wrappers around directories that no row can express: those that return nothing, those that move the working directory (walks, on
+/* Wrappers around directories that no row can express: readdir, from which our descriptor is hidden, those that return nothing, those that move the working directory (walks, on
  * their way) or the root, and fts, whose calls say only afterwards which file they are about. */
 #include "resolve.h"
 
@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "paths.h"
 #include "probe.h"
+#include "tracefile.h"
 #include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -21,6 +22,34 @@
     __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
     type dft_wrap_##name prototype
 #define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+/* --- readdir ------------------------------------------------------------------------------------------------------ */
+
+/* The next entry that is not our descriptor in the list of those that are open (/proc/self/fd). */
+static inline struct dirent *next_entry(DIR *dir)
+{
+    struct dirent *entry;
+
+    do
+        entry = DFT_REAL(readdir)(dir);
+    while (entry && dft_tracefile_is_entry(dir, entry->d_name));
+    return entry;
+}
+
+WRAPPER(struct dirent *, readdir, (DIR * dir))
+{
+    const struct dft_call_args args = DFT_ARGS(.dir = dir, .errno_tells = 1);
+    struct dft_probe probe;
+    struct dirent *result;
+
+    if (dft_probe_is_idle(DFT_OP_READDIR, &args, DFT_ON_POSIX) ||
+        !dft_probe_begin(&probe, DFT_CALL_readdir, DFT_OP_READDIR, &args, DFT_ON_POSIX))
+        return next_entry(dir);
+    result = next_entry(dir);
+    dft_finish(&probe, DFT_CALL_readdir, DFT_OP_READDIR, &args, (intptr_t)result, 1);
+    return result;
+}
+ALIAS(readdir, readdir64)
 
 /* --- those that return nothing ------------------------------------------------------------------------------------ */
 

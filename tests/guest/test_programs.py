@@ -3,8 +3,9 @@
 
 import pathlib
 import sys
+import time
 
-from compare import FULL, PROGRAMS, Rule, Skip, Tests, both, full, need
+from compare import FULL, PROGRAMS, Rule, Skip, Tests, both, full, need, processes_of, true
 
 tests = Tests()
 SCRIPTS = PROGRAMS.parent / "scripts"
@@ -94,10 +95,15 @@ def with_jemalloc(directory):
 
 @tests.case
 def with_libfaketime(directory):
-    """Times of the program are false; those of the trace are not its business."""
+    """Times of the program are false, those of the trace are not."""
     fake = library("faketime/libfaketime.so.1")
-    script = "date +%Y-%m-%d; touch a; cp -p a b; find a -newermt 2001-02-03 ! -newermt 2001-02-04; echo x > c; cat c; sleep 0.1; date +%F"
+    begin = time.time_ns()
+    script = ("date +%F; touch a; cp -p a b; find a -newermt 2001-02-03 ! -newermt 2001-02-04; echo x > c; sleep 0.1; date +%F\n"
+              "perl -e 'for (1 .. 30) { open(my $f, \">\", \"p\"); print $f 1; close $f; select(undef, undef, undef, 0.01) }'")
     both(directory, ["sh", "-c", script], preload=[fake], env={"FAKETIME": "@2001-02-03 04:05:06"}, least=4)
+    for process in processes_of(directory / "traces"):
+        times = (process["start_ns"], process["end_ns"])
+        true(begin <= times[0] <= times[1] <= time.time_ns(), f"times of a process in the trace: {times}, begun at {begin}")
 
 
 @tests.case

@@ -216,6 +216,34 @@ static void everything_closed(void)
     work();
 }
 
+static void list(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+
+    while ((entry = readdir(directory)))
+        say(entry->d_name, entry->d_type);
+    closedir(directory);
+}
+
+/* What is open, as a program that looks for leaks asks. */
+static void in_view(void)
+{
+    char path[64];
+
+    list("/proc/self/fd");
+    for (int fd = 10; fd < 400; fd += 50)
+        say("dup2", dup2(1, fd)); /* now there are traces, and one of the numbers was theirs */
+    close(open("file", O_WRONLY | O_CREAT, 0644));
+    list("/proc/self/fd");
+    snprintf(path, sizeof path, "/proc/%d/fd", getpid());
+    list(path);
+    list("/proc/self/task/../fd");
+    for (int fd = 0; fd < 1100; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            say("open", fd);
+}
+
 /* Only what this program calls, and what the C library needs for it; all else has the answer EPERM. */
 static void filtered(void)
 {
@@ -262,6 +290,7 @@ int main(int argc, char **argv)
                                               {"no_new_privileges", no_new_privileges},
                                               {"daemon_of_its_own", daemon_of_its_own},
                                               {"everything_closed", everything_closed},
+                                              {"in_view", in_view},
                                               {"filtered", filtered},
                                               {NULL, NULL}};
 

@@ -1,0 +1,233 @@
+/* Owns what is used here of <string.h>: functions of our own, hidden, for us and what is linked into us. The C library's may be
+ * replaced by the program's, or by a sanitizer's that is not ready when we are loaded, or that takes our locks for none.
+ *
+ * Whoever changes one: the compiler must not find the function itself in its loop (-fno-builtin and the like in CMakeLists.txt). */
+#include <stddef.h>
+#include <stdint.h>
+
+#define OWN __attribute__((visibility("hidden"), used))
+
+typedef uint8_t vector __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint64_t word __attribute__((aligned(1), may_alias));
+typedef uint32_t half __attribute__((aligned(1), may_alias));
+typedef uint64_t whole __attribute__((may_alias)); /* aligned */
+
+OWN void *memcpy(void *restrict to, const void *restrict from, size_t size);
+OWN void *memmove(void *to, const void *from, size_t size);
+OWN void *memset(void *at, int byte, size_t size);
+OWN int memcmp(const void *one, const void *other, size_t size);
+OWN void *memchr(const void *at, int byte, size_t size);
+OWN size_t strlen(const char *text);
+OWN size_t strnlen(const char *text, size_t size);
+OWN int strcmp(const char *one, const char *other);
+OWN int strncmp(const char *one, const char *other, size_t size);
+OWN char *strchr(const char *text, int letter);
+OWN char *strrchr(const char *text, int letter);
+OWN size_t strcspn(const char *text, const char *reject);
+OWN char *strstr(const char *text, const char *part);
+
+/* Fewer than 16 bytes: all of them are read before the first is written. */
+static inline void move_few(char *to, const char *from, size_t size)
+{
+    if (size >= 8) {
+        uint64_t first = *(const word *)from, last = *(const word *)(from + size - 8);
+
+        *(word *)to = first;
+        *(word *)(to + size - 8) = last;
+    } else if (size >= 4) {
+        uint32_t first = *(const half *)from, last = *(const half *)(from + size - 4);
+
+        *(half *)to = first;
+        *(half *)(to + size - 4) = last;
+    } else if (size) {
+        char first = *from, middle = from[size / 2], last = from[size - 1];
+
+        *to = first;
+        to[size / 2] = middle;
+        to[size - 1] = last;
+    }
+}
+
+/* From the beginning on: right when `to` lies before `from`, or they do not overlap. */
+static inline void move_up(char *to, const char *from, size_t size)
+{
+    const vector last = *(const vector *)(from + size - 16);
+    size_t at = 0;
+
+    for (; at + 64 < size; at += 64) {
+        const vector *source = (const vector *)(from + at);
+        vector a = source[0], b = source[1], c = source[2], d = source[3], *target = (vector *)(to + at);
+
+        target[0] = a;
+        target[1] = b;
+        target[2] = c;
+        target[3] = d;
+    }
+    for (; at + 16 < size; at += 16)
+        *(vector *)(to + at) = *(const vector *)(from + at);
+    *(vector *)(to + size - 16) = last;
+}
+
+static inline void move_down(char *to, const char *from, size_t size)
+{
+    const vector first = *(const vector *)from;
+
+    for (size_t left = size; left > 16; left -= 16)
+        *(vector *)(to + left - 16) = *(const vector *)(from + left - 16);
+    *(vector *)to = first;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+    if (size < 16)
+        move_few(to, from, size);
+    else
+        move_up(to, from, size);
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t size)
+{
+    if (size < 16)
+        move_few(to, from, size);
+    else if ((uintptr_t)to - (uintptr_t)from >= size) /* also when it lies before */
+        move_up(to, from, size);
+    else
+        move_down(to, from, size);
+    return to;
+}
+
+void *memset(void *at, int byte, size_t size)
+{
+    const uint64_t eight = UINT64_C(0x0101010101010101) * (uint8_t)byte;
+    const uint8_t one = (uint8_t)byte;
+    const vector sixteen = {one, one, one, one, one, one, one, one, one, one, one, one, one, one, one, one};
+    char *to = at;
+
+    if (size >= 16) {
+        size_t done = 0;
+
+        for (; done + 64 < size; done += 64) {
+            vector *target = (vector *)(to + done);
+
+            target[0] = sixteen;
+            target[1] = sixteen;
+            target[2] = sixteen;
+            target[3] = sixteen;
+        }
+        for (; done + 16 < size; done += 16)
+            *(vector *)(to + done) = sixteen;
+        *(vector *)(to + size - 16) = sixteen;
+    } else if (size >= 8) {
+        *(word *)to = eight;
+        *(word *)(to + size - 8) = eight;
+    } else {
+        for (size_t i = 0; i < size; i++)
+            to[i] = (char)byte;
+    }
+    return at;
+}
+
+int memcmp(const void *one, const void *other, size_t size)
+{
+    const uint8_t *a = one, *b = other;
+
+    for (; size >= 8 && *(const word *)a == *(const word *)b; size -= 8) {
+        a += 8;
+        b += 8;
+    }
+    for (; size; size--, a++, b++)
+        if (*a != *b)
+            return *a - *b;
+    return 0;
+}
+
+void *memchr(const void *at, int byte, size_t size)
+{
+    for (const uint8_t *p = at; size; size--, p++)
+        if (*p == (uint8_t)byte)
+            return (void *)p;
+    return NULL;
+}
+
+/* Word by word, which reads past the end but in the same page: words are aligned. */
+size_t strlen(const char *text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const char *at = text;
+
+    for (; (uintptr_t)at % 8; at++)
+        if (!*at)
+            return (size_t)(at - text);
+    for (;; at += 8) {
+        uint64_t now = *(const whole *)at;
+
+        if ((now - ones) & ~now & ones << 7)
+            break;
+    }
+    while (*at)
+        at++;
+    return (size_t)(at - text);
+}
+
+size_t strnlen(const char *text, size_t size)
+{
+    const char *end = memchr(text, 0, size);
+
+    return end ? (size_t)(end - text) : size;
+}
+
+int strcmp(const char *one, const char *other)
+{
+    while (*one && *one == *other) {
+        one++;
+        other++;
+    }
+    return (uint8_t)*one - (uint8_t)*other;
+}
+
+int strncmp(const char *one, const char *other, size_t size)
+{
+    for (; size; size--, one++, other++)
+        if (*one != *other || !*one)
+            return (uint8_t)*one - (uint8_t)*other;
+    return 0;
+}
+
+char *strchr(const char *text, int letter)
+{
+    while (*text != (char)letter)
+        if (!*text++)
+            return NULL;
+    return (char *)text;
+}
+
+char *strrchr(const char *text, int letter)
+{
+    const char *found = NULL;
+
+    do
+        if (*text == (char)letter)
+            found = text;
+    while (*text++);
+    return (char *)found;
+}
+
+size_t strcspn(const char *text, const char *reject)
+{
+    size_t n = 0;
+
+    while (text[n] && !strchr(reject, text[n]))
+        n++;
+    return n;
+}
+
+char *strstr(const char *text, const char *part)
+{
+    const size_t size = strlen(part);
+
+    for (; strncmp(text, part, size); text++)
+        if (!*text)
+            return NULL;
+    return (char *)text;
+}
