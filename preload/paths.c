@@ -22,6 +22,14 @@ void dft_paths_directory_changed(void)
     __atomic_add_fetch(&directory_version, 1, __ATOMIC_RELAXED);
 }
 
+static uint64_t renames; /* atomic */
+
+void dft_paths_renamed(void)
+{
+    __atomic_add_fetch(&renames, 1, __ATOMIC_RELAXED);
+    dft_paths_directory_changed();
+}
+
 /* Walks that change the working directory and back again: until they are over nobody knows where it is. */
 static uint32_t walks; /* atomic */
 
@@ -76,7 +84,8 @@ static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
     uint64_t word = self ? dft_fd_word(fd) : 0;
 
     for (uint32_t i = 0; i < DFT_DIRS && word; i++)
-        if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length)
+        if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length &&
+            self->dirs[i].renames == __atomic_load_n(&renames, __ATOMIC_RELAXED))
             return &self->dirs[i];
     return NULL;
 }
@@ -92,6 +101,7 @@ static void keep_directory(struct dft_thread *self, int fd, const char *text, ui
     dir->length = 0;
     dir->fd = fd;
     dir->word = word;
+    dir->renames = __atomic_load_n(&renames, __ATOMIC_RELAXED);
     memcpy(dir->text, text, length);
     dir->length = length;
 }
@@ -120,6 +130,13 @@ void dft_path_done(struct dft_path *path)
 {
     if (path->more)
         DFT_SYS(munmap, path->more, LONGEST, 0, 0, 0, 0);
+}
+
+void dft_path_replace(struct dft_path *path, struct dft_path *other)
+{
+    dft_path_done(path);
+    *path = *other;
+    path->text = path->more ? path->more : path->room;
 }
 
 /* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new length. */

@@ -33,6 +33,12 @@ void dft_path_done(struct dft_path *path);
 /* Puts the name's text into the ring, if this thread has not done so. */
 void dft_path_define(struct dft_thread *self, const struct dft_path *path);
 
+/* Gives back what `path` has and moves the other one's text there. */
+void dft_path_replace(struct dft_path *path, struct dft_path *other);
+
+/* Something was renamed: a directory above the working directory, or above one that is open, may have another name. */
+void dft_paths_renamed(void);
+
 /* The working directory is another one now. */
 void dft_paths_directory_changed(void);
 

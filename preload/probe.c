@@ -181,6 +181,25 @@ static int can_read_paths(const struct dft_call_args *args, int err)
     return 1;
 }
 
+/* Files below /proc and some in /dev stand for others: what was opened is known by the new descriptor. */
+static int stands_for_another(const struct dft_path *path)
+{
+    return (path->length > 6 && !memcmp(path->text, "/proc/", 6)) ||
+           (path->length > 8 && !memcmp(path->text, "/dev/fd/", 8)) ||
+           (path->length >= 10 && !memcmp(path->text, "/dev/std", 8));
+}
+
+static void follow(struct dft_path *path, int fd)
+{
+    struct dft_path real;
+
+    dft_path_of_fd(&real, fd);
+    if (real.id && !stands_for_another(&real))
+        dft_path_replace(path, &real);
+    else
+        dft_path_done(&real);
+}
+
 /* The path of a call whose paths can be read. */
 static void first_path(struct dft_thread *self, struct dft_path *path, enum dft_op op, const struct dft_call_args *args,
                        int64_t result, int err)
@@ -191,6 +210,8 @@ static void first_path(struct dft_thread *self, struct dft_path *path, enum dft_
         dft_path_below(path, args->folder, args->path);
     else
         dft_path_make(self, path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
+    if (opens(op) && result >= 0 && stands_for_another(path))
+        follow(path, (int)result);
 }
 
 void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
@@ -206,6 +227,8 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (op == DFT_OP_CHDIR && !err)
         dft_paths_directory_changed();
+    else if (op == DFT_OP_RENAME && !err)
+        dft_paths_renamed();
     if (!can_read_paths(args, err) || (args->opened && err)) {
         if ((self = dft_thread_get()))
             put_meta(self, probe, call, op, args, result, err, end, 0);

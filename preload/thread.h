@@ -19,7 +19,7 @@
 
 #define DFT_SENT_NAMES   256u
 #define DFT_DIRS         8u
-#define DFT_DIR_TEXT     464u
+#define DFT_DIR_TEXT     456u
 #define DFT_ARGS_BYTES   1024u
 #define DFT_FIRST_SLOTS  256u
 #define DFT_THREAD_RINGS 16u
@@ -27,6 +27,7 @@
 /* The path of a directory descriptor, valid while the table's word for it is the same. */
 struct dft_dir {
     uint64_t word;
+    uint64_t renames; /* how many there had been */
     int32_t fd;
     uint32_t length;
     char text[DFT_DIR_TEXT];

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Names that lead elsewhere: what is opened through /proc/self/fd is the file itself, and renamed directories have their new name."""
+
+import sys
+
+from tracing import Tests, compile_program, dump, equal, run, tracing
+
+tests = Tests()
+
+
+@tests.case
+def files_come_out_as_a_person_expects(directory):
+    program = compile_program("doors.c", directory / "doors")
+    (directory / "work").mkdir()
+    done = run([program, directory / "work"], env=tracing(directory / "out" / "trace"))
+    equal((done.code, done.err), (0, b""), "exit code")
+    events = [e for e in dump(directory / "out") if e.get("file", "").startswith(str(directory / "work"))]
+    name = lambda e: e["file"][len(str(directory / "work")) + 1:]
+    equal([(e["name"], name(e), e.get("offset")) for e in events if "bytes" in e and e["name"].endswith("read")],
+          [("read", "file", 0), ("read", "file", 4), ("fread", "file", 0), ("read", "file", 0), ("read", "file", 0)], "reads")
+    equal([name(e) for e in events if e["name"] in ("open", "openat", "fopen")],
+          ["file"] * 5 + ["a/b", "a/one", "a/b/two", "c/three", "c/b/four", "c/gone"], "opened")
+    equal([(name(e), e.get("offset")) for e in events if e["name"] == "write"],
+          [("file", 0), ("a/one", 0), ("c/three", 0), ("c/gone", 0), ("c/gone", 10)], "written, also when it is deleted")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
