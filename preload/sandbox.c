@@ -172,7 +172,7 @@ void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
 
     if (!dft_on)
         return;
-    if (dft_in_vfork_child()) {
+    if (dft_vfork_mark == DFT_MARK_SANDBOXED) {
         dft_vfork_mark = DFT_MARK_VFORK;
         return;
     }

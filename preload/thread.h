@@ -97,6 +97,8 @@ void dft_thread_forget_all(void);
 /* While the memory is lent: is the caller a borrower? It records nothing: count it. (wrap_clone.c) */
 int dft_is_borrower(void);
 void dft_borrower_drop(void);
+/* By the owner, before it lends its memory to a child. */
+void dft_lend(void);
 
 /* Is the caller a vfork child, or the like, running in its parent's memory? */
 static inline int dft_in_vfork_child(void)

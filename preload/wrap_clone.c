@@ -40,9 +40,10 @@ static __thread uint32_t owner
 static __thread uint32_t borrowers
     __attribute__((tls_model("initial-exec"))); /* atomic: running on it, as far as is known */
 
+/* A forked child that inherited the mark is in memory of its own, and loses it with its first event. */
 int dft_is_borrower(void)
 {
-    return (uint32_t)dft_sys_gettid() != owner;
+    return *dft_generation && (uint32_t)dft_sys_gettid() != owner;
 }
 
 void dft_borrower_drop(void)
@@ -51,8 +52,8 @@ void dft_borrower_drop(void)
         atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_BORROWED], 1, memory_order_relaxed);
 }
 
-/* By the owner, before it lends its memory. One that is killed or execs is never seen to end: then the owner keeps asking. */
-static void lend(void)
+/* One that is killed or execs is never seen to end: then the owner keeps asking. */
+void dft_lend(void)
 {
     if (dft_vfork_mark != DFT_MARK_LENT)
         owner = (uint32_t)dft_sys_gettid();
@@ -159,7 +160,7 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     if (!(flags & CLONE_FILES))
         dft_process_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
     if (begin == begin_borrower && stack)
-        lend();
+        dft_lend();
     mark = dft_vfork_mark;
     pid = make(begin, start, stack, flags, rest);
     error = errno;

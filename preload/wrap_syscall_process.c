@@ -8,6 +8,7 @@
 
 #include "lifecycle.h"
 #include "probe_process.h"
+#include "thread.h"
 #include "wrap_prctl.h"
 #include "wrap_special.h"
 #include "wrap_syscall.h"
@@ -29,7 +30,8 @@ static pid_t make_process(const long *a)
     return (pid_t)REAL(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
 }
 
-/* Where the child begins on another stack, or on its parent's, it must find there what the program put on it. */
+/* Where the child begins on another stack, or on its parent's, it must find there what the program put on it. Nobody sees it begin
+ * then: one with thread-local memory of its own is taken for a thread, any other for a borrower. */
 int dft_syscall_is_plain(long number, long a0, long a1)
 {
     const struct clone_args *arguments = (const struct clone_args *)a0;
@@ -41,11 +43,13 @@ int dft_syscall_is_plain(long number, long a0, long a1)
         flags = arguments->flags;
         stack = arguments->stack;
     }
-    if (flags & CLONE_VM)
-        return 1;
-    if (stack)
+    if (!(flags & CLONE_VM) && !stack)
+        return 0;
+    if (!(flags & CLONE_FILES))
         dft_process_forking(DFT_CHILD_STAYS);
-    return stack != 0;
+    if (flags & CLONE_VM && !(flags & CLONE_SETTLS) && !dft_in_vfork_child())
+        dft_lend();
+    return 1;
 }
 
 #ifdef SYS_fork

@@ -131,6 +131,7 @@ static int clone_fd;
 __attribute__((used)) static void clone_begins(long number)
 {
     guest_need(pwrite(clone_fd, "child", 5, number) == 5, "pwrite");
+    close(clone_fd);
     _exit(7);
 }
 
