@@ -50,6 +50,15 @@ struct dft_call_args {
         .unit = 1, __VA_ARGS__                                                                                         \
     }
 
+/* Where a call with an offset of its own happens when it does not happen there. */
+enum dft_elsewhere {
+    DFT_THERE,
+    DFT_AT_THE_DESCRIPTOR, /* offset -1 of preadv2 and pwritev2: as read and write */
+    DFT_AT_THE_END         /* O_APPEND or RWF_APPEND */
+};
+
+#define DFT_NO_ERRNO (-0x64667472) /* nobody sets it: the call has not touched errno */
+
 /* What begin leaves for end. */
 struct dft_probe {
     uint64_t word; /* of the descriptor, before the call */
@@ -58,8 +67,11 @@ struct dft_probe {
     uint64_t start; /* ticks */
     int64_t offset; /* of the descriptor before the call; -1: not known */
     uint32_t started, finished;
+    int asked; /* the offset is the kernel's */
     int fd;
-    int error;                   /* errno before the call, where it must be told apart */
+    int error;  /* errno before the call, where it must be told apart */
+    int sticky; /* the stream's error mark was set before: errno tells whether this call failed */
+    enum dft_elsewhere elsewhere;
     struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
 };
 

@@ -6,6 +6,8 @@
 
 #include "probe.h"
 
+#define DFT_STREAM_NO_READS 4 /* of _flags: scanf sets no error mark then */
+
 static inline int dft_on_bit(enum dft_op op)
 {
     return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH                                             ? DFT_ON_STDIO
@@ -14,9 +16,11 @@ static inline int dft_on_bit(enum dft_op op)
 }
 
 /* The stream's error mark: an end of file is no failure. */
-static inline int dft_stream_failed(const struct dft_call_args *args)
+static inline int dft_stream_failed(enum dft_op op, const struct dft_call_args *args)
 {
-    return args->stream && ferror_unlocked(args->stream);
+    if (!args->stream)
+        return 0;
+    return ferror_unlocked(args->stream) || (op == DFT_OP_FGETS && args->stream->_flags & DFT_STREAM_NO_READS);
 }
 
 /* Lines and characters: the number of bytes, 0 at the end. */
@@ -27,7 +31,7 @@ static inline int64_t dft_result_of_text(enum dft_op op, const struct dft_call_a
 
     *failed = 0;
     if (none) {
-        *failed = op == DFT_OP_FPUTS || dft_stream_failed(args);
+        *failed = op == DFT_OP_FPUTS || dft_stream_failed(op, args);
         return 0;
     }
     if (args->wide)
@@ -46,7 +50,7 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     if (op == DFT_OP_FGETS || op == DFT_OP_FPUTS)
         return dft_result_of_text(op, args, raw, pointer, failed);
     if (op == DFT_OP_FREAD || op == DFT_OP_FWRITE) {
-        *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(args);
+        *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(op, args);
         return raw;
     }
     if (!pointer)
@@ -67,10 +71,15 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int failed;
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
+    if (__builtin_expect(probe->sticky, 0)) { /* an error mark of an earlier call: only errno tells */
+        failed = failed && errno && errno != DFT_NO_ERRNO;
+        if (errno == DFT_NO_ERRNO)
+            errno = probe->error;
+    }
     if (args->measured && !failed)
         result = dft_stream_measure(args->stream, probe->open,
                                     op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
-    else if (op == DFT_OP_FGETS && args->text && result > 0)
+    else if (op == DFT_OP_FGETS && args->text && raw)
         result = dft_stream_line(probe->open, args);
     dft_probe_end(probe, call, op, args, result, failed);
 }

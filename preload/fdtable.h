@@ -27,6 +27,8 @@
 #define DFT_OPEN_LOST    8u  /* the offset is not known: ask the kernel */
 #define DFT_OPEN_NEW     32u /* nobody has asked yet whether it has an offset */
 #define DFT_OPEN_NOWHERE 64u /* it has none: a pipe, a terminal */
+#define DFT_OPEN_MOVED                                                                                                 \
+    128u /* the kernel's offset was moved from under the stream: what is in its buffer is from elsewhere */
 #define DFT_OPEN_INLINED 16u /* the stream is also moved by inlined code (inlined.h) */
 
 /* With no other flag a stream's position is known. */

@@ -8,7 +8,13 @@
 
 /* The offset of a description that others may move, or that is not known, before the call. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
-int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved);
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
+/* The same for a call at an offset of its own that happens elsewhere. */
+void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
+int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved);
+
+/* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
+void dft_stream_find(struct dft_open *open, const FILE *stream);
 
 /* The single-threaded process needs no locked instructions. */
 extern char __libc_single_threaded __attribute__((weak));
@@ -58,23 +64,18 @@ static inline int dft_op_closes(enum dft_op op)
 
 static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
 {
-    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
-
-    if (__builtin_expect(flags, 0)) {
-        struct dft_probe copy = *probe;
-
-        probe->offset = dft_probe_ask_offset(&copy, op);
-        if (atomic_load_explicit(&probe->open->flags, memory_order_relaxed))
-            return;
-    }
     probe->started = dft_turn_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
-    probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
-    if (__builtin_expect(probe->started != probe->finished, 0)) {
+    probe->asked = 0;
+    if (__builtin_expect(
+            atomic_load_explicit(&probe->open->flags, memory_order_relaxed) || probe->started != probe->finished, 0)) {
         struct dft_probe copy = *probe;
 
         probe->offset = dft_probe_ask_offset(&copy, op);
+        probe->asked = 1;
+        return;
     }
+    probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
 }
 
 /* The word is still that of before the call: the description is the same. */
@@ -89,26 +90,27 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
     uint32_t started, finished;
+    int alone;
 
     if (!dft_probe_is_same(probe))
         return -1;
-    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
-        struct dft_probe copy = *probe;
-
-        return dft_probe_settle_offset(&copy, moved);
-    }
     finished = dft_turn_add(&open->finished);
     started = atomic_load_explicit(&open->started, memory_order_acquire);
-    if (__builtin_expect(
-            probe->started == probe->finished && started == probe->started + 1 && finished == probe->finished, 1)) {
-        atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
-        return probe->offset;
-    }
-    {
+    alone = probe->started == probe->finished && started == probe->started + 1 && finished == probe->finished;
+    if (__builtin_expect(!alone || probe->asked || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
         struct dft_probe copy = *probe;
 
-        return dft_probe_settle_offset(&copy, moved);
+        return dft_probe_settle_offset(&copy, moved, alone);
     }
+    atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
+    return probe->offset;
+}
+
+static inline int dft_is_elsewhere(const struct dft_open *open, enum dft_op op, const struct dft_call_args *args)
+{
+    return args->offset == -1 ||
+           (op == DFT_OP_PWRITE &&
+            (args->flags & RWF_APPEND || atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND));
 }
 
 /* Sequential and consecutive, from the description's last access; and this one is the last now. */

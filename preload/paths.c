@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "codec.h"
 #include "config.h"
@@ -185,6 +186,22 @@ static void judge(struct dft_path *path)
     path->traced = dft_traced_path(path->text, path->length);
 }
 
+/* What the kernel writes behind the name of a file that has none any more. */
+#define DELETED        " (deleted)"
+#define DELETED_LENGTH ((long)sizeof DELETED - 1)
+
+/* No: the file at that path is this one, it is called so. The text is not terminated. */
+static int is_called_so(int fd, char *text, long length, long room)
+{
+    struct stat at, open;
+
+    if (length >= room)
+        return 0;
+    text[length] = 0;
+    return DFT_SYS(newfstatat, AT_FDCWD, text, &at, AT_SYMLINK_NOFOLLOW, 0, 0) == 0 &&
+           DFT_SYS(fstat, fd, &open, 0, 0, 0, 0) == 0 && at.st_ino == open.st_ino && at.st_dev == open.st_dev;
+}
+
 void dft_path_of_fd(struct dft_path *path, int fd)
 {
     long n;
@@ -197,6 +214,9 @@ void dft_path_of_fd(struct dft_path *path, int fd)
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
         n = read_fd_link(fd, path->text, LONGEST);
     path->length = n > 0 ? (uint32_t)n : 0;
+    if (n > DELETED_LENGTH && !memcmp(path->text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH) &&
+        !is_called_so(fd, path->text, n, path->more ? LONGEST : DFT_PATH_ROOM))
+        path->length -= DELETED_LENGTH;
     if (path->length && (path->text[0] == '/' || dft_traced_link(path->text, path->length))) {
         path->id = dft_name_id(path->text, path->length);
         path->traced = path->text[0] != '/' || dft_traced_path(path->text, path->length);

@@ -133,7 +133,8 @@ static void bind_opened(struct dft_thread *self, enum dft_op op, const struct df
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, path->id, 0, open_flags(op, args) | DFT_OPEN_NEW);
+    dft_fd_bind(fd, path->id, op == DFT_OP_FOPEN && args->fopen_mode[0] == 'a' ? -1 : 0,
+                open_flags(op, args) | DFT_OPEN_NEW);
     if (op == DFT_OP_OPENDIR || (op == DFT_OP_OPEN && args->flags & O_DIRECTORY))
         dft_path_remember(self, path, fd);
 }
@@ -253,14 +254,27 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
 
 /* --- calls on descriptors ----------------------------------------------------------------------------------------- */
 
+/* Other descriptors may be left: they go on where the stream has left the kernel's offset. */
+static void stream_closed(struct dft_open *open)
+{
+    if (atomic_load_explicit(&open->references, memory_order_relaxed) < 2)
+        return;
+    atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_MOVED),
+                              memory_order_relaxed);
+}
+
 void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err)
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_thread_get();
     struct dft_slot record;
 
-    if (!dft_in_vfork_child())
+    if (!dft_in_vfork_child()) {
+        if (call == DFT_CALL_fclose && probe->open)
+            stream_closed(probe->open);
         dft_fd_drop(probe->word);
+    }
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
@@ -275,31 +289,32 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
 {
     struct dft_open *open = probe->open;
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t position = result;
+    int64_t position;
+    int error = errno;
 
     if (!dft_probe_is_same(probe))
         return;
     if (op == DFT_OP_SEEK) {
-        if (!(flags & DFT_OPEN_STREAM)) {
+        if (flags & DFT_OPEN_STREAM) {
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
+        } else {
             atomic_store_explicit(&open->offset, result, memory_order_relaxed);
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
         }
         return;
     }
-    if (op == DFT_OP_FSEEK) {
-        int error = errno;
-
-        if (args->flags != SEEK_SET && dft_is_sandboxed()) {
-            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST | DFT_OPEN_STREAM, memory_order_relaxed);
-            return;
-        }
-        position = args->flags == SEEK_SET ? args->offset : DFT_REAL(ftello)(args->stream);
-        errno = error;
+    if (flags & DFT_OPEN_MOVED && args->stream->_mode <= 0 && dft_stream_is_filled(args->stream))
+        return; /* the stream believes in an offset that others have moved */
+    if (args->flags != SEEK_SET && dft_is_sandboxed()) {
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST | DFT_OPEN_STREAM, memory_order_relaxed);
+        return;
     }
+    position = args->flags == SEEK_SET ? args->offset : DFT_REAL(ftello)(args->stream);
+    errno = error;
     if (position >= 0) {
         atomic_store_explicit(&open->offset, position, memory_order_relaxed);
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
-        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+        atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
     }
 }
 
@@ -319,10 +334,21 @@ static void forget(const struct dft_call_args *args, int64_t result)
     }
 }
 
+/* fdopen. To append, it may go to the end at once. Two streams on one description move each other's offset, as another process
+ * would. */
+static void stream_made(struct dft_open *open, const char *mode)
+{
+    uint32_t more = DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND | DFT_OPEN_LOST : 0);
+
+    if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_STREAM)
+        more |= DFT_OPEN_SHARED;
+    atomic_fetch_or_explicit(&open->flags, more, memory_order_relaxed);
+}
+
 /* What a successful call does to descriptors and offsets. */
 static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
 {
-    if (op == DFT_OP_SEEK || op == DFT_OP_FSEEK || op == DFT_OP_FTELL)
+    if (op == DFT_OP_SEEK || op == DFT_OP_FSEEK) /* ftell moves nothing, and may tell where the stream was */
         move_offset(probe, op, args, result);
     else if (op == DFT_OP_DUP && dft_in_vfork_child())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
@@ -333,7 +359,7 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
     else if (op == DFT_OP_CHDIR)
         dft_paths_directory_changed();
     else if (op == DFT_OP_FOPEN && probe->open)
-        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+        stream_made(probe->open, args->fopen_mode);
 }
 
 void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,

@@ -109,18 +109,28 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         probe->file = probe->open->file;
         if (dft_op_moves_offset(op))
             dft_offset_begin(probe, op);
+        if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
+            probe->elsewhere = DFT_THERE;
+            if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
+                dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
+        }
     }
     if (args->measured && op == DFT_OP_FGETS)
         dft_stream_mark(args->stream, &probe->mark);
     if (args->stream && probe->open) {
-        if (__builtin_expect(atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_INLINED, 0))
+        uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+        if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
             dft_inlined_sync(args->stream, probe->open, probe->word);
+        if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
+            dft_stream_find(probe->open, args->stream);
         if (!args->run && dft_self && dft_self->runs_open)
             dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
     }
-    if (args->errno_tells) {
+    probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
+    if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
         probe->error = errno;
-        errno = 0;
+        errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
     }
     probe->start = dft_ticks();
     dft_flight_begin(probe, call);
@@ -156,9 +166,11 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }
-    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) &&
-        __builtin_expect(offset == -1 && !err, 0)) /* preadv2: at the offset, moving it */
-        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) && __builtin_expect(probe->elsewhere, 0)) {
+        struct dft_probe probe_copy = *probe;
+
+        offset = dft_probe_end_elsewhere(&probe_copy, moved);
+    }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;

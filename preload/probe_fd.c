@@ -99,7 +99,7 @@ int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
 
 /* The offsets before and after must fit to what was moved, else others did so too and nobody knows; for an append the one before is
  * the size of the file. */
-int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone)
 {
     struct dft_open *open = probe->open;
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
@@ -107,12 +107,57 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved)
 
     if (after < 0)
         return -1;
-    if (!(flags & DFT_OPEN_STREAM)) {
+    if (flags & DFT_OPEN_STREAM) {
+        if (moved) /* from under the stream */
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
+    } else if (!alone) { /* another call may move it now */
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    } else {
         atomic_store_explicit(&open->offset, after, memory_order_relaxed);
         if (flags & DFT_OPEN_LOST)
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
     }
     return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
+}
+
+void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags)
+{
+    struct stat st;
+
+    if (offset == -1 && !(op == DFT_OP_PWRITE && flags & RWF_APPEND)) {
+        probe->elsewhere = DFT_AT_THE_DESCRIPTOR;
+        dft_offset_begin(probe, op == DFT_OP_PREAD ? DFT_OP_READ : DFT_OP_WRITE);
+        return;
+    }
+    probe->elsewhere = DFT_AT_THE_END;
+    if (offset == -1) /* and the descriptor's own offset is behind it */
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    probe->offset = DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
+}
+
+int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved)
+{
+    struct stat st;
+
+    if (probe->elsewhere == DFT_AT_THE_DESCRIPTOR)
+        return dft_offset_end(probe, moved);
+    if (probe->offset < 0 || !dft_probe_is_same(probe) || DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    return st.st_size - probe->offset == moved ? probe->offset : -1;
+}
+
+void dft_stream_find(struct dft_open *open, const FILE *stream)
+{
+    int64_t offset;
+
+    if (dft_stream_is_filled(stream))
+        return;
+    offset = dft_sys_lseek(stream->_fileno, 0, SEEK_CUR);
+    if (offset < 0)
+        return;
+    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+    atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
 }
 
 /* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
@@ -134,7 +179,7 @@ int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum d
 
     if (!(flags & DFT_OPEN_STREAM))
         flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;
-    if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST) || (writes && flags & DFT_OPEN_APPEND)) {
+    if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST | DFT_OPEN_MOVED) || (writes && flags & DFT_OPEN_APPEND)) {
         if (writes && flags & DFT_OPEN_APPEND)
             atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
         return -1;

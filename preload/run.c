@@ -248,7 +248,7 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
     if (failed) {
         record_failure(call, op, quick, error);
     } else {
-        if (op == DFT_OP_FGETS && quick->text && moved > 0)
+        if (op == DFT_OP_FGETS && quick->text && raw)
             moved = dft_stream_line(dft_fd_open(quick->word), &args);
         dft_run_begin_quick(call, op, quick->stream, moved);
     }

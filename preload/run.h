@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) int dft_run_is_quick(enum dft_op op
     const FILE *stream = quick->stream;
 
     if (__builtin_expect((quick->word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED || dft_vfork_mark ||
-                             stream->_mode > 0,
+                             stream->_mode > 0 || (quick->text && ferror_unlocked(quick->stream)),
                          0))
         return 0;
     if (op == DFT_OP_FGETS) {

@@ -16,6 +16,12 @@ int dft_stream_is_written(const FILE *stream)
     return (stream->_flags & PUTTING) != 0;
 }
 
+int dft_stream_is_filled(const FILE *stream)
+{
+    return stream->_IO_read_ptr != stream->_IO_read_end || stream->_IO_write_ptr != stream->_IO_write_base ||
+           stream->_flags & IN_BACKUP || stream->_mode > 0;
+}
+
 /* The kernel's offset is that of the end of the get area, also while the stream is written. */
 int64_t dft_stream_position(const FILE *stream)
 {
@@ -44,8 +50,10 @@ static int64_t position_of(const FILE *stream)
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-    int64_t moved =
-        flags & ~DFT_OPEN_KNOWN ? -1 : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
+    int appends = flags & DFT_OPEN_APPEND && dft_stream_is_written(stream);
+    int64_t moved = appends || flags & ~(DFT_OPEN_KNOWN | DFT_OPEN_APPEND)
+                        ? -1
+                        : position_of(stream) - atomic_load_explicit(&open->offset, memory_order_relaxed);
 
     return moved >= 0 ? moved : guess;
 }

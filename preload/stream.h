@@ -30,6 +30,9 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
 /* Is it being written, not read? */
 int dft_stream_is_written(const FILE *stream);
 
+/* Is there something in its buffer, to be read or to be written? (Of wide streams that is not known.) */
+int dft_stream_is_filled(const FILE *stream);
+
 /* The position of a stream, by its buffer and the kernel's offset; -1: not known (wide streams, pipes). */
 int64_t dft_stream_position(const FILE *stream);
 

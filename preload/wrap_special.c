@@ -37,10 +37,11 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
 
     if (dft_tracefile_is(fd))
         return not_open();
-    if (fd == fd2 || !dft_on)
+    if (!dft_on)
         return make(fd, fd2, flags);
-    dft_tracefile_step_aside(fd2);
-    before = ours ? 0 : dft_fd_unbind(fd2);
+    if (fd != fd2)
+        dft_tracefile_step_aside(fd2);
+    before = ours || fd == fd2 ? 0 : dft_fd_unbind(fd2);
     traced = dft_probe_begin(&probe, call, DFT_OP_DUP, &args, DFT_ON_POSIX);
     result = make(fd, fd2, flags);
     error = errno;
@@ -49,7 +50,7 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
     else
         dft_fd_drop(before);
     if (traced)
-        dft_end_fd(&probe, call, DFT_OP_DUP, &args, result, result < 0 ? error : 0);
+        dft_end_fd(&probe, call, fd == fd2 ? DFT_OP_CONTROL : DFT_OP_DUP, &args, result, result < 0 ? error : 0);
     errno = error;
     return result;
 }
@@ -92,6 +93,7 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
             atomic_fetch_or(&probe->open->flags, DFT_OPEN_APPEND);
         else
             atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
+        atomic_fetch_or(&probe->open->flags, DFT_OPEN_LOST); /* the next call asks */
     }
     dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
 }

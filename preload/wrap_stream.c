@@ -21,15 +21,36 @@
 
 /* --- another file, another place ---------------------------------------------------------------------------------- */
 
-/* The stream's old descriptor is closed within, the new one may have the same number. */
-WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
+/* The stream's own file again, in another mode: a new description of the same name, whatever has become of the file. */
+static FILE *reopen_same(const char *mode, FILE *stream)
 {
-    const struct dft_call_args args =
-        DFT_ARGS(.path = path ? path : "", .dirfd = path ? AT_FDCWD : dft_stream_fd(stream), .fopen_mode = mode);
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .fopen_mode = mode);
     struct dft_probe probe;
     uint64_t before = 0;
     FILE *result;
 
+    if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
+        return DFT_REAL(freopen)(NULL, mode, stream);
+    if (!dft_in_vfork_child())
+        before = dft_fd_unbind(probe.fd);
+    result = DFT_REAL(freopen)(NULL, mode, stream);
+    if (result && !dft_in_vfork_child())
+        dft_fd_bind(dft_stream_fd(result), probe.file, 0, DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
+    dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
+    dft_fd_drop(before);
+    return result;
+}
+
+/* The stream's old descriptor is closed within, the new one may have the same number. */
+WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.path = path, .fopen_mode = mode);
+    struct dft_probe probe;
+    uint64_t before = 0;
+    FILE *result;
+
+    if (!path)
+        return reopen_same(mode, stream);
     if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
         return DFT_REAL(freopen)(path, mode, stream);
     if (!dft_in_vfork_child())
@@ -81,7 +102,9 @@ static void end_unget(struct dft_probe *probe, enum dft_call_number call, const 
 {
     int err = result < 0 ? errno : 0;
 
-    if (!err && atomic_load_explicit(&probe->open->flags, memory_order_relaxed) == DFT_OPEN_STREAM &&
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+    if (!err && (flags & ~DFT_OPEN_APPEND) == DFT_OPEN_STREAM &&
         atomic_fetch_sub_explicit(&probe->open->offset, bytes, memory_order_relaxed) < bytes)
         atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     dft_end_fd(probe, call, DFT_OP_OTHER, args, result, err);

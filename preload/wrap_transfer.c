@@ -34,7 +34,8 @@ struct side {
 
 static void begin_side(struct side *side)
 {
-    const struct dft_call_args args = DFT_ARGS(.fd = side->fd);
+    const struct dft_call_args args =
+        DFT_ARGS(.fd = side->fd, .offset = side->position ? 0 : -1); /* or wherever it is */
 
     side->traced = dft_probe_begin(&side->probe, side->call, side->op, &args, DFT_ON_POSIX);
 }
@@ -98,6 +99,8 @@ static void end_transfer(struct side *in, struct side *out, size_t size, int fla
     } else if (out->traced) {
         end_call(out, size, flags, result, err);
     }
+    if (in->traced && out->traced && in->probe.open == out->probe.open) /* who moved its offset how far? */
+        atomic_fetch_or_explicit(&in->probe.open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     errno = error;
 }
 
