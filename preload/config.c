@@ -257,13 +257,14 @@ void dft_config_init(char *const *environment)
 
     if (!environment)
         return;
-    identify_messages(&message_device, &message_inode);
     for (int levels_first = 1; levels_first >= 0; levels_first--)
         for (char *const *e = environment; *e; e++) {
             const char *name = *e + sizeof prefix - 1, *equals;
 
             if (strncmp(*e, prefix, sizeof prefix - 1) || !(equals = strchr(name, '=')))
                 continue;
+            if (!message_inode) /* nothing is asked of the kernel where we are not asked for */
+                identify_messages(&message_device, &message_inode);
             if ((strncmp(name, "LOG_LEVEL=", 10) == 0) == levels_first)
                 set_option(name, (size_t)(equals - name), equals + 1);
         }

@@ -5,7 +5,7 @@ import pathlib
 import sys
 import time
 
-from compare import FULL, PROGRAMS, Rule, Skip, Tests, both, full, need, processes_of, true
+from compare import FULL, PROGRAMS, LIBRARY, Rule, Skip, Tests, both, equal, full, need, processes_of, run, true
 
 tests = Tests()
 SCRIPTS = PROGRAMS.parent / "scripts"
@@ -72,6 +72,49 @@ def node(directory):
 def node_with_io_uring(directory):
     need("node")
     both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], least=5, env={"UV_USE_IO_URING": "1"})
+
+
+# --- other ways to trace ---------------------------------------------------------------------------------------------
+
+OTHER_WAYS = {
+    "pipes_and_sockets": {"DATA_DIR": "all:pipe::socket:"},
+    "aggregates_only": {"ENABLE_AGGREGATION": 1},
+    "uncompressed": {"TRACE_COMPRESSION": 0, "TIME_METRIC": "REL"},
+    "cleaned_environments": {"FOLLOW_EXEC": 1},
+    "nothing_traced": {"DATA_DIR": "/nosuch"},
+}
+
+
+def other_way(name, settings):
+    def test(directory):
+        work("bash.sh", "ps", shell="bash", rules=[PROCESS_NUMBERS], settings=settings, least=0)(directory)
+        both(directory, ["perl", SCRIPTS / "perl.pl"], expect=5, settings=settings, least=0)
+        if FULL:
+            work("git.sh", "git", size=(25, 50), ignore=[STAT_DATA], settings=settings, least=0)(directory)
+            work("make.sh", "make", "gcc", "g++", "objdump", size=(6, 20), rules=[MAKE_TEMPORARY], settings=settings, least=0)(directory)
+            both(directory, ["node", SCRIPTS / "node.js"], expect=6, ignore=[RANDOM_NAME], settings=settings, least=0)
+    test.__name__ = name
+    return test
+
+
+for way, how in OTHER_WAYS.items():
+    case = other_way(way, how)
+    tests.case(case if way == "pipes_and_sockets" else full(case))
+
+
+@tests.case
+def not_switched_on(directory):
+    """Loaded and no more: the kernel is asked for nothing that it is not asked for without, once the libraries are there."""
+    need("strace", "cat")
+    (directory / "in").write_text("some text\n")
+    seen = []
+    for library in (None, LIBRARY):
+        done = run(["strace", "-f", "-o", directory / "calls", "-E", f"LD_PRELOAD={library}" if library else "NONE=", "cat", directory / "in"])
+        equal(done.out, b"some text\n", "output")
+        calls = [line.split("(")[0].split()[-1] for line in (directory / "calls").read_text().splitlines() if "(" in line]
+        seen.append(calls[calls.index("munmap") + 1:])  # behind what the loader does, which ends with its cache
+    true(len(seen[0]) > 10, f"system calls without the library: {seen[0]}")
+    equal(seen[1], seen[0], "system calls")
 
 
 # --- what else is loaded with it --------------------------------------------------------------------------------------
