@@ -84,6 +84,20 @@ static inline int dft_probe_is_same(const struct dft_probe *probe)
     return dft_fd_word(probe->fd) == probe->word;
 }
 
+/* A seek: the offset is known, unless a stream is on it, which is moved without its knowledge. */
+static inline void dft_offset_set(struct dft_open *open, int64_t offset)
+{
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+
+    if (flags & DFT_OPEN_STREAM) {
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    if (flags & DFT_OPEN_LOST)
+        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+}
+
 /* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
  * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)

@@ -295,12 +295,7 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
     if (!dft_probe_is_same(probe))
         return;
     if (op == DFT_OP_SEEK) {
-        if (flags & DFT_OPEN_STREAM) {
-            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
-        } else {
-            atomic_store_explicit(&open->offset, result, memory_order_relaxed);
-            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
-        }
+        dft_offset_set(open, result);
         return;
     }
     if (flags & DFT_OPEN_MOVED && args->stream->_mode <= 0 && dft_stream_is_filled(args->stream))

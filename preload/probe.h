@@ -207,6 +207,35 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     dft_ring_put(self, &record);
 }
 
+/* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of the rest. */
+static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe *probe, enum dft_call_number call,
+                                                               enum dft_op op, const struct dft_call_args *args,
+                                                               int64_t result, int err)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_self;
+    struct dft_slot record;
+
+    if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32, 0))
+        return 0;
+    if (op == DFT_OP_SEEK && !err && dft_probe_is_same(probe))
+        dft_offset_set(probe->open, result);
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    record.size = (uint32_t)args->flags;
+    record.start = probe->start;
+    record.duration = (uint32_t)(end - probe->start);
+    record.call = (uint16_t)call;
+    record.bits = 0;
+    record.file = probe->file;
+    record.result = result;
+    record.offset = -1;
+    record.fd = probe->fd;
+    record.err = (uint16_t)err;
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_ring_put(self, &record);
+    return 1;
+}
+
 /* The end of any call: `result` is what the function returned, pointers as numbers. */
 static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe *probe, enum dft_call_number call,
                                                                 enum dft_op op, const struct dft_call_args *args,
@@ -216,7 +245,8 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
-    } else {
+    } else if (!((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
+                 !args->errno_tells && dft_end_quick(probe, call, op, args, result, err))) {
         struct dft_probe probe_copy = *probe;
         struct dft_call_args args_copy = *args;
 

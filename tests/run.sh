@@ -145,7 +145,10 @@ check_format() {
 
 check_shell() {
     for script in $(git ls-files '*.sh' .ci/run 2>/dev/null || echo tests/run.sh); do
-        sh -n "$script" || return 1
+        case $(basename "$script") in
+        bash.sh) bash -n "$script" || return 1 ;;
+        *) sh -n "$script" || return 1 ;;
+        esac
     done
 }
 

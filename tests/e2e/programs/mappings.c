@@ -69,7 +69,8 @@ static void whole(int fd)
     check(!msync(at, 10 * PAGE, MS_SYNC) && !msync(at + PAGE, 10, MS_ASYNC), "msync");
     check(!madvise(at + 2 * PAGE, 3 * PAGE, MADV_WILLNEED) && !madvise(odd, 100, MADV_RANDOM), "madvise");
     check(!posix_madvise(at, 4 * PAGE, POSIX_MADV_SEQUENTIAL), "posix_madvise");
-    check(!mlock(at, PAGE) && !munlock(at, PAGE) && !mlock2(at + PAGE, 5, MLOCK_ONFAULT) && !munlock(at, 2 * PAGE), "mlock");
+    check(!mlock(at, PAGE) && !munlock(at, PAGE) && !mlock2(at + PAGE, 5, MLOCK_ONFAULT) && !munlock(at, 2 * PAGE),
+          "mlock");
     check(!munmap(odd, 100) && !munmap(at, 10 * PAGE), "munmap");
 }
 
