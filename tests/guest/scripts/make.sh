@@ -54,4 +54,4 @@ objdump -d program | grep -c call
 strip program
 nm -D libf.so | sed 's/^[0-9a-f]*//' | sort | tail -n 3
 printf 'bad: ; false\nworse: ; cat nosuch\nall: bad worse\n' >bad.mk
-make -f bad.mk -k -j2 all 2>&1 | sort || echo failed
+make -f bad.mk -k -j2 --output-sync all 2>&1 | sort || echo failed
