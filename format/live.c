@@ -97,126 +97,12 @@ static int reading_init(struct reading *reading, const struct dft_live *live, co
     return 0;
 }
 
-static void add_open(const struct reading *reading, struct dft_batch *batch, uint32_t call, uint64_t start,
-                     uint64_t region, uint16_t depth)
-{
-    batch->events[batch->count++] = (struct dft_event){.start_ns = dft_clock_ns(reading->take.clock, start),
-                                                       .region = region,
-                                                       .offset = -1,
-                                                       .fd = -1,
-                                                       .calls = 1,
-                                                       .unit = 1,
-                                                       .call = call,
-                                                       .depth = depth,
-                                                       .phase = DFT_PHASE_BEGIN,
-                                                       .bits = DFT_BIT_OPEN};
-}
-
-static void run_event(const struct dft_run *run, const struct dft_clock *clock, uint32_t position,
-                      struct dft_event *event)
-{
-    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
-
-    *event = (struct dft_event){.start_ns = dft_clock_ns(clock, run->start),
-                                .file = run->file,
-                                .region = run->region,
-                                .size = moved >> DFT_RUN_CALL_BITS,
-                                .result = (int64_t)(moved >> DFT_RUN_CALL_BITS),
-                                .offset = run->offset,
-                                .call = position,
-                                .calls = (uint32_t)moved & ((1u << DFT_RUN_CALL_BITS) - 1),
-                                .unit = 1,
-                                .fd = run->fd,
-                                .depth = run->depth,
-                                .bits = run->bits,
-                                .phase = DFT_PHASE_COMPLETE};
-    event->dur_ns = dft_clock_ns(clock, run->start + run->duration) - event->start_ns;
-}
-
-/* Position of the call in the batch; added when it is not there. */
-static uint32_t position_of_call(struct dft_batch *batch, const struct dft_call_row *row)
-{
-    uint64_t id = dft_name_id(row->text, row->length);
-    uint32_t i = 0;
-
-    while (i < batch->ncalls && batch->calls[i].id != id)
-        i++;
-    if (i == batch->ncalls)
-        batch->calls[batch->ncalls++] = (struct dft_call){.id = id, .text = {row->text, row->length}, .op = row->op};
-    return i;
-}
-
-/* Has the run become a record: one that stands whole in a ring, or is in a block? */
-static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_run *run)
-{
-    uint64_t record = atomic_load(&((struct dft_run *)(uintptr_t)run)->record);
-    const struct dft_ring *ring;
-    size_t offset = 0;
-
-    if (!record--)
-        return 0;
-    while ((ring = dft_live_ring(reader->bytes, reader->length, &offset)))
-        if (ring->stream == run->record_stream &&
-            atomic_load(&dft_ring_slot(ring, record)->marker) == dft_ring_marker(ring, record, DFT_SLOT_VALID))
-            return 1;
-    return reader->covered && reader->covered(reader->context, run->record_stream, record);
-}
-
-void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
-                    struct dft_batch *batch)
-{
-    *batch = (struct dft_batch){.key = take->key,
-                                .stream = ring->stream | DFT_RUN_STREAMS,
-                                .tid = ring->tid,
-                                .first = atomic_load(&ring->runs_taken),
-                                .events = take->events,
-                                .calls = take->calls};
-    for (uint32_t i = 0; i < DFT_RUNS; i++) {
-        uint32_t call = atomic_load(&ring->runs[i].call);
-        const struct dft_call_row *row = &dft_call_rows[call < DFT_CALL_COUNT ? call : 0];
-
-        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_run_calls(&ring->runs[i]) ||
-            (reader && run_is_recorded(reader, &ring->runs[i])))
-            continue;
-        run_event(&ring->runs[i], take->clock, position_of_call(batch, row), &batch->events[batch->count++]);
-    }
-    batch->last = batch->first + batch->count - 1;
-}
-
-/* What was open when the copy was made: the regions from the outermost, then the call. */
-static void open_batch(const struct reading *reading, struct dft_batch *batch)
-{
-    const struct dft_ring *ring = reading->ring;
-    uint32_t depth = atomic_load(&reading->ring->depth), call = atomic_load(&reading->ring->flight_call);
-    uint32_t known = depth < DFT_OPEN_REGIONS ? depth : DFT_OPEN_REGIONS;
-    uint64_t region = 0;
-
-    *batch = (struct dft_batch){.key = reading->take.key,
-                                .stream = ring->stream,
-                                .tid = ring->tid,
-                                .first = 1,
-                                .events = reading->take.events,
-                                .calls = reading->take.calls};
-    for (uint32_t i = 0; i < known; i++) {
-        batch->calls[batch->ncalls] = (struct dft_call){.id = ring->regions[i].name, .op = DFT_OP_REGION};
-        add_open(reading, batch, batch->ncalls++, ring->regions[i].start, region, (uint16_t)i);
-        region = ring->regions[i].name;
-    }
-    if (call > DFT_CALL_NONE && call < DFT_CALL_COUNT) {
-        const struct dft_call_row *row = &dft_call_rows[call];
-
-        batch->calls[batch->ncalls] = (struct dft_call){
-            .id = dft_name_id(row->text, row->length), .text = {row->text, row->length}, .op = row->op};
-        add_open(reading, batch, batch->ncalls++, ring->flight_start, region, (uint16_t)depth);
-        batch->events[batch->count - 1].file = ring->flight_file;
-        batch->events[batch->count - 1].fd = ring->flight_fd;
-    }
-}
-
 int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader)
 {
     struct reading reading;
     struct dft_batch batch;
+    const struct dft_ended ended = {atomic_load(&((struct dft_live *)(uintptr_t)live)->ended_ns),
+                                    (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how)};
     uint64_t sequence, head;
     int result = reading_init(&reading, live, ring, reader);
 
@@ -232,10 +118,10 @@ int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, s
             result = reader->give(reader->context, &batch);
     }
     reader->torn = reading.take.torn;
-    dft_runs_batch(reading.ring, &reading.take, reader, &batch);
+    dft_unfinished_batch(reading.ring, &reading.take, reader, &ended, &batch);
     if (batch.count && !result)
         result = reader->give(reader->context, &batch);
-    open_batch(&reading, &batch);
+    dft_open_batch(reading.ring, &reading.take, &batch);
     if (batch.count && !result)
         result = reader->give(reader->context, &batch);
 out:

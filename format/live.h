@@ -22,7 +22,7 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     2
+#define DFT_LIVE_VERSION     3
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
@@ -53,8 +53,8 @@ struct dft_live {
     _Atomic uint64_t size;   /* bytes in use: where the next ring goes */
     _Atomic uint64_t events; /* written to blocks */
     _Atomic uint64_t overhead_ns;
-    _Atomic uint32_t how,
-        status; /* enum dft_ending of a process in state CLEAN that could not write END, and its status */
+    _Atomic uint32_t how, status; /* enum dft_ending of a process that came to its end, and its status */
+    _Atomic uint64_t ended_ns;    /* Unix ns; 0: not yet. Regions that are open then end with it */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
 };
 
@@ -111,9 +111,22 @@ enum dft_item {
 };
 
 struct dft_open_region {
-    uint64_t name;
+    uint64_t name;  /* 0: the end of the process has ended it */
     uint64_t start; /* ticks */
 };
+
+/* Who gets the name puts the region's event: its thread, or whoever ends the process meanwhile. 0: the other was first. */
+static inline uint64_t dft_region_claim(struct dft_open_region *region)
+{
+    return __atomic_exchange_n(&region->name, 0, __ATOMIC_RELAXED);
+}
+
+/* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of their events says it. */
+struct dft_ended {
+    uint64_t time_ns; /* Unix ns; 0: it has not, or not known when */
+    uint8_t how;      /* enum dft_ending */
+};
+#define DFT_ENDED_BY "ended_by"
 
 /* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner puts the record into a ring, whose stream and number it notes
  * here first, and then ends the run: so that off line it is counted once. */
@@ -242,9 +255,12 @@ struct dft_live_reader {
     uint64_t torn; /* out: records that were half-written */
 };
 
-/* The open runs of a ring as a batch; with a reader, without those that have become records. */
-void dft_runs_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
-                    struct dft_batch *batch);
+/* The open runs of a ring as a batch, and if the process has ended its open regions, which are claimed; with a reader, without runs that have
+ * become records. */
+void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
+                          const struct dft_ended *ended, struct dft_batch *batch);
+/* The regions that are open, from the outermost, then the call in flight: what is not known to have ended. */
+void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
 
 /* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. Open runs come behind the records, in a
  * stream of their own (DFT_RUN_STREAMS). The call in flight and the

@@ -120,6 +120,22 @@ static void put(struct dft_thread *self, struct dft_slot *record, uint64_t durat
     dft_ring_put_any(self, record, &items);
 }
 
+/* The region is this thread's to record, unless the end of the process came first. Late, whoever claims its name has it; before that
+ * the finaliser sees the new depth, or this thread that it is late. */
+static int leave_region(struct dft_ring *home, uint32_t index)
+{
+    int late = *(volatile int *)&dft_late;
+    uint64_t name = late ? dft_region_claim(&home->regions[index]) : 0;
+
+    atomic_store_explicit(&home->depth, index, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!late && __builtin_expect(*(volatile int *)&dft_late, 0)) {
+        name = dft_region_claim(&home->regions[index]);
+        late = 1;
+    }
+    return !late || name;
+}
+
 /* Ends the innermost region, which has this index. */
 static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
 {
@@ -136,10 +152,11 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
                               .fd = -1,
                               .depth = (uint16_t)index};
 
-    atomic_store_explicit(&home->depth, index, memory_order_release);
-    if (to > from)
-        dft_pieces_add(&args, self->args + from, (uint32_t)(to - from));
-    put(self, &record, end - region.start, &args);
+    if (leave_region(home, index)) {
+        if (to > from)
+            dft_pieces_add(&args, self->args + from, (uint32_t)(to - from));
+        put(self, &record, end - region.start, &args);
+    }
     self->args_used = from;
     self->args_cut = 0;
 }
@@ -292,6 +309,25 @@ static void arg_string(const char *key, const char *value)
 {
     if (value)
         keep_arg(DFT_ITEM_ARG_STRING, key, value, (uint32_t)strnlen(value, STRING_MOST));
+}
+
+/* --- the end -------------------------------------------------------------------------------------------------------- */
+
+void dft_annotate_end_all(struct dft_thread *self, const char *what)
+{
+    uint64_t end = dft_ticks();
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    if (depth > DFT_OPEN_REGIONS) {
+        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
+                                  memory_order_relaxed);
+        depth = DFT_OPEN_REGIONS;
+        atomic_store_explicit(&self->home->depth, depth, memory_order_relaxed);
+    }
+    while (depth > 0) {
+        arg_string(DFT_ENDED_BY, what);
+        end_innermost(self, --depth, end);
+    }
 }
 
 /* --- what programs see -------------------------------------------------------------------------------------------- */

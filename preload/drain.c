@@ -274,23 +274,24 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     return busy;
 }
 
-/* --- open runs of other threads ------------------------------------------------------------------------------------- */
+/* --- what threads have open ------------------------------------------------------------------------------------- */
 
-struct runs_job {
+struct open_job {
     struct dft_context *context;
     struct dft_ring *home;
+    const struct dft_ended *ended;
 };
 
 /* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (two threads that end the process,
  * or dftmerge after a kill) gives the same numbers. */
-static void drain_runs(void *argument)
+static void drain_open(void *argument)
 {
-    struct runs_job *job = argument;
+    struct open_job *job = argument;
     struct dft_context *context = job->context;
     struct dft_batch batch;
 
     context->failed = 0;
-    dft_runs_batch(job->home, &context->take, NULL, &batch);
+    dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
     batch.key = dft_key;
     if (batch.count)
         put_batch(context, &batch);
@@ -300,27 +301,29 @@ static void drain_runs(void *argument)
     atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
 }
 
-static int has_runs(const struct dft_ring *home)
+static int has_open(const struct dft_ring *home, const struct dft_ended *ended)
 {
+    if (ended->time_ns && atomic_load_explicit(&home->depth, memory_order_acquire))
+        return 1;
     for (uint32_t i = 0; i < DFT_RUNS; i++)
         if (atomic_load_explicit(&home->runs[i].call, memory_order_acquire))
             return 1;
     return 0;
 }
 
-uint32_t dft_drain_runs(struct dft_thread *thread)
+uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended)
 {
-    struct runs_job job = {.home = thread->home};
+    struct open_job job = {.home = thread->home, .ended = ended};
 
     if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
         return 1;
-    if (!has_runs(job.home))
+    if (!has_open(job.home, ended))
         return 0;
     job.context = dft_context_acquire();
     if (!job.context)
         return 1;
     dft_clock_update(&job.context->clock);
-    dft_on_stack(job.context->stack_top, drain_runs, &job);
+    dft_on_stack(job.context->stack_top, drain_open, &job);
     dft_context_release(job.context);
     return 0;
 }

@@ -17,6 +17,7 @@
 #include "config.h"
 #include "context.h"
 #include "drain.h"
+#include "end.h"
 #include "fdtable.h"
 #include "inlined.h"
 #include "follow.h"
@@ -225,19 +226,20 @@ int dft_process_can_run(int dirfd, const char *path)
 }
 
 /* All rings to the file. Returns the number of slots that other threads are still filling. */
-static uint32_t drain_everything(uint64_t wait_until_ns)
+static uint32_t drain_everything(const struct dft_ended *process)
 {
+    uint64_t wait_until_ns = dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS;
     uint32_t busy = 0;
 
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
-        uint32_t left = dft_drain_all_of(thread), runs = dft_drain_runs(thread);
+        uint32_t left = dft_drain_all_of(thread), open = dft_drain_open(thread, process);
 
-        while (left + runs && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
+        while (left + open && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
             dft_sys_yield();
             left = left ? dft_drain_all_of(thread) : 0;
-            runs = runs ? dft_drain_runs(thread) : 0;
+            open = open ? dft_drain_open(thread, process) : 0;
         }
-        busy += (thread == dft_self ? 0 : left) + runs;
+        busy += (thread == dft_self ? 0 : left) + open;
     }
     return busy;
 }
@@ -257,17 +259,40 @@ static int announce_late(void)
     return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
 }
 
+/* In the live file, for whoever reads it if it stays. Returns the same. */
+static struct dft_ended note_end(enum dft_ending how, int status)
+{
+    const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)how};
+
+    atomic_store(&dft_live->how, (uint32_t)how);
+    atomic_store(&dft_live->status, (uint32_t)status);
+    atomic_store(&dft_live->ended_ns, end.time_ns);
+    return end;
+}
+
+static int any_region_is_open(void)
+{
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
+        if (atomic_load_explicit(&thread->home->depth, memory_order_acquire))
+            return 1;
+    return 0;
+}
+
+/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. */
 void dft_process_exec(void)
 {
+    const struct dft_ended not_yet = {0};
     struct dft_signals before;
+    int unsure;
 
     if (dft_sandbox_ends(DFT_ENDING_EXEC, 0) || !is_ours_to_end())
         return;
     before = dft_signals_block();
-    dft_requests_give_up(0, UINT64_MAX);
+    dft_requests_end();
+    note_end(DFT_ENDING_EXEC, 0);
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
-    if (!announce_late() && !drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS) &&
-        !dft_process_write_end(DFT_ENDING_EXEC, 0))
+    unsure = announce_late();
+    if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open())
         dft_livefile_remove();
     dft_signals_restore(before);
 }
@@ -285,8 +310,10 @@ void dft_process_exec_failed(void)
     int gone;
 
     if (dft_is_sandboxed()) {
-        if (*dft_generation && dft_live && !dft_in_vfork_child())
+        if (*dft_generation && dft_live && !dft_in_vfork_child()) {
+            atomic_store(&dft_live->ended_ns, 0);
             atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+        }
         return;
     }
     if (!is_ours_to_end())
@@ -297,6 +324,7 @@ void dft_process_exec_failed(void)
     gone = !dft_livefile_path[0];
     if (gone)
         dft_livefile_create();
+    atomic_store(&dft_live->ended_ns, 0);
     atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
     dft_spin_unlock(&dft_process_lock);
     if (gone && dft_self)
@@ -308,20 +336,26 @@ void dft_process_exec_failed(void)
 
 void dft_process_end(enum dft_ending how, int status)
 {
+    const struct dft_ended not_known = {0};
     struct dft_signals before;
+    struct dft_ended end;
     int unsure;
 
     if (dft_sandbox_ends(how, status) || !is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
         return;
     dft_inlined_end_all();
     before = dft_signals_block();
-    dft_requests_give_up(0, UINT64_MAX);
+    dft_requests_end();
+    if (dft_self)
+        dft_annotate_end_all(dft_self, dft_ending_text(how));
     unsure = announce_late();
+    end = note_end(how, status & 0xff /* all that the parent sees */);
     atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
-    if (drain_everything(dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS))
+    /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
+    if (drain_everything(unsure ? &not_known : &end))
         unsure = 1;
     /* When END cannot be written, the live file alone knows what was lost. */
-    if (!dft_process_write_end(how, status & 0xff /* all that the parent sees */) && !unsure)
+    if (!dft_process_write_end(how, status & 0xff) && !unsure)
         dft_livefile_remove();
     dft_signals_restore(before);
 }

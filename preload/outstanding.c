@@ -130,6 +130,27 @@ int dft_outstanding_take(struct dft_request_at at, struct dft_request *request)
     return 1;
 }
 
+int dft_outstanding_read_next(uint32_t *place, struct dft_request *request)
+{
+    if (!dft_outstanding_last())
+        return 0;
+    while (*place < DFT_OUTSTANDING_MOST) {
+        uint32_t i = (*place)++;
+        uint64_t word = atomic_load_explicit(&words[i], memory_order_acquire), to[REQUEST_WORDS];
+
+        if ((word & 3) != READY)
+            continue;
+        for (uint32_t k = 0; k < REQUEST_WORDS; k++)
+            to[k] = atomic_load_explicit(&requests[i][k], memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&words[i], memory_order_relaxed) != word)
+            continue;
+        memcpy(request, to, sizeof *request);
+        return 1;
+    }
+    return 0;
+}
+
 uint64_t dft_outstanding_last(void)
 {
     return atomic_load_explicit(&numbers, memory_order_relaxed);

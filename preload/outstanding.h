@@ -5,7 +5,7 @@
  * before a request finds no room.
  *
  *   who                                   may
- *   any thread, any signal handler        put, find, take, take the next, at any time
+ *   any thread, any signal handler        put, find, take, take or read the next, at any time
  *   a forked child, alone                 forget (requests belong to the parent)
  *
  * A handler that interrupts a put or a take does not find that request: the one has not been submitted yet, the other is being recorded.
@@ -55,6 +55,8 @@ int dft_outstanding_take(struct dft_request_at at, struct dft_request *request);
 /* Takes out the next one of a context (0: of all) with a number up to `last`, in no order; *place is 0 at first. Returns 0 when there are
  * no more. */
 int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, struct dft_request *request);
+/* A copy of the next one, which stays; *place is 0 at first. Returns 0 when there are no more. */
+int dft_outstanding_read_next(uint32_t *place, struct dft_request *request);
 /* The highest number given so far. */
 uint64_t dft_outstanding_last(void);
 /* Empties the table. */

@@ -119,3 +119,11 @@ void dft_requests_give_up(uint64_t context, uint64_t last)
     for (uint32_t place = 0; dft_outstanding_take_next(context, last, &place, &request);)
         dft_request_unseen(&request);
 }
+
+void dft_requests_end(void)
+{
+    struct dft_request request;
+
+    for (uint32_t place = 0; dft_outstanding_read_next(&place, &request);)
+        dft_request_unseen(&request);
+}

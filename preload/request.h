@@ -20,7 +20,11 @@ void dft_request_unseen(const struct dft_request *request);
 /* So many requests were accepted that the table had no room for: counted as lost. */
 void dft_requests_lost(uint64_t count);
 
-/* The end of the process or of a context (0: all): what is outstanding of the requests up to number `last` will not be seen. */
+/* The end of a context: what is outstanding of its requests up to number `last` will not be seen. */
 void dft_requests_give_up(uint64_t context, uint64_t last);
+
+/* The process ends, or tries an exec: what is outstanding is recorded without an end. Should an end be seen after all (by a thread that still runs, or because
+ * the exec failed), it is recorded as ever, under the same id. */
+void dft_requests_end(void);
 
 #endif

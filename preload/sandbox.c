@@ -207,9 +207,10 @@ int dft_sandbox_ends(enum dft_ending how, int status)
     if (!dft_is_sandboxed())
         return 0;
     if (*dft_generation && dft_live && !dft_vfork_mark) {
-        dft_requests_give_up(0, UINT64_MAX);
+        dft_requests_end();
         atomic_store(&dft_live->how, (uint32_t)how);
         atomic_store(&dft_live->status, (uint32_t)status);
+        atomic_store(&dft_live->ended_ns, dft_clock_ns(&dft_live->clock, dft_ticks()));
         atomic_store(&dft_live->state, how == DFT_ENDING_EXEC ? DFT_LIVE_EXEC : DFT_LIVE_CLEAN);
     }
     return 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "annotate.h"
 #include "clock.h"
 #include "config.h"
 #include "drain.h"
@@ -33,7 +34,7 @@ static void thread_ends(void *state)
         return;
     before = dft_signals_block();
     dft_run_break_all(self);
-    atomic_store_explicit(&self->home->depth, 0, memory_order_relaxed);
+    dft_annotate_end_all(self, "thread");
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
     if (dft_drain_all_of(self) == 0) {

@@ -160,6 +160,7 @@ main() {
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
         run_drivers e2e
+        run_drivers endings
         run_drivers guest
     fi
     step "build with clang, warnings are errors" build build-clang clang

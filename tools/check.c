@@ -161,7 +161,8 @@ static void check_live_files(struct check *check, int recover)
             dft_source_note(check->source, 0, "%s: process %u is still running", live->path, processes[i].process.pid);
             continue;
         }
-        if (live->live_state != DFT_LIVE_CLEAN) {
+        /* Behind an END there are open regions or nothing: it was left on purpose. */
+        if (live->live_state != DFT_LIVE_CLEAN && !(live->live_state == DFT_LIVE_EXEC && processes[i].ended)) {
             check->live_left++;
             dft_source_note(
                 check->source, 1, "%s: left by process %u (%s)%s", live->path, processes[i].process.pid,

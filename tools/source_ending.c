@@ -8,12 +8,16 @@
 
 #include "live.h"
 
-/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none. From field 22 of /proc/PID/stat, behind the
- * last parenthesis of the name: clock ticks since boot. */
+/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody has waited for (in a
+ * container without an init that may be for long; a main thread that ended before others looks the same, but is not
+ * the only thread). From fields 3, 20 and 22 of /proc/PID/stat, behind the last parenthesis of the name; the start is
+ * in clock ticks since boot. */
 static uint64_t start_of_pid(uint32_t pid)
 {
     char path[64], line[1024], *at;
     unsigned long long start = 0;
+    char state = 0;
+    long threads = 0;
     struct timespec now, up;
     FILE *file;
 
@@ -22,8 +26,11 @@ static uint64_t start_of_pid(uint32_t pid)
     if (!file)
         return UINT64_MAX;
     if (fgets(line, sizeof line, file) && (at = strrchr(line, ')')) && at[1] == ' ')
-        sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
+        sscanf(at + 2, "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state,
+               &threads, &start);
     fclose(file);
+    if (state == 'X' || (state == 'Z' && threads <= 1))
+        return UINT64_MAX;
     clock_gettime(CLOCK_REALTIME, &now);
     clock_gettime(CLOCK_BOOTTIME, &up);
     return (uint64_t)(now.tv_sec - up.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec +

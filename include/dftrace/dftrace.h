@@ -13,7 +13,8 @@
  *
  * Names are copied at their first use at a call site; they need not be literals for the _DYN forms. All functions may be called from any
  * thread and from signal handlers; they keep errno, allocate nothing and never block. A region belongs to the thread that began it; an end without
- * a begin is ignored; regions that are still open when an outer one ends are ended with it. */
+ * a begin is ignored; regions that are still open when an outer one ends are ended with it. Those that are open when their thread or
+ * process ends, end there; their argument "ended_by" says so. */
 #ifndef DFTRACE_H
 #define DFTRACE_H
 

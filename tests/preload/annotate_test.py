@@ -67,7 +67,8 @@ def check_c(events):
     equal(sum(("APP", f"name {i}") in by_name for i in range(1000)), 1000, "names made at run time")
     check_names(by_name)
     left = [e for e in events if e["name"] == "left open"]
-    true(all(e.get("open") or e.get("phase") for e in left), f"a region that did not end: {left}")
+    true([(e.get("phase"), e["args"]) for e in left] == [(None, {"ended_by": "exit"})],
+         f"a region that the end of the process ended: {left}")
 
 
 def check_nesting(by_name):

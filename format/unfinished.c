@@ -1,0 +1,179 @@
+/* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by the finaliser and by readers of live
+ * files. */
+#include "live.h"
+
+#include <string.h>
+
+#include "calls.h"
+#include "codec.h"
+#include "end.h"
+
+static void add_open(const struct dft_take *take, struct dft_batch *batch, uint32_t call, uint64_t start,
+                     uint64_t region, uint16_t depth)
+{
+    batch->events[batch->count++] = (struct dft_event){.start_ns = dft_clock_ns(take->clock, start),
+                                                       .region = region,
+                                                       .offset = -1,
+                                                       .fd = -1,
+                                                       .calls = 1,
+                                                       .unit = 1,
+                                                       .call = call,
+                                                       .depth = depth,
+                                                       .phase = DFT_PHASE_BEGIN,
+                                                       .bits = DFT_BIT_OPEN};
+}
+
+static void run_event(const struct dft_run *run, const struct dft_clock *clock, uint32_t position,
+                      struct dft_event *event)
+{
+    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+
+    *event = (struct dft_event){.start_ns = dft_clock_ns(clock, run->start),
+                                .file = run->file,
+                                .region = run->region,
+                                .size = moved >> DFT_RUN_CALL_BITS,
+                                .result = (int64_t)(moved >> DFT_RUN_CALL_BITS),
+                                .offset = run->offset,
+                                .call = position,
+                                .calls = (uint32_t)moved & ((1u << DFT_RUN_CALL_BITS) - 1),
+                                .unit = 1,
+                                .fd = run->fd,
+                                .depth = run->depth,
+                                .bits = run->bits,
+                                .phase = DFT_PHASE_COMPLETE};
+    event->dur_ns = dft_clock_ns(clock, run->start + run->duration) - event->start_ns;
+}
+
+/* Position of the call in the batch; added when it is not there. */
+static uint32_t position_of(struct dft_batch *batch, struct dft_call call)
+{
+    uint32_t i = 0;
+
+    while (i < batch->ncalls && (batch->calls[i].id != call.id || batch->calls[i].op != call.op))
+        i++;
+    if (i == batch->ncalls)
+        batch->calls[batch->ncalls++] = call;
+    return i;
+}
+
+static uint32_t position_of_call(struct dft_batch *batch, uint32_t number)
+{
+    const struct dft_call_row *row = &dft_call_rows[number];
+
+    return position_of(
+        batch,
+        (struct dft_call){.id = dft_name_id(row->text, row->length), .text = {row->text, row->length}, .op = row->op});
+}
+
+static uint32_t position_of_region(struct dft_batch *batch, uint64_t name)
+{
+    return position_of(batch, (struct dft_call){.id = name, .op = DFT_OP_REGION});
+}
+
+/* Has the run become a record: one that stands whole in a ring, or is in a block? */
+static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_run *run)
+{
+    uint64_t record = atomic_load(&((struct dft_run *)(uintptr_t)run)->record);
+    const struct dft_ring *ring;
+    size_t offset = 0;
+
+    if (!record--)
+        return 0;
+    while ((ring = dft_live_ring(reader->bytes, reader->length, &offset)))
+        if (ring->stream == run->record_stream &&
+            atomic_load(&dft_ring_slot(ring, record)->marker) == dft_ring_marker(ring, record, DFT_SLOT_VALID))
+            return 1;
+    return reader->covered && reader->covered(reader->context, run->record_stream, record);
+}
+
+static void add_runs(struct dft_ring *ring, const struct dft_take *take, const struct dft_live_reader *reader,
+                     struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < DFT_RUNS; i++) {
+        uint32_t call = atomic_load(&ring->runs[i].call);
+
+        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_run_calls(&ring->runs[i]) ||
+            (reader && run_is_recorded(reader, &ring->runs[i])))
+            continue;
+        run_event(&ring->runs[i], take->clock, position_of_call(batch, call), &batch->events[batch->count++]);
+    }
+}
+
+/* Says what ended the region of the last event: nobody did in the program. */
+static void add_reason(struct dft_take *take, enum dft_ending how, struct dft_batch *batch)
+{
+    static const char key[] = "\0" DFT_ENDED_BY;
+    const char *text = dft_ending_text(how);
+    uint64_t id = dft_name_id(key, sizeof key - 1);
+
+    batch->args = take->args;
+    batch->names = take->names;
+    if (!batch->nnames)
+        batch->names[batch->nnames++] = (struct dft_name){.id = id, .text = {key, sizeof key - 1}};
+    batch->args[batch->nargs++] = (struct dft_arg){
+        .key = id, .event = batch->count - 1, .type = DFT_ARG_STRING, .s = {text, (uint32_t)strlen(text)}};
+}
+
+/* The open regions, from the outermost, as ended by the end of the process. */
+static void add_regions(struct dft_ring *ring, struct dft_take *take, const struct dft_ended *ended,
+                        struct dft_batch *batch)
+{
+    uint32_t depth = atomic_load(&ring->depth), known = depth < DFT_OPEN_REGIONS ? depth : DFT_OPEN_REGIONS;
+    uint64_t outer = 0;
+
+    for (uint32_t i = 0; i < known; i++) {
+        uint64_t start = ring->regions[i].start, name = dft_region_claim(&ring->regions[i]);
+        struct dft_event *event = &batch->events[batch->count];
+
+        if (!name)
+            continue;
+        add_open(take, batch, position_of_region(batch, name), start, outer, (uint16_t)i);
+        event->phase = DFT_PHASE_COMPLETE;
+        event->bits = 0;
+        event->dur_ns = ended->time_ns > event->start_ns ? ended->time_ns - event->start_ns : 0;
+        add_reason(take, (enum dft_ending)ended->how, batch);
+        outer = name;
+    }
+}
+
+void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
+                          const struct dft_ended *ended, struct dft_batch *batch)
+{
+    *batch = (struct dft_batch){.key = take->key,
+                                .stream = ring->stream | DFT_RUN_STREAMS,
+                                .tid = ring->tid,
+                                .first = atomic_load(&ring->runs_taken),
+                                .events = take->events,
+                                .calls = take->calls};
+    add_runs(ring, take, reader, batch);
+    if (ended->time_ns)
+        add_regions(ring, take, ended, batch);
+    batch->last = batch->first + batch->count - 1;
+}
+
+/* What was open when the copy was made: the regions from the outermost, then the call. */
+void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch)
+{
+    uint32_t depth = atomic_load(&ring->depth), call = atomic_load(&ring->flight_call);
+    uint32_t known = depth < DFT_OPEN_REGIONS ? depth : DFT_OPEN_REGIONS;
+    uint64_t region = 0;
+
+    *batch = (struct dft_batch){.key = take->key,
+                                .stream = ring->stream,
+                                .tid = ring->tid,
+                                .first = 1,
+                                .events = take->events,
+                                .calls = take->calls};
+    for (uint32_t i = 0; i < known; i++) {
+        if (!ring->regions[i].name)
+            continue;
+        add_open(take, batch, position_of_region(batch, ring->regions[i].name), ring->regions[i].start, region,
+                 (uint16_t)i);
+        region = ring->regions[i].name;
+    }
+    if (call > DFT_CALL_NONE && call < DFT_CALL_COUNT) {
+        add_open(take, batch, position_of_call(batch, call), ring->flight_start, region, (uint16_t)depth);
+        batch->events[batch->count - 1].file = ring->flight_file;
+        batch->events[batch->count - 1].fd = ring->flight_fd;
+    }
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Every way to end a process, alone and in the middle of eight threads' calls: what the trace has is what the program counted."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+
+import counts  # noqa: E402
+from tracing import (ROOT, SECONDS, Tests, dftmerge, dump, environment, equal, live_files, run_checked, tracing,  # noqa: E402
+                     true)
+
+HERE = pathlib.Path(__file__).resolve().parent
+CALLS = 20000
+tests = Tests()
+
+# how: exit code; does the program end by a call or a handler that the library sees?
+ENDINGS = {"return": (0, 1), "exit": (0, 1), "_exit": (0, 1), "_Exit": (0, 1), "quick_exit": (0, 1), "late": (0, 1),
+           "syscall": (0, 1), "raw": (0, 0), "abort": (-signal.SIGABRT, 0), "segv": (-signal.SIGSEGV, 0),
+           "term": (-signal.SIGTERM, 0), "kill": (-signal.SIGKILL, 0), "exec": (0, 1), "fexecve": (0, 1),
+           "failing_exec": (0, 1), "exec_in_thread": (0, 1), "exit_in_thread": (0, 1), "pthread_exit": (0, 1),
+           "cancel": (0, 1), "daemon": (0, 1)}
+
+
+def build(directory):
+    program = directory / "ends"
+    gcc = ["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-fno-inline", "-fno-builtin", f"-I{ROOT / 'include'}"]
+    for name in ("libends_library.so", "libends_other.so"):
+        run_checked([*gcc, "-shared", "-fPIC", "-o", directory / name, HERE / "ends_library.c"])
+    run_checked([*gcc, "-o", program, HERE / "ends.c", HERE / "ends_work.c", "-lpthread", "-ldl", f"-L{directory}",
+                 "-lends_library", "-Wl,-rpath,$ORIGIN"])
+    work = directory / "work"
+    work.mkdir()
+    (work / "input").write_bytes(b"g" * CALLS)
+    (work / "not_a_program").write_bytes(b"\x7fELF, but no program at all\n")
+    (work / "not_a_program").chmod(0o755)
+    (work / "libends_other.so").symlink_to(directory / "libends_other.so")
+    counts.create(directory / "counters")
+    return program
+
+
+def begin(directory, env, *arguments):
+    return subprocess.Popen([directory / "ends", directory / "counters", *map(str, arguments)], cwd=directory / "work",
+                            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+
+
+def settings(directory, **more):
+    return tracing(directory / "out" / "t", DATA_DIR=directory / "work", **more)
+
+
+def traced(directory, *arguments, code=0, **more):
+    """Runs it until it and all its children have ended (they hold its output open)."""
+    process = begin(directory, settings(directory, **more), *arguments)
+    out, err = process.communicate(timeout=SECONDS)
+    equal((process.returncode, out, err), (code, b"", b""), "exit code and output")
+
+
+def compare(directory, clean=True, images=None):
+    slots, made = counts.read(directory / "counters")
+    if images:
+        equal(made, images, "process images")
+    done = dftmerge("dump", "--json", directory / "out")
+    true(done.code in (0, 1), f"dump: {done.code}: {done.err}")
+    events = [json.loads(line) for line in done.out.decode().splitlines()]
+    wrong = counts.differences(slots, events, clean)
+    true(not wrong, f"{len(wrong)} differences: " + "; ".join(wrong[:6]))
+    return slots, events
+
+
+def processes(directory):
+    done = dftmerge("ps", "--json", directory / "out")
+    true(done.code in (0, 1), f"ps: {done.code}: {done.err}")
+    return json.loads(done.out)["processes"]
+
+
+def check(directory):
+    """`check` complains only when a process was killed; what --recover makes of it says the same."""
+    kept = processes(directory)
+    killed = any(p["ended"] == "killed" for p in kept)
+    done = dftmerge("check", directory / "out")
+    equal((done.code, b"all good" in done.out), (int(killed), not killed), f"check: {done.out}{done.err}")
+    if live_files(directory / "out"):
+        dftmerge("check", "--recover", directory / "out")
+        equal(live_files(directory / "out"), [], "live files after check --recover")
+        equal([(p["key"], p["ended"], p["events"]) for p in processes(directory)],
+              [(p["key"], p["ended"], p["events"]) for p in kept], "processes after check --recover")
+        compare(directory, clean=not killed)
+        equal(dftmerge("check", directory / "out").code, 0, "check after check --recover")
+
+
+def one(directory, how, threads, clean=None, code=None, arguments=(), images=None, **more):
+    build(directory)
+    traced(directory, threads, CALLS, how, *arguments, code=ENDINGS[how][0] if code is None else code, **more)
+    slots, events = compare(directory, ENDINGS[how][1] if clean is None else clean, images)
+    check(directory)
+    made = sum(sum(slot.returned.values()) for slot in slots)
+    true(made > CALLS * 0.4, f"only {made} calls were made")
+    return slots, events
+
+
+def add(how, threads):
+    def case(directory):
+        one(directory, how, threads)
+    case.__name__ = f"{how}_{'alone' if not threads else 'in_threads'}"
+    tests.case(case)
+
+
+for name in ENDINGS:
+    add(name, 0)
+    add(name, 8)
+
+
+@tests.case
+def exec_of_itself_many_times(directory):
+    """The program runs itself nine times: ten images of one process, alone and with threads."""
+    for threads in (0, 4):
+        place = directory / str(threads)
+        place.mkdir()
+        slots, _ = one(place, "again", threads, clean=True, code=0, arguments=(9,), images=10)
+        equal(len({slot.pid for slot in slots}), 1, "pids")
+
+
+@tests.case
+def children_that_end_in_every_way(directory):
+    for threads in (0, 8):
+        for parent in ("forks", "orphans"):
+            place = directory / f"{parent}{threads}"
+            place.mkdir()
+            build(place)
+            traced(place, threads, 4000, parent, *ENDINGS)
+            slots, _ = compare(place, clean=False, images=len(ENDINGS) + 1)
+            equal(len({slot.pid for slot in slots}), len(ENDINGS) + 2, "pids (with the child of daemon)")
+            ended = collections.Counter(p["ended"] for p in processes(place))
+            equal(ended["killed"], 5, f"killed children of {ended}")
+
+
+@tests.case
+def killed_at_any_moment(directory):
+    """From before the first event to long after the rings were filled and drained a few times."""
+    rounds = int(os.environ.get("DFT_KILLS", "12"))
+    for i in range(rounds):
+        place = directory / str(i)
+        place.mkdir()
+        build(place)
+        threads, number = random.choice((0, 1, 8)), random.choice((signal.SIGKILL, signal.SIGTERM))
+        process = begin(place, settings(place), threads, CALLS, "wait")
+        equal(process.stdout.read(6), b"ready\n", "the program's word")
+        time.sleep(random.random() ** 2 * 0.3)
+        process.send_signal(number)
+        process.wait()
+        process.communicate()
+        slots, _ = compare(place, clean=False)
+        equal([p["ended"] for p in processes(place)], ["killed"], f"how process {slots[0].pid} ended")
+        shutil.rmtree(place)
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
