@@ -17,7 +17,8 @@ LIBRARIES = ("libc", "libpthread", "librt", "libutil", "libdl")
 
 def headers():
     """Public headers of the C library, as in #include."""
-    listing = run_checked(["dpkg", "-L", "libc6-dev"]).out.decode()
+    machine = run_checked(["dpkg", "--print-architecture"]).out.decode().strip()  # others may be there for cross-compiling
+    listing = run_checked(["dpkg", "-L", f"libc6-dev:{machine}"]).out.decode()
     found = [re.sub(r"^/usr/include/(\w+-linux-gnu\w*/)?", "", line) for line in listing.splitlines()
              if re.match(r"/usr/include/.*\.h$", line)]
     found = sorted(header for header in found if not NO_HEADERS.match(header))
