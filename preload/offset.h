@@ -15,6 +15,8 @@ int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved);
 
 /* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
 void dft_stream_find(struct dft_open *open, const FILE *stream);
+/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's offset. */
+void dft_stream_closed(struct dft_open *open);
 
 /* The single-threaded process needs no locked instructions. */
 extern char __libc_single_threaded __attribute__((weak));

@@ -254,8 +254,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
 
 /* --- calls on descriptors ----------------------------------------------------------------------------------------- */
 
-/* Other descriptors may be left: they go on where the stream has left the kernel's offset. */
-static void stream_closed(struct dft_open *open)
+void dft_stream_closed(struct dft_open *open)
 {
     if (atomic_load_explicit(&open->references, memory_order_relaxed) < 2)
         return;
@@ -272,7 +271,7 @@ void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t r
 
     if (!dft_in_vfork_child()) {
         if (call == DFT_CALL_fclose && probe->open)
-            stream_closed(probe->open);
+            dft_stream_closed(probe->open);
         dft_fd_drop(probe->word);
     }
     if (!self)
@@ -298,8 +297,8 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
         dft_offset_set(open, result);
         return;
     }
-    if (flags & DFT_OPEN_MOVED && args->stream->_mode <= 0 && dft_stream_is_filled(args->stream))
-        return; /* the stream believes in an offset that others have moved */
+    if (flags & DFT_OPEN_MOVED && args->stream->_mode <= 0)
+        return; /* the stream may still believe in an offset that others have moved: the next call sees whether its buffer is empty */
     if (args->flags != SEEK_SET && dft_is_sandboxed()) {
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST | DFT_OPEN_STREAM, memory_order_relaxed);
         return;

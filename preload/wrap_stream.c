@@ -21,6 +21,14 @@
 
 /* --- another file, another place ---------------------------------------------------------------------------------- */
 
+/* What a stream was on. */
+static void drop(uint64_t word)
+{
+    if (word & DFT_FD_TRACED)
+        dft_stream_closed(dft_fd_open(word));
+    dft_fd_drop(word);
+}
+
 /* The stream's own file again, in another mode: a new description of the same name, whatever has become of the file. */
 static FILE *reopen_same(const char *mode, FILE *stream)
 {
@@ -37,7 +45,7 @@ static FILE *reopen_same(const char *mode, FILE *stream)
     if (result && !dft_in_vfork_child())
         dft_fd_bind(dft_stream_fd(result), probe.file, 0, DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
     dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
-    dft_fd_drop(before);
+    drop(before);
     return result;
 }
 
@@ -56,7 +64,7 @@ WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
     if (!dft_in_vfork_child())
         before = dft_fd_unbind(dft_stream_fd(stream));
     result = DFT_REAL(freopen)(path, mode, stream);
-    dft_fd_drop(before);
+    drop(before);
     dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
                  result ? 0 : errno);
     return result;

@@ -158,6 +158,8 @@ struct fd_slot *some_dirfd(struct worker *w);
 struct stream_slot *free_stream(struct worker *w);
 struct stream_slot *some_stream(struct worker *w);
 struct fd_slot bad_fd(struct worker *w);
+/* Has the worker this number open? (The kernel would also tell of a tracer's.) */
+int is_ours(const struct worker *w, int fd);
 const char *some_path(struct worker *w, char *to);
 void keep_fd(struct worker *w, int fd, const struct name *name, const char *origin);
 void close_slot(struct worker *w, struct fd_slot *slot);

@@ -177,7 +177,7 @@ static void op_dup2_far(struct worker *w)
     struct fd_slot *from = some_fd(w);
     int number = 60 + (int)below(w, 300), fd;
 
-    if (!from || w->threaded || raw_is_open(number))
+    if (!from || w->threaded || w->depth || is_ours(w, number)) /* images do not know all that is open */
         return;
     fd = DO(w, dup2(from->fd, number));
     say_fd(w, "dup2", fd, "%s", fd_facts(w, from));
@@ -211,7 +211,7 @@ static void op_close(struct worker *w)
 
     if (slot && percent(w, 85)) {
         close_slot(w, slot);
-        if (w->threaded || percent(w, 80) || raw_is_open(w->last_closed))
+        if (w->threaded || percent(w, 80) || is_ours(w, w->last_closed))
             return;
     }
     bad = bad_fd(w);

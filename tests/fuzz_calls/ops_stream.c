@@ -203,6 +203,8 @@ static void op_fgetpos(struct worker *w)
     say(w, "fgetpos", r, r != 0, "%s\tserial=%d", fd_facts(w, &s->at), s->serial);
     if (r || percent(w, 30))
         return;
+    if (!s->readable)
+        return;
     say_items(w, s, 0, 3, 1 + below(w, 20));
     flush_pending(w, s);
     stream_place(s, 0);
@@ -313,7 +315,8 @@ static void op_items(struct worker *w)
     size_t unit = units[below(w, 9)], items = percent(w, 80) ? below(w, 40) : below(w, (unsigned)(BUFFER / unit / 2));
 
     if (s)
-        say_items(w, s, percent(w, s->readable && s->writable ? 50 : s->writable ? 97 : 3), unit, items);
+        say_items(w, s, s->readable && s->writable ? percent(w, 50) : s->writable != (!s->calls && percent(w, 3)), unit,
+                  items);
 }
 
 const struct operation stream_operations[] = {

@@ -9,14 +9,14 @@ static struct stream_slot *for_reading(struct worker *w)
 {
     struct stream_slot *s = some_stream(w);
 
-    return s && (s->readable || percent(w, 5)) ? s : NULL;
+    return s && (s->readable || (!s->calls && percent(w, 5))) ? s : NULL; /* later it might find what was written */
 }
 
 static struct stream_slot *for_writing(struct worker *w)
 {
     struct stream_slot *s = some_stream(w);
 
-    return s && (s->writable || percent(w, 5)) ? s : NULL;
+    return s && (s->writable || (!s->calls && percent(w, 5))) ? s : NULL;
 }
 
 static const char *const getters[] = {"getc", "fgetc", "getc_unlocked", "fgetc_unlocked"};

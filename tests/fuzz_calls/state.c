@@ -165,10 +165,23 @@ struct fd_slot *some_dirfd(struct worker *w)
     return pick(w, is_directory);
 }
 
+int is_ours(const struct worker *w, int fd)
+{
+    int found = fd < 3 || fd == w->common || fd == w->common_race;
+
+    for (int i = 0; i < FDS; i++)
+        found |= w->fds[i].fd == fd;
+    for (int i = 0; i < STREAMS; i++)
+        found |= w->streams[i].stream && w->streams[i].at.fd == fd;
+    for (int i = 0; i < DIRS; i++)
+        found |= w->dirs[i].dir && w->dirs[i].at.fd == fd;
+    return found;
+}
+
 /* Something that is not open; among threads another one might open what has just been closed. */
 struct fd_slot bad_fd(struct worker *w)
 {
-    int fd = w->threaded || raw_is_open(w->last_closed) ? -1 : w->last_closed;
+    int fd = w->threaded || w->depth || is_ours(w, w->last_closed) ? -1 : w->last_closed;
 
     return (struct fd_slot){.fd = percent(w, 20) ? 100000 : fd};
 }

@@ -142,8 +142,8 @@ void make_name(struct worker *w, struct name *name, const struct fd_slot *dir, c
         kernel_name(dir->fd, base);
         if (base[0] == '/')
             join(name->file, base, path);
-        /* by the name under which the directory was opened, as long as that is still its name */
-        if (dir->file && same_directory(dir->file->name.file, dir->fd))
+        /* By the name under which the directory was opened, as long as that is still its name, or only another process has changed it. */
+        if (dir->file && (dir->file->shared || same_directory(dir->file->name.file, dir->fd)))
             join(name->also, dir->file->name.file, path);
     }
 }
