@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
         result = dft_stream_measure(args->stream, probe->open,
                                     op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
     else if (op == DFT_OP_FGETS && args->text && raw)
-        result = dft_stream_line(probe->open, args);
+        result = dft_stream_line(probe->open, args->stream, args->text, args->size);
     dft_probe_end(probe, call, op, args, result, failed);
 }
 

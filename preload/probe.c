@@ -68,12 +68,12 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
 }
 
 /* A data call that does not fit into one slot. */
-void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
-                  uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err)
+void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
+                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err)
 {
     struct dft_thread *self = dft_self;
     uint64_t duration = end - probe->start;
-    uint32_t unit = args->unit > UINT32_MAX ? UINT32_MAX : (uint32_t)args->unit, flags = (uint32_t)args->flags;
+    uint32_t unit = long_unit > UINT32_MAX ? UINT32_MAX : (uint32_t)long_unit;
     struct dft_pieces pieces = {.count = 0};
     struct dft_slot record;
     struct item items[4];

@@ -1,7 +1,8 @@
 /* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
  * that little is left of the choices here.
  *
- * What is handed to functions out of line is copied for it: so the compiler keeps a wrapper's own probe and arguments in registers.
+ * On the hot path what is handed to functions out of line is copied for it, or handed on field by field: so the compiler keeps a wrapper's own
+ * probe and arguments in registers, and does not fill in a structure of arguments that nobody reads.
  * Nothing of the program's memory is touched before the real call, nothing is held across it, errno stays as the real call left it
  * (all that is done here are raw system calls). */
 #ifndef DFT_PROBE_H
@@ -28,8 +29,8 @@ void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const stru
 /* What all records have: times, file, descriptor, region. */
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end);
-void dft_end_rare(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
-                  uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
+void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
+                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
 
 /* run.h: ends this thread's runs on a stream, but for that of the call `keep`. */
 void dft_run_break(struct dft_thread *self, const FILE *stream, enum dft_call_number keep);
@@ -184,9 +185,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
                              (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
                          0)) {
         struct dft_probe probe_copy = *probe;
-        struct dft_call_args args_copy = *args;
 
-        dft_end_rare(&probe_copy, call, &args_copy, result, size, offset, end, bits, err);
+        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, bits, err);
         return;
     }
     record.size = (uint32_t)size;
@@ -245,19 +245,24 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
-    } else if (!((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
-                 !args->errno_tells && dft_end_quick(probe, call, op, args, result, err))) {
-        struct dft_probe probe_copy = *probe;
-        struct dft_call_args args_copy = *args;
+    } else if ((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
+               !args->errno_tells) {
+        if (!dft_end_quick(probe, call, op, args, result, err)) {
+            struct dft_probe probe_copy = *probe;
+            struct dft_call_args few = DFT_ARGS(.flags = args->flags);
 
+            few.fd = args->fd;
+            dft_end_fd(&probe_copy, call, op, &few, result, err);
+        }
+    } else {
         if (dft_op_closes(op))
-            dft_end_close(&probe_copy, call, result, err);
+            dft_end_close(probe, call, result, err);
         else if (args->system)
-            dft_end_many(&probe_copy, call, &args_copy, result, err);
+            dft_end_many(probe, call, args, result, err);
         else if (args->path != DFT_NO_PATH)
-            dft_end_path(&probe_copy, call, op, &args_copy, result, err);
+            dft_end_path(probe, call, op, args, result, err);
         else
-            dft_end_fd(&probe_copy, call, op, &args_copy, result, err);
+            dft_end_fd(probe, call, op, args, result, err);
     }
 }
 

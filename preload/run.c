@@ -249,7 +249,7 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
         record_failure(call, op, quick, error);
     } else {
         if (op == DFT_OP_FGETS && quick->text && raw)
-            moved = dft_stream_line(dft_fd_open(quick->word), &args);
+            moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size);
         dft_run_begin_quick(call, op, quick->stream, moved);
     }
     errno = error;

@@ -80,14 +80,14 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream)
 }
 
 /* A line ends with its only newline, or where the buffer is full, or with the file; and a NUL stands behind it. */
-int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args)
+int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size)
 {
-    int64_t length = (int64_t)strlen(args->text), most = (int64_t)args->size - 1, moved;
+    int64_t length = (int64_t)strlen(text), most = (int64_t)size - 1, moved;
 
-    if (length >= most || (length && args->text[length - 1] == '\n'))
+    if (length >= most || (length && text[length - 1] == '\n'))
         return length;
-    moved = dft_stream_measure(args->stream, open, length);
-    if (moved <= length || moved > most || args->text[moved] || memchr(args->text, '\n', (size_t)moved - 1))
+    moved = dft_stream_measure(stream, open, length);
+    if (moved <= length || moved > most || text[moved] || memchr(text, '\n', (size_t)moved - 1))
         return length;
     return moved;
 }

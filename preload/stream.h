@@ -45,7 +45,7 @@ int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
 void dft_stream_resync(struct dft_open *open, const FILE *stream);
 
 /* Length of the line that fgets left in the program's buffer, which may contain NULs. */
-int64_t dft_stream_line(const struct dft_open *open, const struct dft_call_args *args);
+int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size);
 
 /* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is -1. */
 int64_t dft_stream_wide(const wchar_t *text, long n);
