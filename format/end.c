@@ -10,11 +10,12 @@ const char *dft_drop_text(enum dft_drop drop)
         [DFT_DROP_NO_FILE] = "no trace file",
         [DFT_DROP_TOO_LONG] = "record too long",
         [DFT_DROP_TORN] = "half-written at the end",
-
         [DFT_DROP_TOO_DEEP] = "region nested too deep",
         [DFT_DROP_SANDBOX] = "sandboxed",
         [DFT_DROP_BORROWED] = "in a child that shares memory",
         [DFT_DROP_REQUESTS] = "too many asynchronous requests",
+        [DFT_DROP_NO_SPACE] = "no space for the trace",
+        [DFT_DROP_NO_NUMBER] = "no descriptor for the trace",
     };
     _Static_assert(sizeof texts / sizeof *texts == DFT_DROP_LAST + 1, "one text a reason");
     unsigned i = (unsigned)drop;

@@ -313,9 +313,9 @@ enum dft_ending {
 /* Why events were not kept. The text stands in format/end.c. */
 enum dft_drop {
     DFT_DROP_RING_FULL = 1,    /* handlers filled the headroom */
-    DFT_DROP_WRITE_FAILED = 2, /* ENOSPC, EIO ... on the trace */
+    DFT_DROP_WRITE_FAILED = 2, /* EIO ... on the trace */
     DFT_DROP_NO_MEMORY = 3,    /* no ring could be mapped */
-    DFT_DROP_NO_FILE = 4,      /* the trace could not be created */
+    DFT_DROP_NO_FILE = 4,      /* the trace could not be created yet */
     DFT_DROP_TOO_LONG = 5,     /* a record longer than the ring takes */
     DFT_DROP_TORN = 6,         /* left half-written by the end of the process */
     DFT_DROP_TOO_DEEP = 7,     /* regions nested deeper than is kept */
@@ -323,7 +323,10 @@ enum dft_drop {
         8, /* the program had forbidden itself system calls: what needs one, and what the rings had no room for */
     DFT_DROP_BORROWED = 9,  /* calls of a child that runs on its parent's thread-local memory, at the same time */
     DFT_DROP_REQUESTS = 10, /* asynchronous requests beyond those that can be followed at a time */
-    DFT_DROP_LAST = 10,
+    DFT_DROP_NO_SPACE = 11, /* disk or quota full, or RLIMIT_FSIZE reached */
+    DFT_DROP_NO_NUMBER =
+        12, /* no descriptor for the trace: the program had all, or put other files on ours again and again */
+    DFT_DROP_LAST = 12,
 };
 
 #endif

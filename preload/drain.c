@@ -15,42 +15,13 @@
 #include "lifecycle.h"
 #include "livefile.h"
 #include "onstack.h"
-#include "tracefile.h"
+#include "process.h"
+#include "staging.h"
+#include "unsent.h"
 
 #define GROW_AFTER 2u
 
-/* --- blocks out --------------------------------------------------------------------------------------------------- */
-
-static void flush(struct dft_context *context)
-{
-    if (context->staged && dft_tracefile_write(context->staging, context->staged)) {
-        context->failed = 1;
-        atomic_fetch_add(&dft_live->dropped[DFT_DROP_WRITE_FAILED], context->counted);
-    } else {
-        atomic_fetch_add(&dft_live->events, context->counted);
-    }
-    context->staged = context->counted = 0;
-}
-
-/* One whole block, with so many events in it. */
-static void put_block(struct dft_context *context, const void *block, long length, uint32_t events)
-{
-    if (length < 0) {
-        atomic_fetch_add(&dft_live->dropped[DFT_DROP_TOO_LONG], events);
-        return;
-    }
-    if ((size_t)length > DFT_STAGING_BYTES - context->staged)
-        flush(context);
-    if ((size_t)length <= DFT_STAGING_BYTES) {
-        memcpy(context->staging + context->staged, block, (size_t)length);
-        context->staged += (uint32_t)length;
-        context->counted += events;
-    } else if (dft_tracefile_write(block, (size_t)length)) {
-        atomic_fetch_add(&dft_live->dropped[DFT_DROP_WRITE_FAILED], events);
-    } else {
-        atomic_fetch_add(&dft_live->events, events);
-    }
-}
+/* --- rows and events as blocks ------------------------------------------------------------------------------------- */
 
 /* Smallest start and largest end of the calls in rows. */
 static void find_times(struct dft_buckets *buckets)
@@ -89,7 +60,7 @@ static void put_rows(struct dft_context *context, const struct dft_batch *batch,
         return;
     find_times(&buckets);
     length = dft_encode_buckets(context->encoder, &buckets, &block);
-    put_block(context, block, length, dft_config.enable_aggregation ? events : 0);
+    dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
 }
 
 /* A batch with more keys than the table has rows becomes several blocks; the i-th event has the number first + i. */
@@ -139,7 +110,7 @@ static void put_batch(struct dft_context *context, struct dft_batch *batch)
         leave_out_arguments(batch);
     if (!dft_config.enable_aggregation) {
         length = dft_encode_events(context->encoder, batch, &block);
-        put_block(context, block, length, batch->count);
+        dft_staging_put(context, block, length, batch->count);
         batch->nnames = regions_first(batch);
     }
     put_all_rows(context, batch);
@@ -165,6 +136,33 @@ static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
         }
 }
 
+/* The records are still there, but for the names in them nobody would come back. What else has become valid since they were taken
+ * is left for the next drain. */
+static void keep_names(const struct job *job)
+{
+    struct dft_take *take = &job->context->take;
+    uint64_t sequence = job->from, again[DFT_RING_SLOTS_MAX / 64] = {0}, *taken = take->taken;
+    struct dft_batch batch;
+
+    take->taken = again;
+    while (sequence < job->to) {
+        dft_ring_take(job->ring, &sequence, job->to, take, &batch);
+        dft_unsent_keep(batch.names, batch.nnames);
+    }
+    take->taken = taken;
+}
+
+static int put_names(void *argument, const struct dft_name *names, uint32_t count)
+{
+    struct dft_context *context = argument;
+    const void *block;
+    long length = dft_encode_names(context->encoder, dft_key, names, count, &block);
+
+    dft_staging_put(context, block, length, 0);
+    dft_staging_flush(context);
+    return context->failed;
+}
+
 /* On the context's stack. */
 static void drain(void *argument)
 {
@@ -181,7 +179,11 @@ static void drain(void *argument)
         if (batch.count || batch.nnames)
             put_batch(context, &batch);
     }
-    flush(context);
+    dft_staging_flush(context);
+    if (context->failed)
+        keep_names(job);
+    else
+        dft_unsent_give(put_names, context);
     free_taken(job->ring, context->take.taken);
 }
 
@@ -234,6 +236,7 @@ void dft_drain_own(struct dft_thread *self)
             dft_thread_grow(self);
         dft_thread_renew(self);
         dft_spin_unlock(&self->lock);
+        dft_process_describe();
     }
     dft_signals_restore(before);
 }
@@ -295,7 +298,7 @@ static void drain_open(void *argument)
     batch.key = dft_key;
     if (batch.count)
         put_batch(context, &batch);
-    flush(context);
+    dft_staging_flush(context);
     for (uint32_t i = 0; i < DFT_RUNS; i++)
         atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
     atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
@@ -326,39 +329,4 @@ uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended
     dft_on_stack(job.context->stack_top, drain_open, &job);
     dft_context_release(job.context);
     return 0;
-}
-
-/* --- blocks for others ---------------------------------------------------------------------------------------------- */
-
-struct blocks_job {
-    struct dft_context *context;
-    const struct dft_drain_block *blocks;
-    uint32_t count;
-};
-
-static void write_blocks(void *argument)
-{
-    struct blocks_job *job = argument;
-
-    job->context->failed = 0;
-    for (uint32_t i = 0; i < job->count; i++) {
-        const void *block;
-        long length = job->blocks[i].encode(job->context->encoder, job->blocks[i].what, &block);
-
-        put_block(job->context, block, length, 0);
-    }
-    flush(job->context);
-}
-
-int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
-{
-    struct blocks_job job = {.context = dft_context_acquire(), .blocks = blocks, .count = count};
-    int failed;
-
-    if (!job.context)
-        return -ENOMEM;
-    dft_on_stack(job.context->stack_top, write_blocks, &job);
-    failed = job.context->failed;
-    dft_context_release(job.context);
-    return failed ? -EIO : 0;
 }

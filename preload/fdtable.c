@@ -235,3 +235,13 @@ void dft_fdtable_forked(void)
         }
     }
 }
+
+void dft_fdtable_unname(void)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED)
+            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
+    }
+}

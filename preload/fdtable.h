@@ -15,7 +15,7 @@
 
 #define DFT_FD_TRACED   1u /* index is a description */
 #define DFT_FD_UNTRACED 2u /* known, and of no interest */
-#define DFT_FD_UNNAMED  4u /* inherited over a fork: the name is to be sent before the next event */
+#define DFT_FD_UNNAMED  4u /* inherited over a fork, or its name was lost: it is to be sent before the next event */
 
 #define DFT_FD_CHUNK  1024u
 #define DFT_FD_CHUNKS 1024u
@@ -92,5 +92,7 @@ void dft_fdtable_forking(int execs);
 /* Another process may have this descriptor's description from now on. */
 void dft_fd_share(int fd);
 void dft_fdtable_forked(void);
+/* The names of all descriptors are to be sent before their next events. */
+void dft_fdtable_unname(void);
 
 #endif

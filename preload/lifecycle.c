@@ -31,8 +31,10 @@
 #include "sandbox.h"
 #include "traced.h"
 #include "tracefile.h"
+#include "unsent.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
+#define TRY_AGAIN_NS     100000000u
 
 int dft_on;
 int dft_late;
@@ -45,8 +47,10 @@ volatile uint32_t *dft_generation = &no_generation;
 
 enum started { STARTED_NOT, STARTED, STARTED_FAILED };
 static enum started started;
-static int ended;   /* atomic */
-static int barrier; /* membarrier can be used */
+static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
+static _Atomic uint64_t unrecorded; /* events until then */
+static int ended;                   /* atomic */
+static int barrier;                 /* membarrier can be used */
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
 
@@ -120,6 +124,44 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
 
 /* --- first event -------------------------------------------------------------------------------------------------- */
 
+int dft_process_waits(void)
+{
+    uint64_t then = __atomic_load_n(&try_again_ns, __ATOMIC_RELAXED);
+
+    return then && dft_clock_monotonic_ns() < then;
+}
+
+void dft_process_drop(void)
+{
+    if (started == STARTED)
+        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_NO_MEMORY], 1, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
+}
+
+/* Others close descriptors and delete files. */
+static int may_pass(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOSPC || error == -EDQUOT || error == -ENOMEM ||
+           error == -EIO;
+}
+
+static int create_trace(void)
+{
+    int result = dft_tracefile_create(), passes = may_pass(result);
+
+    if (!result)
+        return 0;
+    if (!passes)
+        dft_message(DFT_LOG_ERROR, "cannot create ", dft_tracefile_path(),
+                    "; nothing is recorded. Set DFTRACER_LOG_FILE", NULL);
+    else if (!try_again_ns)
+        dft_message(DFT_LOG_WARN, "cannot create ", dft_tracefile_path(), " yet; it is tried again", NULL);
+    if (passes)
+        __atomic_store_n(&try_again_ns, dft_clock_monotonic_ns() + TRY_AGAIN_NS, __ATOMIC_RELAXED);
+    return passes ? -EAGAIN : result;
+}
+
 int dft_process_start(void)
 {
     int result;
@@ -128,7 +170,9 @@ int dft_process_start(void)
         return 0;
     if (started == STARTED_FAILED)
         return -EIO;
-    result = dft_tracefile_create();
+    result = create_trace();
+    if (result == -EAGAIN)
+        return result;
     if (!result && (dft_livefile_create() || dft_process_write_start() == -ENOMEM)) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         dft_livefile_remove();
@@ -140,6 +184,8 @@ int dft_process_start(void)
         dft_on = 0;
         return result;
     }
+    __atomic_store_n(&try_again_ns, 0, __ATOMIC_RELAXED);
+    atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
     started = STARTED;
     return 0;
 }
@@ -167,6 +213,8 @@ void dft_process_forked(void)
     dft_vfork_mark = DFT_MARK_NONE;
     dft_late = 0;
     started = STARTED_NOT;
+    try_again_ns = 0;
+    atomic_store(&unrecorded, 0);
     ended = 0;
     dft_process_lock.held = 0;
     dft_clock_forked();
@@ -176,6 +224,7 @@ void dft_process_forked(void)
     dft_context_forked();
     dft_fdtable_forked();
     dft_outstanding_forget();
+    dft_unsent_forked();
     dft_signals_restore(before);
 }
 
@@ -186,44 +235,6 @@ void dft_process_forked_once(void)
 }
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */
-
-static int is_executable(int dirfd, const char *path)
-{
-    long result = dft_is_sandboxed() ? 0 : DFT_SYS(faccessat, dirfd, path, X_OK, 0, 0, 0);
-
-    return result == 0 || (result == -ENOENT && !*path); /* "": AT_EMPTY_PATH; read when the kernel could */
-}
-
-/* Not by getenv, of which a program may have its own (bash does). */
-static const char *search_path(void)
-{
-    for (char **at = environ; at && *at; at++)
-        if (!strncmp(*at, "PATH=", 5))
-            return *at + 5;
-    return NULL;
-}
-
-int dft_process_can_run(int dirfd, const char *path)
-{
-    const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? search_path() : NULL;
-    char file[512];
-
-    if (dirfd != DFT_SEARCH_PATH || strchr(path, '/'))
-        return is_executable(dirfd == DFT_SEARCH_PATH ? AT_FDCWD : dirfd, path);
-    while (directory && *directory) {
-        size_t n = strcspn(directory, ":"), length = strlen(path);
-
-        if (n + length + 2 > sizeof file)
-            return 1;
-        memcpy(file, directory, n);
-        file[n] = '/';
-        memcpy(file + n + 1, path, length + 1);
-        if (is_executable(AT_FDCWD, n ? file : path))
-            return 1;
-        directory += n + (directory[n] == ':');
-    }
-    return directory == NULL;
-}
 
 /* All rings to the file. Returns the number of slots that other threads are still filling. */
 static uint32_t drain_everything(const struct dft_ended *process)

@@ -17,8 +17,12 @@ extern int dft_late;
 extern uint64_t dft_key, dft_parent_key; /* process keys; 0: no parent known */
 extern uint32_t dft_pid;
 
-/* Creates the process's files at its first event. Signals blocked. Returns 0, or -errno (nothing can be kept). */
+/* Creates the process's files at its first event. Signals blocked. Returns 0, -EAGAIN (now they cannot be had: for a while
+ * dft_process_waits()), or -errno (nothing can be kept). */
 int dft_process_start(void);
+int dft_process_waits(void);
+/* An event of a thread that can have no state is counted as lost. */
+void dft_process_drop(void);
 
 /* In the child of a fork, before anything else there: fresh memory, a new key. Signals blocked, or in the fork wrapper. */
 void dft_process_forked(void);

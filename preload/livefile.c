@@ -186,6 +186,15 @@ static int open_for(uint64_t offset, size_t bytes)
     return (int)fd;
 }
 
+int dft_livefile_has_room(size_t bytes)
+{
+    int fd = open_for(atomic_load(&dft_live->size), bytes);
+
+    if (fd >= 0)
+        dft_sys_close(fd);
+    return fd >= 0 || !dft_livefile_path[0];
+}
+
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
 {
     size_t bytes = dft_ring_bytes(slots);

@@ -19,6 +19,9 @@ void dft_livefile_remove(void);
 /* How many there have been: rings of an earlier one are not to be found by anybody. */
 extern uint32_t dft_livefile_number;
 
+/* Room for so many bytes of rings more that will outlive the process? dft_process_lock held. Yes, where none of them does. */
+int dft_livefile_has_room(size_t bytes);
+
 /* In a forked child: the parent's file is left alone. */
 void dft_livefile_forget(void);
 

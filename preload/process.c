@@ -12,6 +12,7 @@
 #include "lifecycle.h"
 #include "livefile.h"
 #include "sys.h"
+#include "tracefile.h"
 
 #ifndef DFT_VERSION
 #error "DFT_VERSION comes from the build"
@@ -54,6 +55,8 @@ static void read_clocks(uint64_t sample[2])
     sample[1] = dft_clock_realtime_ns();
 }
 
+static int described; /* atomic: the start is in the file */
+
 int dft_process_write_start(void)
 {
     static char exe[4096], command[16384], cwd[4096], options[2048];
@@ -70,6 +73,7 @@ int dft_process_write_start(void)
                                   .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
     long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
     uint64_t sample[2];
+    int result;
 
     process.exe = text_of(exe, n < 0 ? 0 : (size_t)n);
     process.command = read_file("/proc/self/cmdline", command, sizeof command);
@@ -82,7 +86,19 @@ int dft_process_write_start(void)
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.notes = text_of(dft_livefile_note, strlen(dft_livefile_note));
     read_clocks(sample);
-    return dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
+    result = dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
+    __atomic_store_n(&described, !result, __ATOMIC_RELAXED);
+    return result;
+}
+
+void dft_process_describe(void)
+{
+    if (__atomic_load_n(&described, __ATOMIC_RELAXED) || dft_tracefile_fails())
+        return;
+    dft_spin_lock(&dft_process_lock);
+    if (!described)
+        dft_process_write_start();
+    dft_spin_unlock(&dft_process_lock);
 }
 
 int dft_process_write_end(enum dft_ending how, int status)
@@ -95,6 +111,7 @@ int dft_process_write_end(enum dft_ending how, int status)
                           .how = (uint8_t)how};
     uint64_t sample[2];
 
+    dft_process_describe();
     for (int why = 1; why <= DFT_DROP_LAST; why++) {
         end.dropped[why] = atomic_load(&dft_live->dropped[why]);
         for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {

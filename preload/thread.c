@@ -139,11 +139,17 @@ struct dft_thread *dft_thread_begin(void)
             dft_sandbox_forked();
         return NULL;
     }
+    if (*dft_generation && dft_process_waits()) {
+        dft_process_drop();
+        return NULL;
+    }
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
         dft_self = begin(); /* which forgets the state that a forked child inherited */
         if (dft_self && have_key)
             pthread_setspecific(end_key, dft_self);
+        if (!dft_self)
+            dft_process_drop();
     }
     dft_signals_restore(before);
     return dft_self;
@@ -157,10 +163,13 @@ void dft_thread_grow(struct dft_thread *thread)
     if (old->capacity >= DFT_RING_SLOTS_MAX || thread->nrings == DFT_THREAD_RINGS)
         return;
     dft_spin_lock(&dft_process_lock);
-    ring = dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1);
+    ring = dft_livefile_has_room(dft_ring_bytes(DFT_RING_SLOTS_MAX))
+               ? dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1)
+               : NULL;
     dft_spin_unlock(&dft_process_lock);
     if (ring)
         set_ring(thread, ring);
+    thread->drains = 0;
 }
 
 void dft_thread_renew(struct dft_thread *thread)

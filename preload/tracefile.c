@@ -17,10 +17,13 @@
 #include "config.h"
 #include "lifecycle.h"
 #include "sys.h"
+#include "thread.h"
 
 #define LOWEST_FD  256
 #define HIGHEST_FD 1024
 #define PATH_ROOM  4352u
+
+#define REPLACED_MOST 2u
 
 char dft_tracefile_base[PATH_ROOM];
 size_t dft_tracefile_directory;
@@ -34,6 +37,8 @@ static uint64_t device, inode;
 static uint64_t end_offset; /* atomic: where the next block goes */
 static uint32_t users;      /* atomic: writers at work */
 static uint32_t moving;     /* atomic: no new writers */
+static int fails;           /* atomic: the last write did */
+static uint32_t replaced;   /* atomic: times that another file was found on our number, put there past the wrappers */
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -127,24 +132,6 @@ static void make_directories(char *file)
     }
 }
 
-/* Moves a descriptor into our range; where there is no room, none is kept. */
-static int hide(int fd)
-{
-    struct rlimit limit = {0};
-    long high = -1;
-
-    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
-    if (limit.rlim_cur > LOWEST_FD) {
-        high = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
-        if (high >= HIGHEST_FD) {
-            dft_sys_close((int)high);
-            high = -1;
-        }
-    }
-    dft_sys_close(fd);
-    return high < 0 ? -1 : (int)high;
-}
-
 static int identify(int fd, uint64_t *dev, uint64_t *ino)
 {
     struct stat st;
@@ -154,6 +141,36 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
     *dev = st.st_dev;
     *ino = st.st_ino;
     return 0;
+}
+
+static int is_ours(int fd)
+{
+    uint64_t dev, ino;
+
+    return fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode;
+}
+
+/* A number that the program may have put something else on stays open. */
+static void close_ours(int fd)
+{
+    if (is_ours(fd))
+        dft_sys_close(fd);
+}
+
+/* A copy in our range, or -1: there is no room. */
+static int move_up(int fd)
+{
+    struct rlimit limit = {0};
+    long high = -1;
+
+    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
+    if (limit.rlim_cur > LOWEST_FD)
+        high = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
+    if (high >= HIGHEST_FD) {
+        dft_sys_close((int)high);
+        high = -1;
+    }
+    return high < 0 ? -1 : (int)high;
 }
 
 int dft_tracefile_create(void)
@@ -167,15 +184,20 @@ int dft_tracefile_create(void)
         make_directories(path);
         fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
-    if (fd < 0) {
-        dft_message(DFT_LOG_ERROR, "cannot create ", path, "; nothing is recorded. Set DFTRACER_LOG_FILE", NULL);
+    if (fd < 0)
         return (int)fd;
-    }
     identify((int)fd, &device, &inode);
     __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
     exists = 1;
-    __atomic_store_n(&trace_fd, hide((int)fd), __ATOMIC_RELEASE);
+    replaced = 0;
+    __atomic_store_n(&trace_fd, move_up((int)fd), __ATOMIC_RELEASE);
+    close_ours((int)fd);
     return 0;
+}
+
+const char *dft_tracefile_path(void)
+{
+    return path;
 }
 
 void dft_tracefile_remove(void)
@@ -186,11 +208,7 @@ void dft_tracefile_remove(void)
 
 void dft_tracefile_forget(void)
 {
-    int fd = __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED);
-    uint64_t dev, ino;
-
-    if (fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode)
-        dft_sys_close(fd);
+    close_ours(__atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
     exists = 0;
     users = moving = 0;
 }
@@ -213,63 +231,106 @@ static void users_leave(void)
     __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Our descriptor, if the number still is our file; else the file is opened again, never created. *own: close it after use. */
-static int get_fd(int *own)
+/* Opens the file again; never creates it. */
+static int open_again(void)
 {
-    int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE);
-    uint64_t dev, ino;
-    long again;
+    long fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
 
-    *own = 0;
-    if (fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode)
-        return fd;
-    again = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
-    if (again < 0)
-        return (int)again;
-    if (identify((int)again, &dev, &ino) || dev != device || ino != inode) {
-        dft_sys_close((int)again);
+    if (fd >= 0 && !is_ours((int)fd)) {
+        dft_sys_close((int)fd);
         return -ESTALE;
     }
-    *own = 1;
-    return (int)again;
+    return (int)fd;
 }
 
-/* All of it, or an error. */
-static int write_all(int fd, const char *bytes, size_t length, uint64_t at)
+/* Our descriptor, if the number still is our file; else the file is opened again, and the number that the program took stays the program's.
+ * *own: close it after use. A program that does so again and again might do it between our look and our write: then no more is written. */
+static int get_fd(int *own)
 {
-    while (length) {
-        long n = DFT_SYS(pwrite64, fd, bytes, length, at, 0, 0);
+    int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
+    uint64_t dev, ino;
+
+    *own = 0;
+    if (is_ours(fd))
+        return fd;
+    if (fd >= 0 && !identify(fd, &dev, &ino))
+        __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MOST)
+        return -EBADF;
+    again = open_again();
+    if (again < 0)
+        return again;
+    high = move_up(again);
+    if (high < 0) {
+        *own = 1;
+        return again;
+    }
+    close_ours(again);
+    if (__atomic_compare_exchange_n(&trace_fd, &fd, high, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return is_ours(high) ? high : -EBADF;
+    close_ours(high); /* another thread was first */
+    return is_ours(fd) ? fd : -EBADF;
+}
+
+/* All of it, or an error; *done: how much of it. */
+static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
+{
+    for (*done = 0; *done < length;) {
+        long n =
+            *done && !is_ours(fd) ? -EBADF : DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0);
 
         if (n == -EINTR)
             continue;
         if (n <= 0)
             return n ? (int)n : -EIO;
-        bytes += n;
-        length -= (size_t)n;
-        at += (uint64_t)n;
+        *done += (size_t)n;
     }
     return 0;
 }
 
+/* What was not written in whole counts as lost: no piece of it may stay. Zeros are passed over by readers; where nobody has
+ * written behind it, the place is used again. */
+static void take_back(int fd, uint64_t at, size_t done, size_t length)
+{
+    static const char zeros[4096];
+    uint64_t end = at + length;
+
+    if (done && is_ours(fd) && DFT_SYS(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, done, 0, 0) < 0)
+        for (size_t i = 0, n; i < done && is_ours(fd); i += n) {
+            n = done - i < sizeof zeros ? done - i : sizeof zeros;
+            DFT_SYS(pwrite64, fd, zeros, n, at + i, 0, 0);
+        }
+    __atomic_compare_exchange_n(&end_offset, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 int dft_tracefile_write(const void *bytes, size_t length)
 {
-    uint64_t at;
     int fd, own, result;
+    size_t done;
+    uint64_t at;
 
     if (!exists)
         return -EBADF;
     users_enter();
     fd = get_fd(&own);
-    if (fd < 0) {
-        users_leave();
-        return fd;
+    if (fd >= 0) {
+        at = __atomic_fetch_add(&end_offset, length, __ATOMIC_RELAXED);
+        result = write_all(fd, bytes, length, at, &done);
+        if (result)
+            take_back(fd, at, done, length);
+        if (own)
+            close_ours(fd);
+    } else {
+        result = fd;
     }
-    at = __atomic_fetch_add(&end_offset, length, __ATOMIC_RELAXED);
-    result = write_all(fd, bytes, length, at);
-    if (own) /* the number that the program took stays the program's */
-        __atomic_store_n(&trace_fd, hide(fd), __ATOMIC_RELEASE);
+    __atomic_store_n(&fails, result != 0, __ATOMIC_RELAXED);
     users_leave();
     return result;
+}
+
+int dft_tracefile_fails(void)
+{
+    return __atomic_load_n(&fails, __ATOMIC_RELAXED);
 }
 
 /* --- hiding ------------------------------------------------------------------------------------------------------- */
@@ -281,11 +342,9 @@ int dft_tracefile_number(void)
 
 int dft_tracefile_is(int fd)
 {
-    uint64_t dev, ino;
-
     if (fd < 0 || fd != dft_tracefile_number())
         return 0;
-    return dft_is_sandboxed() || (!identify(fd, &dev, &ino) && dev == device && ino == inode);
+    return dft_is_sandboxed() || is_ours(fd);
 }
 
 int dft_tracefile_hides(int fd)
@@ -317,7 +376,8 @@ void dft_tracefile_step_aside(int fd)
 {
     struct dft_signals before;
 
-    if (!dft_tracefile_is(fd))
+    /* A child has numbers of its own, and writes to a file of its own. */
+    if (dft_in_vfork_child() || !*dft_generation || !dft_tracefile_is(fd))
         return;
     if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
         __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
@@ -329,14 +389,8 @@ void dft_tracefile_step_aside(int fd)
     while (__atomic_load_n(&users, __ATOMIC_SEQ_CST))
         dft_sys_yield();
     if (dft_tracefile_is(fd)) {
-        long other = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
-
-        if (other >= HIGHEST_FD) {
-            dft_sys_close((int)other);
-            other = -1;
-        }
-        __atomic_store_n(&trace_fd, other < 0 ? -1 : (int)other, __ATOMIC_RELEASE);
-        dft_sys_close(fd);
+        __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
+        close_ours(fd);
     }
     __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
     dft_signals_restore(before);

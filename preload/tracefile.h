@@ -12,6 +12,8 @@ void dft_tracefile_init(void);
 
 /* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
 int dft_tracefile_create(void);
+/* The path that was tried last. */
+const char *dft_tracefile_path(void);
 
 /* Removes it: nothing could be written to it. */
 void dft_tracefile_remove(void);
@@ -19,8 +21,12 @@ void dft_tracefile_remove(void);
 /* Gives up the descriptor (in a forked child: it is the parent's file). */
 void dft_tracefile_forget(void);
 
-/* Appends whole blocks. Any thread, signals blocked; reserves its range by an atomic addition. Returns 0 or -errno (ENOSPC ...). */
+/* Appends whole blocks. Any thread, signals blocked; reserves its range by an atomic addition. Returns 0, or -errno (ENOSPC ...): then nothing of
+ * it is in the file. */
 int dft_tracefile_write(const void *bytes, size_t length);
+
+/* Did the last write? */
+int dft_tracefile_fails(void);
 
 /* "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>": without ending. */
 extern char dft_tracefile_base[];

@@ -3,6 +3,7 @@
 #   need_packages build          what it takes to build
 #   need_packages build test     and to run all tests
 #   need_packages guest          programs of tests/guest; what cannot be had is skipped there
+#   need_packages faults         file systems of tests/faults; the same
 #
 # A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.
 
@@ -67,6 +68,11 @@ need_packages_of() {
         need_file faketime/libfaketime.so.1 libfaketime
         python3 -c 'import test.test_os' 2>/dev/null || /usr/bin/python3 -c 'import test.test_os' 2>/dev/null ||
             missing_packages="$missing_packages libpython$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite"
+        ;;
+    faults)
+        PATH=$PATH:/usr/sbin:/sbin need_command mkfs.ext4 e2fsprogs
+        PATH=$PATH:/usr/sbin:/sbin need_command mkfs.btrfs btrfs-progs
+        need_command mount mount
         ;;
     esac
 }

@@ -155,6 +155,7 @@ check_shell() {
 main() {
     need_packages build test || exit 2
     need_packages guest || note "some of tests/guest will be skipped"
+    need_packages faults || note "some of tests/faults will be skipped"
     mkdir -p "$logs"
     note "logs are in build/logs"
     if step "build with gcc, warnings are errors" build build gcc; then
@@ -162,6 +163,7 @@ main() {
         run_drivers e2e
         run_drivers endings
         run_drivers guest
+        run_drivers faults
     fi
     step "build with clang, warnings are errors" build build-clang clang
     if step "build with ASan, UBSan and the fuzz targets" build build-asan clang -DDFT_SANITIZE=address,undefined \

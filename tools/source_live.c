@@ -81,6 +81,36 @@ static int try_trace(struct dft_source *source, struct dft_scanned **scanned, ui
     return rc;
 }
 
+static int has_process(const struct dft_scanned *scanned)
+{
+    for (size_t i = 0; i < scanned->nrecords; i++)
+        if (scanned->records[i].type == DFT_BLOCK_PROCESS)
+            return 1;
+    return 0;
+}
+
+/* A trace to which not even PROCESS could be written does not say where its live file is. Its name has the key; where there is no room
+ * beside the trace, the live file is in /dev/shm. */
+static int try_nameless(struct dft_source *source, struct dft_scanned **scanned, uint32_t file)
+{
+    const char *slash = strrchr(source->files[file].path, '/');
+    const char *name = slash ? slash + 1 : source->files[file].path, *dash = strrchr(name, '-');
+    char *end, *path;
+    uint64_t key = dash ? strtoull(dash + 1, &end, 16) : 0;
+    int rc;
+
+    if (!key || strcmp(end, ".dft"))
+        return 0;
+    rc = try_trace(source, scanned, file, key);
+    if (rc)
+        return rc;
+    if (asprintf(&path, "/dev/shm/%s.live", name) < 0)
+        return -ENOMEM;
+    rc = try_live(source, scanned, path, key);
+    free(path);
+    return rc;
+}
+
 /* Looks for the live files of all processes that the traces hold and that have not ended. */
 static int find_live(struct dft_source *source, struct dft_scanned **scanned)
 {
@@ -90,6 +120,8 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned)
     for (uint32_t f = 0; !rc && f < traces; f++) {
         if ((*scanned)[f].count)
             rc = try_trace(source, scanned, f, (*scanned)[f].keys[0]);
+        if (!rc && !has_process(&(*scanned)[f]))
+            rc = try_nameless(source, scanned, f);
         for (size_t i = 0; !rc && i < (*scanned)[f].nrecords; i++) {
             const struct dft_found_record *record = &(*scanned)[f].records[i];
 

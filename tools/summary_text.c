@@ -14,16 +14,21 @@
 /* --- what was lost --------------------------------------------------------------------------------------------------
  * */
 
+static int is_anything_lost(const struct dft_job *job)
+{
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            return 1;
+    return job->damaged || job->endless;
+}
+
 /* `what` begins the sentence when something was. */
 static void print_losses(const struct dft_job *job, const char *what)
 {
     char room[DFT_TEXT_ROOM];
     const char *comma = "";
-    uint64_t all = 0;
 
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
-        all += job->dropped[reason];
-    if (!all && !job->damaged && !job->endless) {
+    if (!is_anything_lost(job)) {
         fputs(*what ? "nothing lost" : "nothing", stdout);
         return;
     }
@@ -147,12 +152,12 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
            dft_text_bytes(b, classes->bytes[DFT_CLASS_WRITE]), dft_text_count(c, answer->events));
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
-    fputs("\nlost      ", stdout);
-    print_losses(job, "");
-    if (job->overhead_ns)
-        printf("; tracing took %s (%s)", dft_text_ns(a, job->overhead_ns),
-               dft_text_share(b, job->overhead_ns, job->process_ns));
     putchar('\n');
+    if (!is_anything_lost(job))
+        puts("lost      nothing");
+    if (job->overhead_ns)
+        printf("tracing   took %s, %s of the processes' time\n", dft_text_ns(a, job->overhead_ns),
+               dft_text_share(b, job->overhead_ns, job->process_ns));
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
@@ -199,6 +204,11 @@ int dft_summary_text(struct dft_summary *summary)
 
     if (rc)
         return rc;
+    if (is_anything_lost(&summary->job)) { /* first: what follows is not all */
+        fputs("lost      ", stdout);
+        print_losses(&summary->job, "");
+        putchar('\n');
+    }
     print_job(&summary->job);
     print_io(&summary->job, &classes, &answer);
     dft_answer_fini(&answer);
