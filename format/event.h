@@ -41,6 +41,9 @@ struct dft_arg {
     };
 };
 
+#define DFT_RESULT_UNKNOWN INT64_MIN /* of a call whose result another tracer had not recorded */
+#define DFT_ERRNO_UNKNOWN  0xffffu   /* of a call that failed, one does not know why */
+
 #define DFT_BIT_SEQUENTIAL  1u /* starts at or behind the end of the descriptor's last access */
 #define DFT_BIT_CONSECUTIVE 2u /* starts exactly there */
 #define DFT_BIT_VFORK       4u

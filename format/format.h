@@ -55,6 +55,7 @@
  *    of the process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i.
+ *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
  *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`:
  *    events, rows, samples, names; 1 for PROCESS and END.
  *
@@ -148,6 +149,8 @@ enum dft_block_type {
     DFT_BLOCK_END = 8,
     DFT_BLOCK_INDEX = 9,
 };
+
+#define DFT_STREAM_REPEATED (UINT32_C(1) << 31)
 
 #define DFT_BLOCK_DEFLATED 1u /* flag: the first part of the payload is deflated */
 

@@ -20,6 +20,7 @@ struct check {
     struct dft_decoder **decoders; /* one a worker */
     _Atomic uint64_t undecodable;
     uint64_t blocks, repeated, overlapping, unknown, damaged, unreadable_bytes, bad_files;
+    uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, recovered_files;
 };
 
@@ -109,7 +110,7 @@ static void count_blocks(struct check *check)
     const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
 
     for (size_t i = 0; i < count; i++) {
-        check->blocks += files[blocks[i].file].kind == DFT_FILE_TRACE;
+        check->blocks += files[blocks[i].file].kind != DFT_FILE_LIVE;
         check->repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
         check->overlapping += blocks[i].state == DFT_BLOCK_OVERLAPS;
         check->unknown += blocks[i].state == DFT_BLOCK_UNKNOWN;
@@ -117,7 +118,12 @@ static void count_blocks(struct check *check)
     for (uint32_t i = 0; i < nfiles; i++) {
         check->damaged += files[i].skipped.damaged;
         check->unreadable_bytes += files[i].skipped.bytes;
-        check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes;
+        check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes ||
+                            files[i].counts.invalid || files[i].counts.why;
+        check->foreign += files[i].kind == DFT_FILE_FOREIGN;
+        check->records += files[i].counts.records;
+        check->invalid_lines += files[i].counts.invalid;
+        check->repeated_lines += files[i].counts.repeated;
     }
 }
 
@@ -196,6 +202,10 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "blocks_overlapping", check->overlapping);
     dft_json_uint(&json, "blocks_unknown", check->unknown);
     dft_json_uint(&json, "bytes_unreadable", check->unreadable_bytes);
+    dft_json_uint(&json, "dftracer_files", check->foreign);
+    dft_json_uint(&json, "dftracer_records", check->records);
+    dft_json_uint(&json, "dftracer_lines_invalid", check->invalid_lines);
+    dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "recovered", check->recovered_files);
@@ -225,6 +235,10 @@ static void print_text(struct check *check)
         printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
     if (check->recovered_files)
         printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
+    if (check->foreign)
+        printf("; %llu files of DFTracer with %llu records, %llu lines that are none, %llu repeated",
+               (unsigned long long)check->foreign, (unsigned long long)check->records,
+               (unsigned long long)check->invalid_lines, (unsigned long long)check->repeated_lines);
     puts(".");
 }
 

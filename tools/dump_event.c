@@ -30,7 +30,7 @@ static int is_data(const struct dft_event_at *at)
 int dft_dump_has_result(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) && at->op != DFT_OP_REGION &&
-           dft_op_class(at->op) != DFT_CLASS_MARK;
+           dft_op_class(at->op) != DFT_CLASS_MARK && at->event->result != DFT_RESULT_UNKNOWN;
 }
 
 int dft_dump_has_size(const struct dft_event_at *at)
@@ -102,7 +102,7 @@ static void json_outcome(struct dft_json *json, const struct dft_event_at *at)
         dft_json_int(json, "fd", event->fd);
     if (dft_dump_has_result(at))
         dft_json_int(json, "ret", event->result);
-    if (event->err)
+    if (event->err && event->err != DFT_ERRNO_UNKNOWN)
         dft_json_uint(json, "errno", event->err);
     if (dft_dump_has_size(at))
         dft_json_uint(json, "size", event->size);
@@ -229,7 +229,7 @@ static void text_outcome(struct dft_dump *dump, const struct dft_event_at *at)
     if (dft_dump_has_result(at))
         fprintf(out, " = %lld", (long long)event->result);
     if (event->err)
-        fprintf(out, " (%s)", strerror(event->err));
+        fprintf(out, " (%s)", event->err == DFT_ERRNO_UNKNOWN ? "failed" : strerror(event->err));
 }
 
 void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)

@@ -37,7 +37,8 @@ void dft_export_value(struct dft_json *json, const struct dft_arg *arg);
 /* Did the call end, so that its result means something? */
 static inline int dft_export_has_result(const struct dft_event_at *at)
 {
-    return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN);
+    return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) &&
+           at->event->result != DFT_RESULT_UNKNOWN;
 }
 
 #endif

@@ -77,7 +77,7 @@ static int put_event(void *context, const struct dft_event_at *at)
     put_name(export, event->file2);
     fprintf(out, event->fd >= 0 ? ",%d" : ",", event->fd);
     fprintf(out, dft_export_has_result(at) ? ",%" PRId64 : ",", event->result);
-    fprintf(out, event->err ? ",%u" : ",", event->err);
+    fprintf(out, event->err && event->err != DFT_ERRNO_UNKNOWN ? ",%u" : ",", event->err);
     fprintf(out, moves ? ",%" PRIu64 : ",", event->size);
     fprintf(out, moves ? ",%" PRIu64 : ",", dft_event_bytes(event, at->op));
     fprintf(out, ",%u", event->calls);

@@ -83,7 +83,7 @@ static void put_call_arguments(struct perfetto *p, const struct dft_event_at *at
         dft_json_int(json, "fd", event->fd);
     if (dft_export_has_result(at))
         dft_json_int(json, "ret", event->result);
-    if (event->err)
+    if (event->err && event->err != DFT_ERRNO_UNKNOWN)
         dft_json_uint(json, "errno", event->err);
     if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) {
         dft_json_uint(json, "size", event->size);

@@ -150,6 +150,8 @@ static int put_start(struct pfw *pfw, const struct dft_source_process *source)
     dft_json_uint(&pfw->json, "version", VERSION_WRITTEN);
     dft_json_string(&pfw->json, "date", date);
     dft_json_uint(&pfw->json, "ppid", process->ppid);
+    dft_json_string(&pfw->json, "writer",
+                    "dftrace"); /* so that start and end are not taken for events when read back */
     end(pfw);
     free(memory);
     return 0;
@@ -250,7 +252,7 @@ static void put_arguments(struct pfw *pfw, const struct dft_event_at *at, struct
         put_bytes(pfw, at, category, name, bytes);
     if (event->offset >= 0)
         dft_json_int(json, "offset", event->offset);
-    if (event->err)
+    if (event->err && event->err != DFT_ERRNO_UNKNOWN)
         dft_json_uint(json, "errno", event->err);
     if (at->op == DFT_OP_SEEK || at->op == DFT_OP_FSEEK)
         dft_json_uint(json, "whence", event->flags);
@@ -258,6 +260,8 @@ static void put_arguments(struct pfw *pfw, const struct dft_event_at *at, struct
         dft_json_uint(json, "flags", event->flags);
     if (event->mode)
         dft_json_uint(json, "mode", event->mode);
+    if (dft_export_phase(event, at->op) == 'i')
+        dft_json_string(json, "dftrace", "instant"); /* there is no phase for it that the analysers read */
     put_user_arguments(pfw, at);
     end(pfw);
 }

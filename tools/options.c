@@ -20,6 +20,7 @@ enum option_id {
     OPT_FILE,
     OPT_TOP,
     OPT_SORT,
+    OPT_DEDUPE,
     OPT_QUIET,
     OPT_HELP,
     OPT_OWN /* + position in the command's own table */
@@ -46,6 +47,7 @@ static const struct common common_options[] = {
     {OPT_CAT, 0, "cat", "LIST", DFT_TAKES_FILTER, "only these categories, e.g. POSIX,STDIO; patterns work"},
     {OPT_NAME, 0, "name", "LIST", DFT_TAKES_FILTER, "only calls and regions with these names, e.g. 'read,p*'"},
     {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
+    {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
     {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
     {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
     {OPT_HELP, 'h', "help", NULL, 0, "this text"},
@@ -82,9 +84,9 @@ static void help(const struct dft_command *command, const struct dft_option *own
             help_line(option->letter, option->name, option->argument, option->help);
     }
     if (!(command->takes & DFT_TAKES_NONE))
-        printf(
-            "\nPATH is a trace (.dft), what a running or killed process left (.dft.live), a directory (searched), or\n"
-            "a pattern in quotes.\n");
+        printf("\nPATH is a trace (.dft, or DFTracer's .pfw and .pfw.gz), what a running or killed process left "
+               "(.dft.live), a directory (searched), or\n"
+               "a pattern in quotes.\n");
     if (command->example)
         printf("\nExample:\n  %s\n", command->example);
 }
@@ -146,6 +148,9 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_QUIET:
         options->source.quiet = 1;
+        break;
+    case OPT_DEDUPE:
+        options->source.dedupe = 1;
         break;
     case OPT_SORT:
         options->sort = value;
@@ -300,7 +305,8 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
         if (!files)
             fprintf(
                 stderr,
-                "dftmerge: no trace found. Traces are files named *.dft; a program writes them when it runs with\n"
+                "dftmerge: no trace found. Traces are files named *.dft (or DFTracer's *.pfw and *.pfw.gz); a program "
+                "writes them when it runs with\n"
                 "dftmerge: LD_PRELOAD=libdftrace.so DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n");
         else
             fprintf(stderr, "dftmerge: nothing in the %u file%s that were found could be used\n", files,

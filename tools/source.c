@@ -57,6 +57,8 @@ static int read_all(struct dft_source *source)
     int rc = scanned ? dft_scan_files(source, scanned) : -ENOMEM;
 
     if (!rc)
+        rc = dft_foreign_files(source, scanned);
+    if (!rc)
         rc = dft_live_files(source, &scanned);
     if (!rc)
         rc = dft_source_collect(source, scanned);
@@ -80,6 +82,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     dft_names_enter();
     pthread_mutex_init(&source->notes.lock, NULL);
     source->quiet = options->quiet;
+    source->dedupe = options->dedupe;
     choose_threads(source, options->threads);
     source->names = dft_names_create();
     if (source->names)

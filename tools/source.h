@@ -21,6 +21,8 @@
  * beside it and where PROCESS says, also when only the trace was named. What was in flight is an EVENTS block with
  * first > last whose events have DFT_BIT_OPEN.
  *
+ * FOREIGN FILES, those of DFTracer, are converted into blocks when the source is opened; see pfw.h.
+ *
  * NAMES (id -> text) are fetched by dft_source_names, for all or for those wanted; see names.h.
  *
  * Threads: open, close, notes sorted, ordered: one thread. Everything `const struct dft_source *`: any. Callbacks of
@@ -33,11 +35,12 @@
 
 #include "codec.h"
 #include "names.h"
+#include "pfw.h"
 
 struct dft_source;
 struct dft_filter;
 
-enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2 };
+enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN = 3 /* DFTracer's */ };
 
 /* One input. */
 struct dft_source_file {
@@ -55,7 +58,8 @@ struct dft_source_file {
     struct dft_end end;  /* live: what its header and rings count, as an END would say it */
     uint64_t torn;       /* live: records that were half-written */
     struct dft_skipped skipped;
-    char *memory; /* live: its blocks; file offsets of blocks are offsets in here. NULL for traces */
+    struct dft_pfw_counts counts; /* foreign: what was found in it */
+    char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
 };
 
@@ -107,10 +111,11 @@ struct dft_source_process {
 };
 
 struct dft_source_options {
-    char *const *paths; /* files, directories (searched recursively for *.dft and *.dft.live, in name order), globs */
+    char *const *paths; /* files, directories (searched recursively for *.dft, *.dft.live, *.pfw and *.pfw.gz), globs */
     int npaths;
     unsigned threads; /* 0: one a CPU, at most 16 */
     int quiet;        /* no progress on stderr */
+    int dedupe;       /* foreign: lines that stand in a file again are left out */
 };
 
 /* Opens all inputs. What cannot be read is noted and left out: 0 is returned all the same; look at dft_source_status.

@@ -56,6 +56,11 @@ static int ends_with(const char *name, const char *end)
     return n > m && !strcmp(name + n - m, end);
 }
 
+int dft_foreign_name(const char *path)
+{
+    return ends_with(path, ".pfw") || ends_with(path, ".pfw.gz");
+}
+
 static int find_in_directory(struct finding *finding, const char *path, int depth);
 
 /* One entry of a directory. Links to directories are not followed: they could lead round in circles. */
@@ -66,13 +71,14 @@ static int find_entry(struct finding *finding, const char *directory, const stru
     char *path;
     int rc = 0;
 
-    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !strcmp(entry->d_name, DFT_INDEX_DIRECTORY))
         return 0;
     if (asprintf(&path, "%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", entry->d_name) < 0)
         return -ENOMEM;
     if (entry->d_type == DT_DIR || (entry->d_type == DT_UNKNOWN && !lstat(path, &st) && S_ISDIR(st.st_mode)))
         rc = find_in_directory(finding, path, depth + 1);
-    else if ((ends_with(path, ".dft") || ends_with(path, ".dft.live")) && !stat(path, &st) && S_ISREG(st.st_mode))
+    else if ((ends_with(path, ".dft") || ends_with(path, ".dft.live") || dft_foreign_name(path)) && !stat(path, &st) &&
+             S_ISREG(st.st_mode))
         rc = input_add(finding, path, &st);
     free(path);
     return rc;

@@ -33,7 +33,9 @@ struct dft_source {
     uint64_t start_ns, end_ns;
     size_t used[DFT_TYPES];
     unsigned threads;
-    int quiet;
+    int quiet, dedupe;
+    _Atomic uint64_t ambiguous, ambiguous_files; /* events of foreign traces on files whose hash has several names */
+    _Atomic uint64_t estimated, estimated_files;
     uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */
     _Atomic uint64_t progress_ns; /* of the last line */
     _Atomic int progress_shown;
@@ -60,6 +62,10 @@ struct dft_scanned {
     size_t nrecords, records_capacity;
 };
 
+#define DFT_INDEX_DIRECTORY ".dftindex" /* what foreign files were converted to lies there */
+
+/* source_find.c: is it, by its name, a file of DFTracer? */
+int dft_foreign_name(const char *path);
 /* source_find.c: paths of all inputs, sorted, each once; *paths and its strings belong to the caller. */
 int dft_find_inputs(struct dft_source *source, char *const *given, int count, char ***paths, size_t *found);
 
@@ -69,6 +75,9 @@ void dft_scanned_fini(struct dft_scanned *scanned);
 /* Blocks in memory, for live files. */
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);
+
+/* source_foreign.c: converts all files of DFTracer, and scans what comes of them. */
+int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
 
 /* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these.
  * *scanned grows with source->files. */

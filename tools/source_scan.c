@@ -14,6 +14,7 @@
 #include "work.h"
 
 #define RELEASE_BYTES ((size_t)16 << 20)
+#define LOOK_BYTES    ((size_t)4096)
 
 static int grow(void *array, size_t *capacity, size_t count, size_t size)
 {
@@ -138,6 +139,9 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
     int rc = 0;
 
     while (!rc && dft_block_next(bytes, length, &offset, &header, &found, &info->skipped)) {
+        if (source->dedupe && header.stream & DFT_STREAM_REPEATED &&
+            (header.type == DFT_BLOCK_EVENTS || header.type == DFT_BLOCK_BUCKETS))
+            continue;
         rc = scanned_reserve(scanned);
         if (rc)
             break;
@@ -184,6 +188,11 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
     memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
     if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
         file->kind = DFT_FILE_LIVE; /* read later, when it is known what the traces cover */
+        return 0;
+    }
+    if (dft_foreign_name(file->path) ||
+        (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES))) {
+        file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
         return 0;
     }
     madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);

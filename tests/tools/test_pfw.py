@@ -1,0 +1,417 @@
+"""DFTracer's traces: every dialect and frame, against an independent reading; what real files hold; round trips."""
+
+import gzip
+import json
+import random
+import shutil
+
+from pfw_files import DIALECTS, HOST, Writer, group, read_events, write
+from tooltest import ROOT, dftmerge, dump, main, make, run, summary, DFTMERGE
+
+DATA = ROOT.parent / "shared" / "data" / "dftracer"
+T0 = 1_700_000_000_000_000
+
+
+def of_summary(found, *keys):
+    return {tuple(g[k] for k in keys): (g["count"], g["time_ns"], g["bytes"]) for g in found["groups"]}
+
+
+def agrees(paths, events, *more):
+    """Everything that can be asked, against the independent reading."""
+    found = summary(*more, *paths)
+    assert found["events"] == len(events), (found["events"], len(events))
+    assert of_summary(found, "cat", "name") == group(events, 0, 1)
+    by_file = group([e for e in events if e[2]], 2)
+    assert of_summary(summary("--by", "file", *more, *paths), "file") == by_file
+    assert of_summary(summary("--by", "rank", *more, *paths), "rank") == group(events, 6)
+    both = group([e for e in events if e[2]], 0, 1, 2)
+    assert of_summary(summary("--by", "cat,name,file", *more, *paths), "cat", "name", "file") == both
+    return found
+
+
+def sample(dialect, **more):
+    writer = Writer(dialect, rank=3 if dialect != "2023" else None, **more)
+    random.seed(7)
+    ts = T0
+    for i in range(300):
+        file = f"/data/set {i % 7}/file_{i % 13}.bin"
+        ts += random.randrange(50)
+        kind = i % 6
+        if kind == 0:
+            writer.call("POSIX", "open", ts, 40 + i, file, ret=5, flags=66, mode=420)
+        elif kind == 1:
+            writer.call("POSIX", "read", ts, 10 + i, file, ret=4096 if i % 5 else -1, count=4096, fd=5)
+        elif kind == 2:
+            writer.call("STDIO", "fread", ts, 3, file, ret=7, count=9, size=512)
+        elif kind == 3:
+            writer.call("POSIX", "pwrite64", ts, 2, file, ret=100000, count=100000, offset=i * 100000, fd=6)
+        elif kind == 4:
+            writer.call("POSIX", "__xstat", ts, 1, file)
+        else:
+            writer.call("reader.NPZ", "open", ts, 500, file, image_size=3000 + i, epoch=i, speed=0.5)
+        ts += 600
+    return writer
+
+
+def dialects(directory):
+    """The same calls in all dialects are the same events."""
+    dumps = []
+    for dialect in DIALECTS:
+        path = write(directory / f"{dialect}.pfw.gz", sample(dialect).text())
+        agrees([path], read_events(path))
+        lines = dump(path)
+        assert all(e["pid"] == 4711 for e in lines)
+        assert {e["rank"] for e in lines} == {None if dialect == "2023" else 3}
+        for line in lines:
+            del line["rank"]
+            for key, value in line.get("args", {}).items():  # user's numbers are texts in 2023
+                line["args"][key] = str(value)
+        dumps.append(lines)
+    for other in dumps[1:]:
+        assert other == dumps[0]
+    first, second = dumps[0][:2]
+    assert first["ret"] == 5 and first["flags"] == 66 and first["mode"] == 420 and "size" not in first
+    assert "errno" not in second
+    assert summary("--by", "host", directory / "2.x.pfw.gz")["groups"][0]["host"] == HOST
+    failed = [g for g in summary(directory / "2024.pfw.gz")["groups"] if g["name"] == "read"][0]
+    assert failed["errors"] == 10 and failed["bytes"] == 40 * 4096
+
+
+def all_together(directory):
+    """A directory of all dialects beside a native trace."""
+    events = []
+    for i, dialect in enumerate(DIALECTS):
+        path = write(directory / f"{i}.pfw{'.gz' if i % 2 else ''}", sample(dialect, pid=100 + i).text())
+        events += read_events(path)
+    make(directory / "native")
+    native = summary(directory / "native")
+    found = summary(directory)
+    assert found["events"] == len(events) + native["events"]
+    assert found["processes"] == len(DIALECTS) + native["processes"]
+    agrees(sorted(directory.glob("*.pfw*")), events)
+    threads = [summary("--threads", n, directory) for n in (1, 2, 5)]
+    assert threads[0] == threads[1] == threads[2]
+
+
+def frames(directory):
+    """Brackets or none, spaces, trailing commas, glued lines, CR LF, no end of line."""
+    lines = sample("1.0.8").lines
+    events = read_events(write(directory / "plain.pfw", "\n".join(lines)))
+    half = len(lines) // 2
+    forms = {
+        "none": "\n".join(lines) + "\n",
+        "killed": "   " + "\n".join(lines) + "\n",
+        "commas": "[\n" + ",\n".join(lines) + "\n]\n",
+        "glued": "[\n" + "\n".join(lines[:half]) + "\n]" + "\n".join(lines[half:]) + "\n]",
+        "crlf": "[\r\n" + "\r\n".join(lines) + "\r\n]",
+        "one line": "[" + ",".join(lines) + "]",
+        "no commas": "".join(lines),
+        "spaced": "\n".join(line.replace('":', '" : ').replace(',"', ' ,\t"') for line in lines),
+        "object commas": "\n".join(line.replace("}}", ",},}").replace("{,", "{") for line in lines),
+        "zeros": "\0" * 5000 + "\n".join(lines),
+        "empty lines": "\n\n" + "\n\n".join(lines) + "\n\n\n",
+    }
+    for name, text in forms.items():
+        path = write(directory / f"{name}.pfw.gz", text)
+        found = agrees([path], events)
+        assert not found["notes"], (name, found["notes"])
+        shutil.move(path, directory / "used")
+        write(directory / f"{name}.pfw", text)
+        agrees([directory / f"{name}.pfw"], events)
+
+
+def broken_lines(directory):
+    """What cannot be read is counted, named with file and line, and the rest used."""
+    lines = sample("1.0.8").lines
+    events = read_events(write(directory / "whole.pfw", "\n".join(lines)))
+    torn = lines[-1][: len(lines[-1]) // 2]
+    path = write(directory / "torn.pfw", "\n".join(lines) + "\n" + torn)
+    found = summary(path, expect=1)
+    assert found["events"] == len(events)
+    assert any(f"{path}: 1 line is no record (the first is line {len(lines) + 1})" in n and "torn" in n
+               for n in found["notes"]), found["notes"]
+    middle = lines[:40] + [torn, '{"id":1,"name":"x"y","cat":"POSIX"}', "rubbish", "[1,2", '{"a":1}'] + lines[40:]
+    path = write(directory / "middle.pfw.gz", "\n".join(middle))
+    found = summary(path, expect=1)
+    assert found["events"] == len(events)
+    assert any("5 lines are no record (the first is line 41)" in n for n in found["notes"]), found["notes"]
+    # A line without its end, and the next one on it.
+    path = write(directory / "cut.pfw", "\n".join(lines[:50] + [torn + lines[50]] + lines[51:]))
+    assert summary(path, expect=1)["events"] == len(events)
+    path = write(directory / "nothing.pfw", "no trace at all\n")
+    assert "not a trace" in dftmerge(path, expect=1).err
+    path = write(directory / "empty.pfw", "")
+    assert "empty" in run(DFTMERGE, path).err
+    path = write(directory / "empty.pfw.gz", "")
+    assert "empty" in run(DFTMERGE, path).err
+
+
+def texts(directory):
+    """Escapes, what old writers leave unescaped, and bytes that are no UTF-8."""
+    names = {rb"/a/quote\"d": "/a/quote\"d", rb"/a/back\\slash": "/a/back\\slash", rb"/a/\u00e4\ud83d\ude00": "/a/ä😀",
+             b"/a/raw \xff\xfe byte": "/a/raw \udcff\udcfe byte", rb"/a/\udcff": "/a/\udcff",
+             rb"C:\data\q": "C:\\data\\q", b"/a/tab\there": "/a/tab\there", b"/a/\x01": "/a/\x01",
+             rb"/a/\n new": "/a/\n new", "/a/ümläut".encode(): "/a/ümläut"}
+    lines = []
+    for i, name in enumerate(names):
+        lines.append(b'{"id":%d,"name":"FH","cat":"dftracer","pid":1,"tid":1,"ph":"M","args":{"name":"%s","value":%d}}' %
+                     (2 * i, name, i))
+        lines.append(b'{"id":%d,"name":"unlink","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":1,"ph":"X","args":{"fhash":%d}}' %
+                     (2 * i + 1, T0 + 10 * i, i))
+    path = write(directory / "names.pfw", b"\n".join(lines))
+    assert [e["file"] for e in dump(path)] == list(names.values())
+    # Quotes inside: the line counts as invalid, the name is known all the same.
+    lines = [b'{"id":1,"name":"FH","cat":"dftracer","pid":1,"tid":1,"ph":"M","args":{"name":"/a/"x"","value":77}}',
+             b'{"id":2,"name":"unlink","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":1,"ph":"X","args":{"fhash":77}}' % T0]
+    path = write(directory / "quotes.pfw", b"\n".join(lines))
+    done = dftmerge("dump", "--json", path, expect=1)
+    assert json.loads(done.out)["file"] == '/a/"x"' and "1 line is no record" in done.err
+
+
+def hashes(directory):
+    """Dictionaries are per file, also where hashes collide; a name may come behind its use; some never come."""
+    def line(i, ts, value):
+        return (f'{{"id":{i},"name":"read","cat":"POSIX","pid":5,"tid":5,"ts":{ts},"dur":1,"ph":"X",'
+                f'"args":{{"fhash":{value},"ret":1}}}}')
+
+    def define(i, name, value):
+        return f'{{"id":{i},"name":"FH","cat":"dftracer","pid":5,"tid":5,"ph":"M","args":{{"name":"{name}","value":{value}}}}}'
+    big = 2**64 - 3
+    one = [define(1, "/one", 500), line(2, T0, 500), define(3, "/later", 500), line(4, T0 + 5, 500),
+           line(5, T0 + 10, big), line(6, T0 + 15, big - 1), define(7, "/big", big), define(8, "/near", big - 1),
+           line(9, T0 + 20, 99)]
+    write(directory / "one.pfw", "\n".join(one))
+    write(directory / "two.pfw", "\n".join([define(1, "/two", 500), line(2, T0 + 30, 500)]))
+    files = [e.get("file") for e in dump(directory)]
+    assert files[:4] == ["/one", "/later", "/big", "/near"] and files[5] == "/two", files
+    assert files[4].startswith("#")
+    notes = summary(directory)["notes"]
+    assert any("1 events are on files whose names are not in it" in n for n in notes), notes
+    assert any("stands for several names" in n for n in notes), notes
+
+
+def times(directory):
+    """Units of time, durations of clocks that stepped back, times as texts."""
+    def event(ts, dur):
+        return f'{{"id":1,"name":"work","cat":"APP","pid":5,"tid":5,"ts":{ts},"dur":{dur},"ph":"X"}}'
+    for unit, ns in (("NS", 1), ("US", 1000), ("MS", 1000000), ("SEC", 1000000000)):
+        ts = 1_700_000_000_000_000_000 // ns
+        body = event(ts, 7)
+        end = (f'{{"id":2,"name":"end","cat":"dftracer","pid":5,"tid":5,"ts":{ts + 9},"dur":0,"ph":"X",'
+               f'"args":{{"cfg":{{"x":{{"y":[1,"}}"]}},"time_metric":"{unit}"}}}}}}')
+        first = f'{{"id":0,"name":"CM","cat":"dftracer","pid":5,"tid":5,"ph":"M","args":{{"name":"time_metric","value":"{unit}"}}}}'
+        own = f'{{"id":0,"name":"time_metric","cat":"dftracer","pid":5,"tid":5,"ph":"M","args":{{"name":"time_metric","value":"{unit}"}}}}'
+        for i, text in enumerate(([body, end], [first, body], [own, body], [body, own])):
+            path = write(directory / f"{unit}{i}.pfw", "\n".join(text))
+            found = [e for e in dump(path) if e["name"] == "work"]
+            assert [(e["ts"], e["dur"]) for e in found] == [(ts * ns, 7 * ns)], (unit, i, found)
+    path = write(directory / "huge.pfw", "\n".join([event(T0, 2**64 - 5), event(T0 + 1, -3), event(T0 + 2, 2**63),
+                                                    event(f'"{T0 + 3}"', '"12"')]))
+    found = summary(path)
+    assert found["events"] == 4 and found["groups"][0]["time_ns"] == 12000
+    assert any("3 durations" in n for n in found["notes"]), found["notes"]
+
+
+def repetitions(directory):
+    """Lines that stand there twice are counted always, and left out on request."""
+    for dialect in ("1.0.8", "2.x", "2023"):
+        lines = sample(dialect).lines
+        path = write(directory / f"{dialect}.pfw", "\n".join(lines))
+        events = read_events(path)
+        assert not summary(path)["notes"]
+        doubled = lines[:200] + lines[100:200] + lines[200:] + lines[150:160]
+        path = write(directory / f"{dialect}-twice.pfw.gz", "\n".join(doubled))
+        agrees([path], read_events(path))
+        notes = summary(path)["notes"]
+        assert any(" 110 repeated lines" in n and str(path) in n for n in notes), notes
+        found = agrees([path], events, "--dedupe")
+        assert any(" 110 repeated lines" in n for n in found["notes"]), notes
+
+
+def compressed(directory):
+    """Members one behind the other; cut short; damaged in the middle; other bytes behind."""
+    lines = sample("1.0.6").lines
+    whole = "\n".join(lines).encode() + b"\n"
+    events = read_events(write(directory / "whole.pfw", whole))
+    members = b"".join(gzip.compress(b"\n".join(l.encode() for l in lines[i:i + 10]) + b"\n")
+                       for i in range(0, len(lines), 10))
+    path = directory / "members.pfw.gz"
+    path.write_bytes(members)
+    agrees([path], events)
+    path.write_bytes(members + b"\0" * 512)
+    agrees([path], events)
+    split = gzip.compress(whole[:1001]) + gzip.compress(whole[1001:])  # in the middle of a line
+    path.write_bytes(split)
+    agrees([path], events)
+    cut = gzip.compress(whole)[:-40]
+    path = directory / "cut.pfw.gz"
+    path.write_bytes(cut)
+    found = summary(path, expect=1)
+    assert 200 < found["events"] < len(events)
+    assert any(str(path) in n and "cut short" in n for n in found["notes"]), found["notes"]
+    damaged = bytearray(members)
+    at = len(damaged) // 2
+    damaged[at:at + 30] = b"\xff" * 30
+    path.write_bytes(damaged)
+    found = summary(path, expect=1)
+    assert len(events) - 40 < found["events"] < len(events)
+    calls = [line.encode() for line in lines if '"ph":"X"' in line]
+    big = write(directory / "long.pfw.gz", b"\n".join([calls[0], b"x" * (40 << 20), calls[1]]))
+    found = summary(big, expect=1)
+    assert found["events"] == 2 and any("more than 16 MiB" in n for n in found["notes"]), found
+
+
+def other_records(directory):
+    """Counters, metadata of the user, thread names, entities, nested values: kept as they are."""
+    lines = ['{"name":"HH","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"n1","value":"aa"}}',
+             '{"name":"CM","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"model","value":"unet"}}',
+             '{"name":"PR","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"core_affinity","value":[0,1]}}',
+             '{"name":"thread_name","cat":"dftracer","type":1,"pid":7,"tid":8,"ph":4,"args":{"hhash":"aa","name":"loader","value":"thread_name"}}',
+             '{"name":"EH","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","id":"8f","store":3}}',
+             f'{{"id":3,"name":"step","cat":"APP","type":6,"pid":7,"tid":7,"ts":{T0},"dur":9,"ph":1,"args":{{"hhash":"aa","level":2,"relations":[{{"a":"}}"}}],"ok":true,"x":1e3,"big":18446744073709551615}}}}',
+             f'{{"name":"cpu","cat":"sys","type":7,"ts":{T0 + 4},"ph":2,"pid":7,"tid":7,"args":{{"hhash":"aa","user_pct":12.5,"n":3}}}}',
+             f'{{"id":4,"name":"odd","type":10,"pid":7,"tid":7,"ts":{T0 + 6},"dur":1,"ph":1}}']
+    path = write(directory / "other.pfw", "\n".join(lines))
+    events = dump(path)
+    by_name = {e["name"]: e for e in events}
+    assert by_name["model"]["phase"] == "metadata" and by_name["model"]["args"] == {"value": "unet"}
+    assert by_name["core_affinity"]["args"] == {"value": "[0,1]"}
+    assert by_name["thread_name"]["args"] == {"name": "loader", "value": "thread_name"} and by_name["thread_name"]["tid"] == 8
+    assert by_name["EH"]["args"] == {"id": "8f", "store": 3}
+    assert by_name["step"]["args"] == {"relations": '[{"a":"}"}]', "ok": "true", "x": 1000.0,
+                                       "big": "18446744073709551615"}
+    assert by_name["cpu"]["phase"] == "counter" and by_name["cpu"]["args"] == {"user_pct": 12.5, "n": 3}
+    assert by_name["odd"]["cat"] == "MPI" and all(e["ts"] >= T0 * 1000 for e in events)
+    assert summary(path)["events"] == 2 and summary("--by", "host", path)["groups"][0]["host"] == "n1"
+
+
+def aggregated(directory):
+    """Records that stand for many calls are rows; questions about calls and about files find them."""
+    def record(ts, name, **args):
+        return json.dumps({"name": name, "cat": "POSIX", "type": 3, "ts": ts, "ph": 3, "pid": 9, "tid": 9, "args": args})
+    second = T0 // 1_000_000 * 1_000_000
+    lines = ['{"name":"FH","cat":"dftracer","type":1,"pid":9,"tid":9,"ph":4,"args":{"name":"/f","value":"ab"}}',
+             record(second, "read", dft_cnt=10, dur_min=1, dur_max=9, dur_sum=50, ret_min=0, ret_max=100, ret_sum=700,
+                    fhash="ab"),
+             record(second + 1_000_000, "read", dft_cnt=1, dur=4, ret=33, fhash="ab"),
+             record(second + 1_000_000, "open", dft_cnt=2, dur_sum=20, dur_min=5, dur_max=15, fhash="ab"),
+             f'{{"id":3,"name":"read","cat":"POSIX","type":3,"pid":9,"tid":9,"ts":{second + 5},"dur":6,"ph":1,"args":{{"ret":5}}}}']
+    path = write(directory / "aggregated.pfw", "\n".join(lines))
+    found = summary(path)
+    assert found["events"] == 14, found
+    assert of_summary(found, "name") == {("read",): (12, 60000, 738), ("open",): (2, 20000, 0)}
+    read = [g for g in found["groups"] if g["name"] == "read"][0]
+    assert (read["time_min_ns"], read["time_max_ns"], read["size_max"]) == (1000, 9000, 100)
+    assert of_summary(summary("--by", "file", path), "file") == {("/f",): (13, 74000, 733)}
+    assert any("estimates" in n for n in found["notes"])
+
+
+def enclosing(directory):
+    """p_idx is the event around: the region, whose own time is without what is in it."""
+    def event(i, name, category, ts, dur, parent, level):
+        return (f'{{"id":{i},"name":"{name}","cat":"{category}","pid":5,"tid":5,"ts":{T0 + ts},"dur":{dur},"ph":"X",'
+                f'"args":{{"p_idx":{parent},"level":{level}}}}}')
+    lines = [event(3, "read", "POSIX", 20, 10, 2, 3), event(2, "load", "APP", 10, 40, 1, 2),
+             event(4, "read", "POSIX", 60, 5, 1, 2), event(1, "main", "APP", 0, 100, -1, 1)]
+    path = write(directory / "nested.pfw", "\n".join(lines))
+    assert [(e["name"], e.get("region")) for e in dump(path)] == [("main", None), ("load", "main"), ("read", "load"),
+                                                                  ("read", "main")]
+    own = {g["name"]: g["self_ns"] for g in summary(path)["groups"]}
+    assert own == {"main": 55000, "load": 30000, "read": 15000}, own
+
+
+def processes(directory):
+    """Pid 0 for all: threads tell processes apart. One pid on two hosts is two. An end is an end."""
+    write(directory / "zero.pfw", "\n".join(
+        f'{{"id":"{i}","name":"read","cat":"POSIX","pid":"0","tid":"{50 + i % 2}","ts":"{T0 + i}","dur":"1","ph":"X"}}'
+        for i in range(6)))
+    found = summary(directory / "zero.pfw")
+    assert (found["processes"], found["pids"], found["events"]) == (2, 2, 6)
+    write(directory / "hosts.pfw", "\n".join(
+        f'{{"id":{i},"name":"read","cat":"POSIX","pid":8,"tid":8,"ts":{T0 + i},"dur":1,"ph":"X","args":{{"hostname":"h{i % 2}"}}}}'
+        for i in range(6)))
+    found = summary("--by", "host", directory / "hosts.pfw")
+    assert found["processes"] == 2 and sorted(g["host"] for g in found["groups"]) == ["h0", "h1"]
+
+
+def round_trip(directory):
+    """A native trace, written as DFTracer's and read back: the same counts and bytes."""
+    for seed in (1, 2, 3):
+        native = make(directory / f"native{seed}", seed=seed)
+        path = directory / f"back{seed}.pfw"
+        dftmerge("export", "--to", "pfw", "-o", path, native)
+        before, after = summary(native), summary(path)
+        want = {(g["cat"], g["name"]): (g["count"], g["bytes"]) for g in before["groups"]}
+        got = {(g["cat"], g["name"]): (g["count"], g["bytes"]) for g in after["groups"]}
+        assert got == want, (got, want)
+        files = [{(g["file"]): (g["count"], g["bytes"]) for g in summary("--by", "file", p)["groups"]}
+                 for p in (native, path)]
+        assert files[0] == files[1]
+        again = directory / f"again{seed}.pfw.gz"
+        dftmerge("export", "--to", "pfw", "-o", again, path)
+        assert of_summary(summary(again), "cat", "name") == of_summary(after, "cat", "name")
+
+
+def other_commands(directory):
+    """merge, export, check and stat work on them."""
+    path = write(directory / "a.pfw.gz", sample("1.0.8").text())
+    events = read_events(path)
+    archive = directory / "archive" / "all.dft"
+    archive.parent.mkdir()
+    dftmerge("merge", "-o", archive, path)
+    agrees([archive], events)
+    assert dump(archive) == dump(path)
+    checked = json.loads(dftmerge("check", "--json", path).out)
+    assert checked["good"] and checked["files"] == 1 and checked["blocks"] > 3
+    assert "EVENTS" in dftmerge("stat", path).out.decode()
+    for form in ("perfetto", "csv", "pfw"):
+        dftmerge("export", "--to", form, "-o", directory / f"out.{form}", path)
+    assert len(json.loads((directory / "out.perfetto").read_text())["traceEvents"]) > len(events)
+    assert "4711" in dftmerge("ps", path).out.decode()
+
+
+def mutations(directory):
+    """Bytes changed, cut, doubled: never a crash, and never an endless run."""
+    random.seed(11)
+    text = "\n".join(sample("2.x").lines + sample("1.0.8", pid=12).lines).encode()
+    for i in range(150):
+        data = bytearray(text)
+        if i % 3 == 2:
+            data = bytearray(gzip.compress(bytes(data)))
+        for _ in range(random.randrange(1, 30)):
+            at, kind = random.randrange(len(data)), random.randrange(4)
+            if kind == 0:
+                data[at] = random.randrange(256)
+            elif kind == 1:
+                del data[at:at + random.randrange(200)]
+            elif kind == 2:
+                data[at:at] = data[at - random.randrange(300):at]
+            else:
+                data[at] = random.choice(b'"{}[]:,\\\n0-.e')
+        path = directory / "mutant.pfw"
+        path.write_bytes(data[: random.randrange(1, len(data))] if i % 5 == 4 else data)
+        for command in ("summary", "dump"):
+            done = run(DFTMERGE, command, "--json", path)
+            assert done.code in (0, 1), (i, command, done.code, done.err)
+
+
+def real_traces(directory):
+    """The traces of shared data, where they are: figures of their README, and every aggregate."""
+    if not DATA.exists():
+        print("        no shared data here: real traces are not tested")
+        return
+    paths = sorted((DATA / "cm1").glob("*.pfw.gz"))
+    events = [event for path in paths for event in read_events(path)]
+    assert len(paths) == 48 and len(events) == 284_041
+    found = agrees([DATA / "cm1"], events)
+    assert found["ranks"] == 48 and found["world_size"] == 48 and found["missing_ranks"] == []
+    counts = {g["name"]: g["count"] for g in found["groups"]}
+    assert (counts["write"], counts["__xstat"], counts["fclose"], counts["read"]) == (112_353, 46_899, 25_992, 13_489)
+    path = DATA / "posix-2023.pfw.gz"
+    agrees([path], read_events(path))
+    assert len(read_events(path)) == 1012
+
+
+if __name__ == "__main__":
+    main([dialects, all_together, frames, broken_lines, texts, hashes, times, repetitions, compressed, other_records,
+          aggregated, enclosing, processes, round_trip, other_commands, mutations, real_traces])

@@ -1,0 +1,63 @@
+/* A DFTracer trace becomes blocks of our own: events, aggregates, names, processes and their ends. */
+#ifndef DFT_PFW_H
+#define DFT_PFW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Part of what decides whether an index made earlier still fits: to be raised with every change of what is made. */
+#define DFT_PFW_VERSION 1u
+
+/* What was found in a file beyond events; all of it can be told to the user. */
+#define DFT_PFW_COUNTS                                                                                                 \
+    DFT_PFW_COUNT(lines)   /* with something on them, frame included */                                                \
+    DFT_PFW_COUNT(records) /* whole ones of any kind */                                                                \
+    DFT_PFW_COUNT(events)  /* complete ones: calls and regions */                                                      \
+    DFT_PFW_COUNT(metadata)                                                                                            \
+    DFT_PFW_COUNT(counters)                                                                                            \
+    DFT_PFW_COUNT(aggregated)    /* records that stand for many calls */                                               \
+    DFT_PFW_COUNT(invalid)       /* lines, or pieces of them, that are no record */                                    \
+    DFT_PFW_COUNT(first_invalid) /* the line of the first of them */                                                   \
+    DFT_PFW_COUNT(torn)          /* of the invalid ones: the last line, without an end */                              \
+    DFT_PFW_COUNT(unknown)       /* records of a kind that is not known */                                             \
+    DFT_PFW_COUNT(repeated)      /* records that stand there, byte for byte, for the second time or more */            \
+    DFT_PFW_COUNT(long_durations)                                                                                      \
+    DFT_PFW_COUNT(long_lines)                                                                                          \
+    DFT_PFW_COUNT(unresolved) /* events on files whose hash has no name in the file */                                 \
+    DFT_PFW_COUNT(ambiguous)  /* events on files whose hash has had several names */                                   \
+    DFT_PFW_COUNT(arguments)  /* left out or cut */                                                                    \
+    DFT_PFW_COUNT(not_kept)   /* events that no block could take */                                                    \
+    DFT_PFW_COUNT(unchecked)  /* records not looked at for repetitions: there were too many */                         \
+    DFT_PFW_COUNT(estimated)  /* aggregated records of more than two calls: percentiles are estimates */
+
+struct dft_pfw_counts {
+#define DFT_PFW_COUNT(name) uint64_t name;
+    DFT_PFW_COUNTS
+#undef DFT_PFW_COUNT
+    const char *why; /* a static text: what is wrong with the compressed data, NULL: nothing */
+};
+
+struct dft_pfw_job {
+    const char *path;
+    uint64_t identity; /* tells this file from all others: it goes into the keys of its processes */
+    /* Takes a block. Returns 0, or what ends the conversion. */
+    int (*put)(void *context, const void *block, size_t bytes);
+    /* Forgets all blocks put so far: the file is read once more, because of what stands at its end. */
+    int (*again)(void *context);
+    /* May be NULL: how many bytes of the file have been read. */
+    void (*progress)(void *context, uint64_t bytes);
+    void *context;
+};
+
+/* Memory for conversions, one a thread. */
+struct dft_pfw_worker;
+struct dft_pfw_worker *dft_pfw_worker_create(void); /* NULL: no memory */
+void dft_pfw_worker_destroy(struct dft_pfw_worker *worker);
+
+/* Converts one file. Returns 0, -ENOMEM, what put or again returned, or another -errno: the file could not be read. */
+int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job, struct dft_pfw_counts *counts);
+
+/* Does the beginning of a file look like such a trace (gzip, or text with a record, or a frame)? */
+int dft_pfw_looks_like(const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,378 @@
+/* Records that have a time: calls, regions, counters, points. And repetitions, which are told by them.
+ *
+ * REPETITIONS. A child that was forked writes its parent's buffer once more, so whole runs of lines stand there twice. A
+ * thread's records come in order of their ends; a line that goes back behind the latest end of its thread (or has the
+ * same end, and an id that is not above the last one's) may be a repetition, no other line can be. The hashes of such
+ * lines are kept, and the second reading counts how often each line stands there. Where nothing goes back, nothing is
+ * kept and nothing read twice. Lines without an id or a time are few: of them all hashes are kept. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "leb128.h"
+#include "pfw_inside.h"
+
+#define SEEN_MAX     ((size_t)1 << 19)
+#define PARENTS_MAX  ((size_t)1 << 20)
+#define LONGEST_LIFE UINT64_C(0x7fffffffffffffff)
+
+/* --- time --------------------------------------------------------------------------------------------------------- */
+
+int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
+{
+    uint64_t number = value->number;
+    int negative = 0;
+
+    if (dft_unlikely(value->kind != DFT_PFW_INTEGER || value->negative) &&
+        (dft_pfw_unsigned(value, &number, &negative) || negative))
+        return -1;
+    if (dft_unlikely(__builtin_mul_overflow(number, pfw->known->unit_ns, ns) || *ns > LONGEST_LIFE)) {
+        pfw->timed = 1; /* another unit may make sense of it */
+        return -1;
+    }
+    return 0;
+}
+
+/* One that is longer than any program runs was made by a clock that stepped back. */
+static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *record, uint64_t start_ns)
+{
+    uint64_t ns;
+
+    if (!DFT_PFW_HAS(record, DUR))
+        return 0;
+    if (dft_likely(!dft_pfw_when(pfw, DFT_PFW_GET(record, DUR), &ns) && ns <= LONGEST_LIFE - start_ns))
+        return ns;
+    pfw->counts->long_durations++;
+    return 0;
+}
+
+/* --- where it belongs --------------------------------------------------------------------------------------------- */
+
+static uint64_t number_of(const struct dft_pfw_record *record, enum dft_pfw_member member)
+{
+    uint64_t number;
+    int negative;
+
+    if (!(record->have >> member & 1) || dft_pfw_unsigned(&record->member[member], &number, &negative))
+        return 0;
+    return negative ? 0 - number : number;
+}
+
+static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
+{
+    const struct dft_pfw_value *value;
+    struct dft_text text;
+    uint64_t token;
+    char *room;
+
+    if (DFT_PFW_HAS(record, HHASH)) {
+        value = DFT_PFW_GET(record, HHASH);
+        token = dft_pfw_token(value);
+        if (dft_unlikely(!pfw->last_host || token != pfw->last_host_token)) {
+            pfw->last_host = dft_pfw_resolve(pfw, DFT_HASH_HOST, value);
+            pfw->last_host_token = token;
+        }
+        return pfw->last_host;
+    }
+    if (!DFT_PFW_HAS(record, HOSTNAME))
+        return 0;
+    value = DFT_PFW_GET(record, HOSTNAME);
+    room = dft_pfw_room(pfw, value->text.length);
+    if (!room)
+        return 0;
+    text = dft_pfw_unescape(value, room);
+    token = dft_name_id(text.bytes, text.length);
+    if (!dft_pfw_map_find(&pfw->short_texts, token))
+        dft_pfw_keep_short(pfw, token, text);
+    return token;
+}
+
+/* In the oldest traces all processes are number 0, and their threads tell them apart. */
+struct dft_pfw_stream *dft_pfw_stream_of_record(struct dft_pfw *pfw, uint32_t kind)
+{
+    const struct dft_pfw_record *record = pfw->record;
+    uint64_t pid = number_of(record, DFT_PFW_PID), tid = number_of(record, DFT_PFW_TID), host = host_of(pfw, record);
+    struct dft_pfw_stream *last = pfw->last_stream;
+    struct dft_pfw_process *process;
+
+    if (dft_likely(last && !kind && pid == pfw->last_pid && tid == pfw->last_tid &&
+                   (!host || host == last->process->host)))
+        return last;
+    process = dft_pfw_process(pfw, pid ? pid : tid, host);
+    if (!process)
+        return NULL;
+    last = dft_pfw_stream(pfw, process, tid, kind);
+    if (last && !kind) {
+        pfw->last_stream = last;
+        pfw->last_pid = pid;
+        pfw->last_tid = tid;
+    }
+    return last;
+}
+
+uint64_t dft_pfw_file_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
+{
+    const struct dft_pfw_value *value;
+    struct dft_text text;
+    char *room;
+
+    if (DFT_PFW_HAS(record, FHASH))
+        return dft_pfw_resolve(pfw, DFT_HASH_FILE, DFT_PFW_GET(record, FHASH));
+    if (!DFT_PFW_HAS(record, FNAME))
+        return 0;
+    value = DFT_PFW_GET(record, FNAME);
+    room = dft_pfw_room(pfw, value->text.length);
+    if (!room || !value->text.length)
+        return 0;
+    text = dft_pfw_unescape(value, room);
+    return dft_pfw_name(pfw, text.bytes, text.length);
+}
+
+/* --- repetitions -------------------------------------------------------------------------------------------------- */
+
+/* Nothing that can be a repetition goes by. */
+static void suspect(struct dft_pfw *pfw, struct dft_text line)
+{
+    if (pfw->known->repeated.count >= SEEN_MAX)
+        pfw->counts->unchecked++;
+    else if (!dft_pfw_map_put(&pfw->known->repeated, dft_name_id(line.bytes, line.length)))
+        pfw->error = -ENOMEM;
+    pfw->surveys = 1;
+}
+
+/* Lines that have no order. */
+void dft_pfw_see(struct dft_pfw *pfw, struct dft_text line)
+{
+    uint64_t *times;
+
+    if (pfw->second)
+        return;
+    if (pfw->seen.count >= SEEN_MAX) {
+        pfw->counts->unchecked++;
+        return;
+    }
+    times = dft_pfw_map_put(&pfw->seen, dft_name_id(line.bytes, line.length));
+    if (!times)
+        pfw->error = -ENOMEM;
+    else if ((*times)++)
+        suspect(pfw, line);
+}
+
+static void look_back(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t end_ns, struct dft_text line)
+{
+    uint64_t id = number_of(pfw->record, DFT_PFW_ID);
+
+    if (pfw->second)
+        return;
+    if (!DFT_PFW_HAS(pfw->record, ID)) {
+        dft_pfw_see(pfw, line);
+    } else if (dft_likely(end_ns > stream->max_end || (end_ns == stream->max_end && id > stream->last_id) ||
+                          (!stream->max_end && !stream->last_id))) {
+        stream->max_end = end_ns;
+        stream->last_id = id;
+    } else {
+        suspect(pfw, line);
+    }
+}
+
+/* --- enclosing events --------------------------------------------------------------------------------------------- */
+
+static uint64_t parent_key(uint64_t pid, uint64_t id)
+{
+    uint64_t words[2] = {pid, id};
+
+    return dft_name_id(words, sizeof words);
+}
+
+/* The call of the event around this one. It ends, and is written, later: its name takes a second reading. */
+static uint64_t region_of(struct dft_pfw *pfw, const struct dft_pfw_process *process)
+{
+    const struct dft_pfw_record *record = pfw->record;
+    uint64_t key, *id, *text;
+    int64_t parent;
+    uint32_t length;
+
+    if (!DFT_PFW_HAS(record, P_IDX) || (DFT_PFW_GET(record, P_IDX)->negative) ||
+        dft_pfw_signed(DFT_PFW_GET(record, P_IDX), &parent) || parent < 0)
+        return 0;
+    key = parent_key(process->pid, (uint64_t)parent);
+    if (!pfw->second) {
+        if (pfw->known->parents.count < PARENTS_MAX && !dft_pfw_map_put(&pfw->known->parents, key))
+            pfw->error = -ENOMEM;
+        pfw->surveys = 1;
+        return 0;
+    }
+    id = dft_pfw_map_find(&pfw->known->parents, key);
+    if (!id || !*id)
+        return 0;
+    text = dft_pfw_map_find(&pfw->known->parent_texts, *id);
+    if (text) {
+        memcpy(&length, pfw->known->texts + *text, sizeof length);
+        dft_pfw_name_put(pfw, *id, (struct dft_text){pfw->known->texts + *text + sizeof length, length}, 0);
+    }
+    return *id;
+}
+
+/* First reading: is this one that others have named as theirs? */
+static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *process, const struct dft_pfw_call *call)
+{
+    struct dft_pfw_known *known = pfw->known;
+    uint64_t *id, *text;
+
+    if (pfw->second || !known->parents.count || !DFT_PFW_HAS(pfw->record, ID))
+        return;
+    id = dft_pfw_map_find(&known->parents, parent_key(process->pid, number_of(pfw->record, DFT_PFW_ID)));
+    if (!id || *id)
+        return;
+    *id = call->id;
+    if (dft_pfw_map_find(&known->parent_texts, call->id))
+        return;
+    text = dft_pfw_map_put(&known->parent_texts, call->id);
+    if (text && known->texts_used + call->text.length + sizeof call->text.length > known->texts_capacity) {
+        size_t capacity = 2 * known->texts_capacity + call->text.length + 1024;
+        char *bigger = realloc(known->texts, capacity);
+
+        if (bigger) {
+            known->texts = bigger;
+            known->texts_capacity = capacity;
+        }
+        text = bigger ? text : NULL;
+    }
+    if (!text) {
+        pfw->error = -ENOMEM;
+        return;
+    }
+    *text = known->texts_used;
+    memcpy(known->texts + known->texts_used, &call->text.length, sizeof call->text.length);
+    memcpy(known->texts + known->texts_used + sizeof call->text.length, call->text.bytes, call->text.length);
+    known->texts_used += sizeof call->text.length + call->text.length;
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+/* What "end" says about units, before its own time is looked at. */
+static void take_configuration(struct dft_pfw *pfw, const struct dft_pfw_record *record)
+{
+    for (uint32_t i = 0; i < record->nothers; i++)
+        if (record->other[i].key.length == 3 && !memcmp(record->other[i].key.bytes, "cfg", 3))
+            dft_pfw_unit(pfw, &record->other[i].value);
+}
+
+/* "start" and "end" of the tracer itself. Returns whether they were events: in what our own export writes they are not. */
+static int is_event(struct dft_pfw *pfw, struct dft_pfw_process *process, const struct dft_pfw_call *call, uint64_t ns)
+{
+    const struct dft_pfw_record *record = pfw->record;
+
+    if (dft_likely(!call->bookkeeping))
+        return 1;
+    if (call->bookkeeping == 1) {
+        dft_pfw_process_start(pfw, process, record, ns);
+    } else {
+        process->ended = 1;
+        process->end_ns = ns > process->end_ns ? ns : process->end_ns;
+    }
+    return !process->ours;
+}
+
+static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call, uint64_t start_ns,
+                    uint64_t duration_ns)
+{
+    struct dft_event *event;
+    uint64_t region = region_of(pfw, stream->process), file = dft_pfw_file_of(pfw, pfw->record);
+
+    if (pfw->surveys || pfw->error)
+        return;
+    if (pfw->repeated) {
+        stream = dft_pfw_stream(pfw, stream->process, stream->thread, DFT_STREAM_REPEATED);
+        if (!stream)
+            return;
+    }
+    dft_pfw_calls_bound(pfw);
+    event = dft_pfw_event_new(pfw, stream);
+    if (!event)
+        return;
+    event->start_ns = start_ns;
+    event->dur_ns = duration_ns;
+    event->file = file;
+    event->region = region;
+    dft_pfw_fields(pfw, stream, call, event);
+    dft_pfw_event_done(pfw, stream);
+}
+
+/* Our own export has no phase for instants that the analysers would read: they are calls without length, and marked. */
+static int was_instant(const struct dft_pfw_record *record)
+{
+    for (uint32_t i = 0; i < record->nothers; i++)
+        if (record->other[i].key.length == 7 && !memcmp(record->other[i].key.bytes, "dftrace", 7) &&
+            record->other[i].value.text.length == 7 && !memcmp(record->other[i].value.text.bytes, "instant", 7))
+            return 1;
+    return 0;
+}
+
+int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
+{
+    const struct dft_pfw_record *record = pfw->record;
+    struct dft_pfw_stream *stream;
+    struct dft_pfw_call *call;
+    uint64_t start_ns, duration_ns;
+
+    if (dft_unlikely(!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING ||
+                     !DFT_PFW_HAS(record, TS)))
+        return -1;
+    call = dft_pfw_call(pfw, record);
+    if (call && dft_unlikely(call->bookkeeping == 2))
+        take_configuration(pfw, record);
+    if (dft_unlikely(dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns)))
+        return -1;
+    stream = call ? dft_pfw_stream_of_record(pfw, 0) : NULL;
+    if (!stream)
+        return 0;
+    duration_ns = duration_of(pfw, record, start_ns);
+    pfw->now_ns = start_ns;
+    pfw->timed = 1;
+    look_back(pfw, stream, start_ns + duration_ns, line);
+    answer_children(pfw, stream->process, call);
+    if (!is_event(pfw, stream->process, call, start_ns))
+        return 0;
+    if (dft_unlikely(record->nothers && was_instant(record)))
+        return dft_pfw_point(pfw, DFT_PHASE_INSTANT);
+    pfw->counts->events++;
+    convert(pfw, stream, call, start_ns, duration_ns);
+    return 0;
+}
+
+/* Counters, instants, and what else has a time and no length. Their arguments are kept as they are. */
+int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
+{
+    static const uint8_t ops[DFT_PHASE_METADATA + 1] = {
+        [DFT_PHASE_INSTANT] = DFT_OP_INSTANT, [DFT_PHASE_COUNTER] = DFT_OP_COUNTER};
+    struct dft_pfw_record *record = pfw->record;
+    struct dft_pfw_stream *stream;
+    struct dft_pfw_call *call;
+    struct dft_event *event;
+    uint64_t start_ns, id = number_of(record, DFT_PFW_ID);
+
+    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
+        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
+        return -1;
+    call = dft_pfw_call(pfw, record);
+    stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_REPEATED : 0) : NULL;
+    pfw->now_ns = start_ns;
+    pfw->timed = 1;
+    if (!stream || pfw->surveys || pfw->error)
+        return 0;
+    dft_pfw_calls_bound(pfw);
+    event = dft_pfw_event_new(pfw, stream);
+    if (!event)
+        return 0;
+    event->start_ns = start_ns;
+    event->phase = phase;
+    event->result = 0;
+    event->file = dft_pfw_file_of(pfw, record);
+    if (phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END)
+        event->id = id;
+    event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op);
+    dft_pfw_arguments(pfw, stream, record);
+    dft_pfw_event_done(pfw, stream);
+    return 0;
+}

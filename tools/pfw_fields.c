@@ -1,0 +1,153 @@
+/* The fields of an event from the arguments of its record: result, sizes, offset, descriptor.
+ *
+ * Bytes moved, as DFTracer's own analysers count them: POSIX calls with read or write in their name: the result, when it
+ * is positive. fread and fwrite: items of `size` bytes. All others: image_size, or size, when there is one. What an
+ * event is to us (its op) follows: a call that moved bytes reads or writes, whatever it is called. */
+#include <string.h>
+
+#include "leb128.h"
+#include "pfw_inside.h"
+
+/* An integer argument that was asked for; what stays unasked becomes an argument of the event. */
+static int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
+{
+    if (!(record->have >> member & 1) || dft_pfw_signed(&record->member[member], number))
+        return 0;
+    record->have &= ~(UINT64_C(1) << member);
+    return 1;
+}
+
+static int has_number(const struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
+{
+    return (record->have >> member & 1) && !dft_pfw_signed(&record->member[member], number);
+}
+
+static uint8_t data_op(const struct dft_pfw_call *call)
+{
+    enum dft_class class = dft_op_class(call->op);
+
+    if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && dft_op_bytes(call->op) == DFT_BYTES_RESULT)
+        return call->op;
+    return call->writes ? DFT_OP_WRITE : DFT_OP_READ;
+}
+
+static uint8_t item_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+{
+    int64_t size = 1, count = 0;
+
+    take(record, DFT_PFW_RET, &event->result);
+    if (take(record, DFT_PFW_SIZE, &size) && size >= 0 && size <= UINT32_MAX)
+        event->unit = (uint32_t)size;
+    if (take(record, DFT_PFW_COUNT, &count) && count > 0)
+        event->size = (uint64_t)count * event->unit;
+    if (dft_op_bytes(call->op) == DFT_BYTES_ITEMS)
+        return call->op;
+    return call->writes ? DFT_OP_FWRITE : DFT_OP_FREAD;
+}
+
+static uint8_t result_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+{
+    int64_t number;
+
+    take(record, DFT_PFW_RET, &event->result);
+    if (take(record, DFT_PFW_COUNT, &number) && number > 0)
+        event->size = (uint64_t)number;
+    if (event->result > 0 || dft_op_bytes(call->op) == DFT_BYTES_RESULT)
+        return data_op(call);
+    return call->op;
+}
+
+/* Bytes by size. The result of a call that moved some is what it moved. */
+static uint8_t other_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+{
+    int64_t bytes = 0, result;
+
+    if (!has_number(record, DFT_PFW_IMAGE_SIZE, &bytes))
+        has_number(record, DFT_PFW_SIZE, &bytes);
+    if (bytes > 0) {
+        if (!DFT_PFW_HAS(record, IMAGE_SIZE) || !DFT_PFW_HAS(record, SIZE))
+            record->have &= ~DFT_PFW_BIT(SIZE); /* said by `bytes`, unless it says something else */
+        event->size = (uint64_t)bytes;
+        event->result = bytes;
+        if (has_number(record, DFT_PFW_RET, &result) && result == bytes)
+            record->have &= ~DFT_PFW_BIT(RET);
+        return data_op(call);
+    }
+    if (!call->libc)
+        return call->op;
+    take(record, DFT_PFW_RET, &event->result);
+    if (dft_op_bytes(call->op) == DFT_BYTES_NOTHING || event->result <= 0)
+        return call->op;
+    return DFT_OP_OTHER;
+}
+
+static void libc_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+{
+    int64_t number;
+
+    if (take(record, DFT_PFW_FD, &number))
+        event->fd = number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+    if (has_number(record, DFT_PFW_OFFSET, &number) && number >= 0) {
+        event->offset = number;
+        record->have &= ~DFT_PFW_BIT(OFFSET);
+    }
+    if (!event->size && take(record, DFT_PFW_LENGTH, &number) && number > 0)
+        event->size = (uint64_t)number;
+    if (take(record, DFT_PFW_FLAGS, &number))
+        event->flags = (uint32_t)number;
+    else if ((call->op == DFT_OP_SEEK || call->op == DFT_OP_FSEEK) && take(record, DFT_PFW_WHENCE, &number))
+        event->flags = (uint32_t)number;
+    if (DFT_PFW_HAS(record, MODE) && take(record, DFT_PFW_MODE, &number))
+        event->mode = (uint32_t)number;
+    if (take(record, DFT_PFW_ERRNO, &number) && number > 0 && number < DFT_ERRNO_UNKNOWN)
+        event->err = (uint16_t)number;
+    else if (event->result < 0 && event->result != DFT_RESULT_UNKNOWN)
+        event->err = DFT_ERRNO_UNKNOWN;
+}
+
+/* What no field took. */
+void dft_pfw_arguments(struct dft_pfw *pfw, struct dft_pfw_stream *stream, const struct dft_pfw_record *record)
+{
+    static const struct {
+        uint8_t member;
+        const char *name;
+    } left[] = {{DFT_PFW_RET, "ret"},       {DFT_PFW_FD, "fd"},           {DFT_PFW_COUNT, "count"},
+                {DFT_PFW_SIZE, "size"},     {DFT_PFW_OFFSET, "offset"},   {DFT_PFW_WHENCE, "whence"},
+                {DFT_PFW_FLAGS, "flags"},   {DFT_PFW_MODE, "mode"},       {DFT_PFW_LENGTH, "length"},
+                {DFT_PFW_ERRNO, "errno"},   {DFT_PFW_DFT_CNT, "dft_cnt"}, {DFT_PFW_IMAGE_SIZE, "image_size"},
+                {DFT_PFW_ARG_NAME, "name"}, {DFT_PFW_ARG_VALUE, "value"}};
+    const uint64_t any = DFT_PFW_BIT(RET) | DFT_PFW_BIT(FD) | DFT_PFW_BIT(COUNT) | DFT_PFW_BIT(SIZE) |
+                         DFT_PFW_BIT(OFFSET) | DFT_PFW_BIT(WHENCE) | DFT_PFW_BIT(FLAGS) | DFT_PFW_BIT(MODE) |
+                         DFT_PFW_BIT(LENGTH) | DFT_PFW_BIT(ERRNO) | DFT_PFW_BIT(DFT_CNT) | DFT_PFW_BIT(IMAGE_SIZE) |
+                         DFT_PFW_BIT(ARG_NAME) | DFT_PFW_BIT(ARG_VALUE);
+
+    if (dft_unlikely(record->have & any))
+        for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+            if (record->have >> left[i].member & 1)
+                dft_pfw_arg(pfw, stream, (struct dft_text){left[i].name, (uint32_t)strlen(left[i].name)},
+                            &record->member[left[i].member]);
+    for (uint32_t i = 0; i < record->nothers; i++)
+        dft_pfw_arg(pfw, stream, record->other[i].key, &record->other[i].value);
+    pfw->counts->arguments += record->left_out;
+}
+
+void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call,
+                    struct dft_event *event)
+{
+    struct dft_pfw_record *record = pfw->record;
+    int64_t level;
+    uint8_t op;
+
+    if (call->by_items)
+        op = item_fields(record, call, event);
+    else if (call->by_result)
+        op = result_fields(record, call, event);
+    else
+        op = other_fields(record, call, event);
+    if (call->libc)
+        libc_fields(record, call, event);
+    if (DFT_PFW_HAS(record, LEVEL) && !dft_pfw_signed(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
+        event->depth = level - 1 < UINT16_MAX ? (uint16_t)(level - 1) : UINT16_MAX;
+    event->call = dft_pfw_call_position(pfw, call, op);
+    dft_pfw_arguments(pfw, stream, record);
+}

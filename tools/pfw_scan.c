@@ -1,0 +1,324 @@
+/* The scanner: one object of a line into a record, in one pass. Keys are compared as 64-bit words, ends of strings are
+ * looked for 16 bytes at a time, digits taken eight at a time. */
+#include "pfw_record.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "leb128.h"
+
+#define INLINE    static inline __attribute__((always_inline))
+#define DEPTH_MAX 256 /* of nested values */
+
+static uint64_t load(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+INLINE const char *skip_space(const char *at)
+{
+    while (dft_unlikely(*at == ' ' || *at == '\t' || *at == '\r'))
+        at++;
+    return at;
+}
+
+/* --- strings ------------------------------------------------------------------------------------------------------ */
+
+/* The next quote or backslash at or behind `at`; something at or behind `end` when there is none. */
+INLINE const char *next_mark(const char *at, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i quotes = _mm_set1_epi8('"'), backslashes = _mm_set1_epi8('\\');
+
+    for (;; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quotes), _mm_cmpeq_epi8(bytes, backslashes)));
+
+        if (dft_likely(mask))
+            return at + __builtin_ctz((unsigned)mask);
+        if (at >= end)
+            return end;
+    }
+#else
+    while (at < end && *at != '"' && *at != '\\')
+        at++;
+    return at;
+#endif
+}
+
+/* From behind the opening quote to the closing one, or NULL. */
+INLINE const char *string_end(const char *at, const char *end, uint8_t *escaped)
+{
+    *escaped = 0;
+    for (;;) {
+        at = next_mark(at, end);
+        if (dft_unlikely(at >= end))
+            return NULL;
+        if (dft_likely(*at == '"'))
+            return at;
+        *escaped = 1;
+        at += 2;
+    }
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+INLINE int all_digits(uint64_t word)
+{
+    return ((word & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
+            (((word + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
+           UINT64_C(0x3333333333333333);
+}
+
+/* Eight digits as a number. */
+INLINE uint64_t eight_digits(uint64_t word)
+{
+    word = (word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+    word = (word & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+    return (word & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+}
+
+static __attribute__((noinline)) uint64_t saturated(const char *at, const char *end)
+{
+    uint64_t number = 0;
+
+    for (; at < end; at++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
+            return UINT64_MAX;
+    return number;
+}
+
+INLINE const char *digits(const char *at, uint64_t *number)
+{
+    const char *start = at;
+    uint64_t value = 0;
+
+    if (at[1] >= '0' && at[1] <= '9')
+        for (uint64_t word; all_digits(word = load(at)); at += 8)
+            value = value * 100000000 + eight_digits(word);
+    for (; *at >= '0' && *at <= '9'; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    *number = dft_likely(at - start < 20) ? value : saturated(start, at);
+    return at;
+}
+
+/* The rest of a number that is no integer. */
+static __attribute__((noinline)) const char *real_end(const char *at, const char *end)
+{
+    while (at < end &&
+           ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E' || *at == '+' || *at == '-'))
+        at++;
+    return at;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+/* Behind a nested value, or NULL. What is in it is not looked at closer: it is kept as text. */
+static const char *nested_end(const char *at, const char *end)
+{
+    char stack[DEPTH_MAX];
+    unsigned depth = 0;
+
+    for (; at < end; at++) {
+        uint8_t escaped;
+
+        if (*at == '"') {
+            at = string_end(at + 1, end, &escaped);
+            if (!at)
+                return NULL;
+        } else if (*at == '{' || *at == '[') {
+            if (depth == DEPTH_MAX)
+                return NULL;
+            stack[depth++] = *at == '{' ? '}' : ']';
+        } else if (*at == '}' || *at == ']') {
+            if (!depth || stack[--depth] != *at)
+                return NULL;
+            if (!depth)
+                return at + 1;
+        }
+    }
+    return NULL;
+}
+
+static const char *word_end(const char *at, const char *end, struct dft_pfw_value *value)
+{
+    static const char *const words[] = {"true", "false", "null", "nan", "inf", "NaN", "Infinity"};
+    const char *start = at;
+
+    if (*at == '-')
+        at++;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+
+        if ((size_t)(end - at) < n || memcmp(at, words[i], n) != 0)
+            continue;
+        value->kind = i < 3 ? DFT_PFW_WORD : DFT_PFW_REAL;
+        value->text = (struct dft_text){start, (uint32_t)(at + n - start)};
+        return at + n;
+    }
+    return NULL;
+}
+
+static __attribute__((noinline)) const char *scan_rare(const char *at, const char *end, struct dft_pfw_value *value)
+{
+    if (*at != '{' && *at != '[')
+        return word_end(at, end, value);
+    value->kind = DFT_PFW_NESTED;
+    value->text.bytes = at;
+    at = nested_end(at, end);
+    value->text.length = at ? (uint32_t)(at - value->text.bytes) : 0;
+    return at;
+}
+
+INLINE const char *scan_number(const char *at, const char *end, struct dft_pfw_value *value)
+{
+    const char *start = at;
+
+    value->negative = *at == '-';
+    at += value->negative;
+    if (dft_unlikely(*at < '0' || *at > '9'))
+        return scan_rare(start, end, value);
+    at = digits(at, &value->number);
+    value->kind = DFT_PFW_INTEGER;
+    if (dft_unlikely(*at == '.' || *at == 'e' || *at == 'E')) {
+        value->kind = DFT_PFW_REAL;
+        at = real_end(at, end);
+    }
+    value->text = (struct dft_text){start, (uint32_t)(at - start)};
+    return at <= end ? at : NULL;
+}
+
+INLINE const char *scan_value(const char *at, const char *end, struct dft_pfw_value *value)
+{
+    if (*at == '"') {
+        const char *start = at + 1;
+
+        at = string_end(start, end, &value->escaped);
+        if (dft_unlikely(!at))
+            return NULL;
+        value->kind = DFT_PFW_STRING;
+        value->text = (struct dft_text){start, (uint32_t)(at - start)};
+        return at + 1;
+    }
+    return scan_number(at, end, value);
+}
+
+/* --- members ------------------------------------------------------------------------------------------------------ */
+
+#define KEY_WORD(a, b, c, d, e, f, g, h)                                                                               \
+    ((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 |            \
+     (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)
+#define DFT_PFW_KEY(name, ...)                                                                                         \
+    case KEY_WORD(__VA_ARGS__):                                                                                        \
+        return DFT_PFW_##name;
+
+INLINE uint64_t key_word(const char *at, size_t length)
+{
+    return length < 8 ? load(at) & ((UINT64_C(1) << 8 * length) - 1) : load(at);
+}
+
+INLINE int top_key(const char *at, size_t length)
+{
+    if (length > 8)
+        return -1;
+    switch (key_word(at, length)) {
+        DFT_PFW_TOP_KEYS
+    default:
+        return -1;
+    }
+}
+
+INLINE int arg_key(const char *at, size_t length)
+{
+    if (length > 8)
+        return length == 10 && memcmp(at, "image_size", 10) == 0 ? DFT_PFW_IMAGE_SIZE : -1;
+    switch (key_word(at, length)) {
+        DFT_PFW_ARG_KEYS
+    default:
+        return -1;
+    }
+}
+
+static struct dft_pfw_value *place_for_other(struct dft_pfw_record *record, const char *key, size_t length)
+{
+    struct dft_pfw_other *other = &record->other[record->nothers];
+
+    if (record->nothers == DFT_PFW_OTHERS) {
+        record->left_out++;
+        return &record->member[DFT_PFW_ARGS]; /* nobody reads it */
+    }
+    record->nothers++;
+    other->key = (struct dft_text){key, (uint32_t)length};
+    return &other->value;
+}
+
+enum level { TOP, ARGS, NESTED };
+
+static const char *scan_args(const char *at, const char *end, struct dft_pfw_record *record);
+
+/* The members of an object, from behind its '{'. A key that stands there twice has its last value, as in JSON readers. */
+INLINE const char *scan_members(const char *at, const char *end, struct dft_pfw_record *record, enum level level)
+{
+    at = skip_space(at);
+    while (dft_likely(*at == '"')) {
+        const char *key = at + 1;
+        struct dft_pfw_value *value;
+        uint8_t escaped;
+        int member;
+
+        at = string_end(key, end, &escaped);
+        if (dft_unlikely(!at))
+            return NULL;
+        member = level == TOP    ? top_key(key, (size_t)(at - key))
+                 : level == ARGS ? arg_key(key, (size_t)(at - key))
+                                 : -1;
+        if (dft_likely(member >= 0)) {
+            value = &record->member[member];
+            record->have |= UINT64_C(1) << member;
+        } else {
+            value = place_for_other(record, key, (size_t)(at - key));
+        }
+        at = skip_space(at + 1);
+        if (dft_unlikely(*at != ':'))
+            return NULL;
+        at = skip_space(at + 1);
+        at = level == TOP && member == DFT_PFW_ARGS && *at == '{' ? scan_args(at + 1, end, record)
+                                                                  : scan_value(at, end, value);
+        if (dft_unlikely(!at))
+            return NULL;
+        at = skip_space(at);
+        if (*at != ',')
+            break;
+        at = skip_space(at + 1);
+    }
+    return dft_likely(at < end && *at == '}') ? at + 1 : NULL;
+}
+
+static const char *scan_args(const char *at, const char *end, struct dft_pfw_record *record)
+{
+    return scan_members(at, end, record, ARGS);
+}
+
+const char *dft_pfw_scan(const char *at, const char *end, struct dft_pfw_record *record)
+{
+    record->have = 0;
+    record->nothers = 0;
+    record->left_out = 0;
+    return scan_members(at + 1, end, record, TOP);
+}
+
+int dft_pfw_scan_nested(struct dft_text text, struct dft_pfw_record *record)
+{
+    record->have = 0;
+    record->nothers = 0;
+    record->left_out = 0;
+    if (!text.length || *text.bytes != '{')
+        return -1;
+    return scan_members(text.bytes + 1, text.bytes + text.length, record, NESTED) ? 0 : -1;
+}
