@@ -63,16 +63,21 @@ static int identify_messages(uint64_t *device, uint64_t *inode)
     return 0;
 }
 
+int dft_messages_can_be_seen(void)
+{
+    uint64_t device, inode;
+
+    return !identify_messages(&device, &inode) && device == message_device && inode == message_inode;
+}
+
 void dft_message(enum dft_log_level level, const char *text, ...)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     char line[512] = "dftrace: ";
     size_t used = strlen(line);
-    uint64_t device, inode;
     va_list list;
 
-    if (level > dft_config.log_level || identify_messages(&device, &inode) || device != message_device ||
-        inode != message_inode)
+    if (level > dft_config.log_level || !dft_messages_can_be_seen())
         return;
     used = put(line, sizeof line - 1, used, names[level]);
     used = put(line, sizeof line - 1, used, ": ");
@@ -173,7 +178,7 @@ static void report(const char *name, const char *value)
 
 /* Names that scripts written for DFTracer may set, and that change nothing here. */
 static const char *const ignored[] = {
-    "GOTCHA_PRIORITY", "WRITE_BUFFER_SIZE", "SET_CORE_AFFINITY", "LIBUV_THREADS", "BIND_SIGNALS", "CONFIGURATION",
+    "GOTCHA_PRIORITY", "WRITE_BUFFER_SIZE", "SET_CORE_AFFINITY", "LIBUV_THREADS", "CONFIGURATION",
 };
 
 static void set_option(const char *name, size_t length, const char *value)

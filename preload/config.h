@@ -45,4 +45,7 @@ extern struct dft_job dft_job;
 /* One line on descriptor 2, when the level permits. Allocates nothing. Arguments after `text` are further texts, ended by NULL. */
 void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
 
+/* Is descriptor 2 still the file that the program was given there? What it opened itself never gets a byte of ours. */
+int dft_messages_can_be_seen(void);
+
 #endif

@@ -18,6 +18,7 @@
 #include "context.h"
 #include "drain.h"
 #include "end.h"
+#include "fatal.h"
 #include "fdtable.h"
 #include "inlined.h"
 #include "follow.h"
@@ -106,6 +107,7 @@ static void set_up(void)
     }
     barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
     call_at_exit();
+    dft_fatal_init();
     dft_annotate_enable();
     dft_on = wanted();
 }
@@ -361,7 +363,9 @@ void dft_process_end(enum dft_ending how, int status)
         dft_annotate_end_all(dft_self, dft_ending_text(how));
     unsure = announce_late();
     end = note_end(how, status & 0xff /* all that the parent sees */);
-    atomic_store(&dft_live->state, DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
+    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL
+                                       ? DFT_LIVE_FATAL
+                                       : DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
     /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
     if (drain_everything(unsure ? &not_known : &end))
         unsure = 1;

@@ -34,7 +34,7 @@ void dft_process_forked_once(void);
 enum dft_child { DFT_CHILD_STAYS, DFT_CHILD_EXECS };
 void dft_process_forking(enum dft_child child);
 
-/* Everything to the file; END; the live file goes. Called for exit and _exit, once; later events are written through. */
+/* Everything to the file; END; the live file goes. Called for exit, _exit and fatal signals (status: the signal), once; later events are written through. */
 void dft_process_end(enum dft_ending how, int status);
 
 /* exit or quick_exit was called with this status: the end is to come, behind the program's handlers. */

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "drain.h"
+#include "fatal.h"
 #include "fdtable.h"
 #include "lifecycle.h"
 #include "livefile.h"
@@ -156,6 +157,7 @@ void dft_process_sandboxed(enum dft_sandbox_kind kind)
         __atomic_fetch_or(&dft_sandbox, SOME_CHILD, __ATOMIC_SEQ_CST);
         return;
     }
+    dft_fatal_give_up();
     self = dft_thread_get();
     if (self && !dft_is_sandboxed())
         make_ready(self, kind);
@@ -182,8 +184,10 @@ void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
         count_in(dft_self, -1);
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
         left += __atomic_load_n(&thread->sandboxed, __ATOMIC_SEQ_CST);
-    if (!left)
+    if (!left) {
         __atomic_fetch_and(&dft_sandbox, ~SOME_THREAD, __ATOMIC_SEQ_CST);
+        dft_fatal_regain();
+    }
     if (kind == DFT_SANDBOX_STRICT && dft_self)
         dft_clock_regain(dft_self);
 }

@@ -36,6 +36,7 @@ need_packages_of() {
         need_library zlib zlib1g-dev
         need_library liburcu-cds liburcu-dev
         need_library libisal libisal-dev
+        need_library libunwind libunwind-dev
         ;;
     test)
         need_library cunit libcunit1-dev

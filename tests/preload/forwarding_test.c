@@ -54,7 +54,7 @@ struct row {
 #define DFT_ALIAS(name, alias)                  extern function wrapper_##alias __asm__(#alias);
 #define DFT_HAND_ALIAS                          DFT_ALIAS
 #define DFT_SECOND(...)
-#define DFT_DOOR(...)
+#define DFT_DOOR(type, name, ...)                    extern function wrapper_##name __asm__(#name);
 #define DFT_VERSIONED(category, op, type, name, ...) extern function wrapper_##name __asm__("dft_wrap_" #name);
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
@@ -66,6 +66,8 @@ struct row {
 #undef DFT_FORMAT_ENTRY
 #undef DFT_ALIAS
 #undef DFT_HAND_ALIAS
+#undef DFT_DOOR
+#define DFT_DOOR(...)
 #undef DFT_VERSIONED
 
 #define ROW(kind, op, type, bytes, name, real_name, prototype, arguments)                                              \

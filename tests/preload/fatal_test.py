@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""DFTRACER_BIND_SIGNALS=1: whatever signal ends a process, it dies of it as without us, everything is in the trace, and descriptor 2 gets a
+stack trace; and the program cannot tell that its defaults are not what they seem."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import BUILD, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, run, tracing, true  # noqa: E402
+
+tests = Tests()
+FATAL = BUILD / "bin" / "fatal"
+CALLS = 20000
+HAS_UNWIND = "DFT_HAVE_UNWIND" in (BUILD / "build.ninja").read_text() if (BUILD / "build.ninja").exists() else True
+
+
+def both(directory, *arguments, program=FATAL, wrap=(), **settings):
+    """Runs plain and bound; the bound run as (result, place of its traces). What the program prints and dies of is the same."""
+    results = []
+    for name, env in (("plain", environment()), ("bound", tracing(directory / "traces" / "t", BIND_SIGNALS=1, **settings))):
+        (directory / name).mkdir(parents=True)
+        results.append(run([*wrap, program, *arguments], cwd=directory / name, env=env, seconds=60))
+    plain, bound = results
+    equal(bound.code, plain.code, f"{arguments}: exit code")
+    for said, expected in zip(bound.out.splitlines(), plain.out.splitlines()):
+        equal(said, expected, f"{arguments}: a line of output")
+    equal(len(bound.out), len(plain.out), f"{arguments}: length of output")
+    return bound, directory / "traces"
+
+
+def processes(place):
+    done = dftmerge("ps", "--json", place)
+    return json.loads(done.out)["processes"]
+
+
+def ended(place):
+    return [(p["ended"], p.get("status")) for p in processes(place)]
+
+
+def all_there(place, name="file", calls=CALLS):
+    offsets = sorted(e["offset"] for e in dump(place) if e["name"] == "pwrite" and e["file"].endswith("/" + name))
+    true(offsets == list(range(calls)), f"{name}: {len(offsets)} writes of {calls}, {len(set(offsets))} different ones")
+
+
+def frames(err):
+    """Header and [(function or None, module)]; every line fits."""
+    lines = err.decode().splitlines()
+    true(lines and re.fullmatch(r"dftrace: process \d+, thread \d+: SIG[A-Z]+( at address 0x[0-9a-f]+| from process \d+)?", lines[0]),
+         f"header: {lines[:1]}")
+    found = []
+    for number, line in enumerate(lines[1:-1] if lines[-1] == "..." else lines[1:]):
+        match = re.fullmatch(r"#(\d+) 0x[0-9a-f]+(?: (\S+)\+0x[0-9a-f]+ \((.+)\)| \((.+?)(\+0x[0-9a-f]+)?\))", line)
+        true(match and int(match[1]) == number, f"frame {number}: {line}")
+        found.append((match[2], match[3] or match[4]))
+    return lines[0], found
+
+
+@tests.case
+def each_signal(directory):
+    ways = {"segv": signal.SIGSEGV, "ill": signal.SIGILL, "bus": signal.SIGBUS, "abort": signal.SIGABRT,
+            **{str(int(s)): s for s in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGFPE, signal.SIGSEGV)}}
+    if os.uname().machine == "x86_64":
+        ways["fpe"] = signal.SIGFPE
+    for way, number in ways.items():
+        bound, place = both(directory / way, "die", way)
+        equal(bound.code, -number, f"{way}: dies of it")
+        equal((ended(place), live_files(place)), ([("signal", int(number))], []), f"{way}: how it ended, live files")
+        all_there(place)
+        header, found = frames(bound.err)
+        true(number.name in header, f"{way}: {header}")
+        if HAS_UNWIND:
+            names = [function for function, _ in found]
+            true("strike" in names and "main" in names and names.index("strike") < names.index("main"), f"{way}: {names}")
+            true(all(module == str(FATAL) for function, module in found if function in ("strike", "main")), f"{way}: modules")
+        equal(dftmerge("check", place).code, 0, f"{way}: check")
+
+
+@tests.case
+def the_program_cannot_tell(directory):
+    bound, place = both(directory, "told")
+    equal((bound.code, bound.err.count(b"dftrace:")), (7, 1), "exit code, and stack traces: that of a shell")
+    true(bound.out.count(b"\n") > 300, "it was told something")
+    all_there(place)
+
+
+@tests.case
+def the_program_starts_as_ever(directory):
+    """Loading libunwind too early would take its environment from it."""
+    bound, _ = both(directory, "start")
+    true(b"PATH=" in bound.out, "the environment")
+
+
+@tests.case
+def nothing_is_bound_without_the_option(directory):
+    (directory / "a").mkdir()
+    plain = run([FATAL, "caught"], cwd=directory / "a")
+    traced = run([FATAL, "caught"], cwd=directory / "a", env=tracing(directory / "t"))
+    equal(traced, plain, "signals that are caught")
+    bound = run([FATAL, "caught"], cwd=directory / "a", env=tracing(directory / "t", BIND_SIGNALS=1))
+    mask = int(bound.out.split()[1], 16)
+    equal(mask & ~int(plain.out.split()[1], 16), sum(1 << (s - 1) for s in (1, 2, 3, 4, 6, 7, 8, 11, 15)), "with it")
+
+
+@tests.case
+def ignored_signals_stay_ignored(directory):
+    env = tracing(directory / "t", BIND_SIGNALS=1)
+    done = subprocess.run([FATAL, "die", str(int(signal.SIGHUP))], cwd=directory, env=env, stderr=subprocess.PIPE, timeout=60, check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    equal((done.returncode, done.stderr), (0, b""), "it goes on")
+
+
+@tests.case
+def handlers_that_jump(directory):
+    bound, place = both(directory, "jumps")
+    equal((bound.code, bound.err, ended(place)), (8, b"", [("exit", 8)]), "exit code, messages, ended")
+    all_there(place)
+
+
+@tests.case
+def handlers_that_die_of_the_same_signal(directory):
+    for case in ("reports", "reports_once"):
+        bound, place = both(directory / case, case)
+        equal((bound.code, bound.out), (-11, b"report 11\n"), f"{case}: exit code and output")
+        equal((ended(place), live_files(place)), ([("signal", 11)], []), f"{case}: ended")
+        frames(bound.err)
+        all_there(place)
+
+
+@tests.case
+def many_threads_at_once(directory):
+    for n in range(5):
+        bound, place = both(directory / str(n), "all_at_once")
+        equal(bound.code, -11, "dies of it")
+        frames(bound.err)
+        for i in range(8):
+            all_there(place, f"file{i}")
+
+
+@tests.case
+def a_loader_that_is_locked(directory):
+    bound, place = both(directory, "loader_is_locked")
+    equal((bound.code, ended(place)), (-11, [("signal", 11)]), "exit code, ended")
+    all_there(place)
+
+
+@tests.case
+def stacks_that_overflow(directory):
+    bound, place = both(directory / "a", "overflow_beside")
+    equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on an alternate stack")
+    true(len(frames(bound.err)[1]) > 20 or not HAS_UNWIND, "frames")
+    all_there(place)
+    bound, place = both(directory / "b", "overflow")
+    equal((bound.code, bound.err, len(live_files(place))), (-11, b"", 1), "without one: no handler can run")
+    all_there(place)
+
+
+@tests.case
+def stacks_that_are_lost(directory):
+    bound, place = both(directory, "die", "call")
+    equal((bound.code, ended(place)), (-11, [("signal", 11)]), "a call of a function at 0")
+    if HAS_UNWIND:
+        equal([function for function, _ in frames(bound.err)[1]][:3], [None, "strike", "main"], "frames: it is known who called")
+    all_there(place)
+
+
+@tests.case
+def signals_that_are_waited_for(directory):
+    bound, place = both(directory, "waits")
+    equal((bound.code, ended(place)), (-15, [("signal", 15)]), "exit code, ended")
+    all_there(place)
+
+
+@tests.case
+def children(directory):
+    bound, place = both(directory / "vfork", "child_of_vfork")
+    equal((bound.code, bound.err, ended(place)), (9, b"", [("exit", 9)]), "vfork")
+    all_there(place)
+    bound, place = both(directory / "fork", "child_of_fork")
+    equal((bound.code, sorted(ended(place))), (9, [("exit", 9), ("signal", 11)]), "fork")
+    all_there(place)
+    all_there(place, "child")
+
+
+@tests.case
+def not_a_byte_into_other_files(directory):
+    bound, place = both(directory, "other_file")
+    equal((bound.err, (directory / "bound" / "data").read_bytes()), (b"", b""), "descriptor 2, and the file that took its number")
+    equal(ended(place), [("signal", 11)], "ended")
+
+
+@tests.case
+def where_no_handler_can_be_set(directory):
+    bound, place = both(directory, "filtered")
+    equal(bound.code, -11, "dies of it")
+    all_there(place, calls=1000)
+
+
+@tests.case
+def the_first_process(directory):
+    wrap = ("unshare", "--pid", "--fork")
+    need("unshare")
+    if run([*wrap, "true"]).code:
+        raise Skip("no right to make a name space")
+    bound, place = both(directory, "spared", wrap=wrap)
+    equal((bound.code, bound.err), (10, b""), "is spared from signals")
+    all_there(place)
+
+
+@tests.case
+def python(directory):
+    need("python3")
+    code = "import os, signal\nfor i in range(20000): os.stat('/')\n"
+    for name, more, number in (("abort", "os.abort()", 6), ("fault", "import faulthandler\nfaulthandler.enable()\nfaulthandler._sigsegv()", 11),
+                               ("int", "os.kill(os.getpid(), 2)\nimport time\ntime.sleep(9)", 2), ("term", "os.kill(os.getpid(), 15)", 15)):
+        bound, place = both(directory / name, "-c", code + more, program="/usr/bin/python3")
+        equal((bound.code, ended(place)), (-number, [("signal", number)]), f"{name}: exit code, ended")
+        equal(len([e for e in dump(place) if e["name"].endswith("stat") and e.get("file") == "/"]), 20000, f"{name}: calls")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
