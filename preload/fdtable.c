@@ -64,6 +64,7 @@ static _Atomic uint64_t *place(int fd)
 static uint32_t pool_get(void)
 {
     uint64_t top = atomic_load_explicit(&free_list, memory_order_acquire);
+    uint32_t used;
 
     while ((uint32_t)top) {
         uint64_t next = ((top >> 32) + 1) << 32 | dft_open_pool[(uint32_t)top].next_free;
@@ -71,9 +72,12 @@ static uint32_t pool_get(void)
         if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
             return (uint32_t)top;
     }
-    if (atomic_load_explicit(&pool_used, memory_order_relaxed) >= pool_size)
-        return 0;
-    return atomic_fetch_add_explicit(&pool_used, 1, memory_order_relaxed);
+    used = atomic_load_explicit(&pool_used, memory_order_relaxed);
+    while (used < pool_size)
+        if (atomic_compare_exchange_weak_explicit(&pool_used, &used, used + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return used;
+    return 0;
 }
 
 static void pool_put(uint32_t index)

@@ -5,25 +5,31 @@
 
 #define STREAMS 16u
 
-/* Streams that may have moved since the last call that was seen. One that finds no room is counted at its next call all the same. */
+#define BUSY DFT_FD_UNTRACED /* as no word of a descriptor in the table */
+
+/* Streams that may have moved since the last call that was seen. One that finds no room is counted at its next call all the same. A stream is looked
+ * at only while its descriptor's word is that of here: afterwards it may be closed, and its memory gone. */
 static struct {
+    _Atomic uint64_t word; /* 0: free */
     _Atomic(FILE *) stream;
-    _Atomic uint64_t word;
+    _Atomic int fd;
 } streams[STREAMS];
 
 static void note(FILE *stream, uint64_t word)
 {
     for (uint32_t i = 0; i < STREAMS; i++) {
-        uint64_t there = atomic_load_explicit(&streams[i].word, memory_order_relaxed);
-        FILE *other = atomic_load_explicit(&streams[i].stream, memory_order_relaxed);
+        uint64_t there = atomic_load_explicit(&streams[i].word, memory_order_acquire);
 
-        if (there == word && other == stream)
+        if (there == word && atomic_load_explicit(&streams[i].stream, memory_order_relaxed) == stream)
             return;
-        if ((!other || dft_fd_word(dft_stream_fd(other)) != there) &&
-            atomic_compare_exchange_strong(&streams[i].word, &there, word)) {
-            atomic_store_explicit(&streams[i].stream, stream, memory_order_release);
-            return;
-        }
+        if (there == BUSY ||
+            (there && dft_fd_word(atomic_load_explicit(&streams[i].fd, memory_order_relaxed)) == there) ||
+            !atomic_compare_exchange_strong(&streams[i].word, &there, BUSY))
+            continue;
+        atomic_store_explicit(&streams[i].stream, stream, memory_order_relaxed);
+        atomic_store_explicit(&streams[i].fd, dft_stream_fd(stream), memory_order_relaxed);
+        atomic_store_explicit(&streams[i].word, word, memory_order_release);
+        return;
     }
 }
 
@@ -42,7 +48,9 @@ void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
         gap = 1 << 24;
     if (gap <= 0 || !(self = dft_thread_get()))
         return;
-    atomic_store_explicit(&open->offset, offset + gap, memory_order_relaxed);
+    if (!atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return; /* another thread counts them, or will */
     dft_run_add_inlined(self, &probe, dft_stream_is_written(stream) ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
                         gap, dft_access_bits(open, offset, gap));
 }
@@ -58,10 +66,10 @@ void dft_inlined_begin(FILE *stream, struct dft_probe *probe)
 void dft_inlined_end_all(void)
 {
     for (uint32_t i = 0; i < STREAMS; i++) {
-        FILE *stream = atomic_load_explicit(&streams[i].stream, memory_order_acquire);
-        uint64_t word = atomic_load_explicit(&streams[i].word, memory_order_relaxed);
+        uint64_t word = atomic_load_explicit(&streams[i].word, memory_order_acquire);
+        int fd = atomic_load_explicit(&streams[i].fd, memory_order_relaxed);
 
-        if (stream && word & DFT_FD_TRACED && dft_fd_word(dft_stream_fd(stream)) == word)
-            dft_inlined_sync(stream, dft_fd_open(word), word);
+        if (word & DFT_FD_TRACED && dft_fd_word(fd) == word)
+            dft_inlined_sync(atomic_load_explicit(&streams[i].stream, memory_order_relaxed), dft_fd_open(word), word);
     }
 }

@@ -232,8 +232,14 @@ void dft_process_forked(void)
 
 void dft_process_forked_once(void)
 {
+    struct dft_signals before;
+
+    if (!dft_on)
+        return;
+    before = dft_signals_block(); /* a handler's calls would be the first in the child */
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid)
         dft_process_forked();
+    dft_signals_restore(before);
 }
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */
@@ -329,7 +335,7 @@ void dft_process_exec_failed(void)
         }
         return;
     }
-    if (!is_ours_to_end())
+    if (!is_ours_to_end() || __atomic_load_n(&ended, __ATOMIC_SEQ_CST)) /* by another thread, meanwhile */
         return;
     before = dft_signals_block();
     __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
@@ -354,10 +360,12 @@ void dft_process_end(enum dft_ending how, int status)
     struct dft_ended end;
     int unsure;
 
-    if (dft_sandbox_ends(how, status) || !is_ours_to_end() || __atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
+    if (dft_sandbox_ends(how, status) || !is_ours_to_end())
         return;
+    before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
+    if (__atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
+        return dft_signals_restore(before);
     dft_inlined_end_all();
-    before = dft_signals_block();
     dft_requests_end();
     if (dft_self)
         dft_annotate_end_all(dft_self, dft_ending_text(how));

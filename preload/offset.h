@@ -86,40 +86,62 @@ static inline int dft_probe_is_same(const struct dft_probe *probe)
     return dft_fd_word(probe->fd) == probe->word;
 }
 
-/* A seek: the offset is known, unless a stream is on it, which is moved without its knowledge. */
-static inline void dft_offset_set(struct dft_open *open, int64_t offset)
+/* No call of another began between the beginning of this one and now, and none was under way. */
+static inline int dft_turn_is_alone(const struct dft_probe *probe)
 {
-    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
-
-    if (flags & DFT_OPEN_STREAM) {
-        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
-        return;
-    }
-    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
-    if (flags & DFT_OPEN_LOST)
-        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+    return probe->started == probe->finished &&
+           atomic_load_explicit(&probe->open->started, memory_order_acquire) == probe->started + 1;
 }
 
 /* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
- * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time. */
+ * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time.
+ *
+ * The turn ends when the offset stands in the description: who begins before that is not alone, and asks the kernel. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
-    uint32_t started, finished;
+    int64_t offset = probe->offset;
     int alone;
 
     if (!dft_probe_is_same(probe))
         return -1;
-    finished = dft_turn_add(&open->finished);
-    started = atomic_load_explicit(&open->started, memory_order_acquire);
-    alone = probe->started == probe->finished && started == probe->started + 1 && finished == probe->finished;
+    alone = dft_turn_is_alone(probe);
     if (__builtin_expect(!alone || probe->asked || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
         struct dft_probe copy = *probe;
 
-        return dft_probe_settle_offset(&copy, moved, alone);
+        offset = dft_probe_settle_offset(&copy, moved, alone);
+    } else {
+        atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
     }
-    atomic_store_explicit(&open->offset, probe->offset + moved, memory_order_relaxed);
-    return probe->offset;
+    dft_turn_add(&open->finished);
+    return offset;
+}
+
+/* A seek is a turn, too. Its end: the kernel's offset was this one, or -1: it failed. */
+void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
+
+static inline void dft_seek_begin(struct dft_probe *probe)
+{
+    probe->started = dft_turn_add(&probe->open->started);
+    probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
+}
+
+static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
+{
+    struct dft_open *open = probe->open;
+    int alone;
+
+    if (!dft_probe_is_same(probe))
+        return;
+    alone = dft_turn_is_alone(probe);
+    if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
+        const struct dft_probe copy = *probe;
+
+        dft_seek_end_slow(&copy, offset, alone);
+    } else if (offset >= 0) {
+        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    }
+    dft_turn_add(&open->finished);
 }
 
 static inline int dft_is_elsewhere(const struct dft_open *open, enum dft_op op, const struct dft_call_args *args)

@@ -283,8 +283,8 @@ void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t r
     put(self, &record, probe, end, NULL);
 }
 
-/* lseek and fseek move the offset that the table knows. */
-static void move_offset(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
+/* fseek moves the offset that the table knows. */
+static void move_offset(struct dft_probe *probe, const struct dft_call_args *args)
 {
     struct dft_open *open = probe->open;
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
@@ -293,10 +293,6 @@ static void move_offset(struct dft_probe *probe, enum dft_op op, const struct df
 
     if (!dft_probe_is_same(probe))
         return;
-    if (op == DFT_OP_SEEK) {
-        dft_offset_set(open, result);
-        return;
-    }
     if (flags & DFT_OPEN_MOVED && args->stream->_mode <= 0)
         return; /* the stream may still believe in an offset that others have moved: the next call sees whether its buffer is empty */
     if (args->flags != SEEK_SET && dft_is_sandboxed()) {
@@ -342,8 +338,8 @@ static void stream_made(struct dft_open *open, const char *mode)
 /* What a successful call does to descriptors and offsets. */
 static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args, int64_t result)
 {
-    if (op == DFT_OP_SEEK || op == DFT_OP_FSEEK) /* ftell moves nothing, and may tell where the stream was */
-        move_offset(probe, op, args, result);
+    if (op == DFT_OP_FSEEK) /* ftell moves nothing, and may tell where the stream was */
+        move_offset(probe, args);
     else if (op == DFT_OP_DUP && dft_in_vfork_child())
         dft_fd_share(probe->fd); /* the copy may outlive the child's exec */
     else if (op == DFT_OP_DUP)

@@ -110,6 +110,8 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         probe->file = probe->open->file;
         if (dft_op_moves_offset(op))
             dft_offset_begin(probe, op);
+        if (op == DFT_OP_SEEK)
+            dft_seek_begin(probe);
         if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
             probe->elsewhere = DFT_THERE;
             if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
@@ -209,8 +211,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
 
 /* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of the rest. */
 static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe *probe, enum dft_call_number call,
-                                                               enum dft_op op, const struct dft_call_args *args,
-                                                               int64_t result, int err)
+                                                               const struct dft_call_args *args, int64_t result,
+                                                               int err)
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_self;
@@ -218,8 +220,6 @@ static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe 
 
     if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32, 0))
         return 0;
-    if (op == DFT_OP_SEEK && !err && dft_probe_is_same(probe))
-        dft_offset_set(probe->open, result);
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     record.size = (uint32_t)args->flags;
     record.start = probe->start;
@@ -243,11 +243,13 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 {
     int err = !failed ? 0 : args->returns_error ? (int)result : errno;
 
+    if (op == DFT_OP_SEEK && probe->open)
+        dft_seek_end(probe, failed ? -1 : result);
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
     } else if ((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
                !args->errno_tells) {
-        if (!dft_end_quick(probe, call, op, args, result, err)) {
+        if (!dft_end_quick(probe, call, args, result, err)) {
             struct dft_probe probe_copy = *probe;
             struct dft_call_args few = DFT_ARGS(.flags = args->flags);
 

@@ -97,6 +97,20 @@ int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 }
 
+/* The kernel's offset is this one, unless another call may move it now: one that begins after the last look sees a turn under way. */
+static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
+{
+    struct dft_open *open = probe->open;
+
+    if (alone) {
+        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+        if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_LOST)
+            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_seq_cst);
+    }
+    if (!alone || !dft_turn_is_alone(probe))
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+}
+
 /* The offsets before and after must fit to what was moved, else others did so too and nobody knows; for an append the one before is
  * the size of the file. */
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone)
@@ -107,17 +121,23 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alon
 
     if (after < 0)
         return -1;
-    if (flags & DFT_OPEN_STREAM) {
-        if (moved) /* from under the stream */
-            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
-    } else if (!alone) { /* another call may move it now */
-        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
-    } else {
-        atomic_store_explicit(&open->offset, after, memory_order_relaxed);
-        if (flags & DFT_OPEN_LOST)
-            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
-    }
+    if (!(flags & DFT_OPEN_STREAM))
+        know_offset(probe, after, alone);
+    else if (moved) /* from under the stream */
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
     return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
+}
+
+void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone)
+{
+    struct dft_open *open = probe->open;
+
+    if (offset < 0)
+        return;
+    if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_STREAM)
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed); /* from under the stream */
+    else
+        know_offset(probe, offset, alone);
 }
 
 void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags)

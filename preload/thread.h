@@ -65,7 +65,7 @@ struct dft_thread {
 
 /* This thread's state; NULL before its first event, and while it cannot have one. */
 extern __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
-/* What runs on this thread's memory right now: DFT_MARK_*. Set when a vfork child begins, cleared when its parent goes on. */
+/* What may run on this thread's memory right now: DFT_MARK_*. Set before a vfork child is made, cleared when its parent goes on. */
 enum {
     DFT_MARK_NONE,
     DFT_MARK_VFORK,
@@ -94,6 +94,8 @@ void dft_thread_renew(struct dft_thread *thread);
 /* In a forked child: forgets all threads of the parent; this thread's ring becomes private memory that nobody reads. */
 void dft_thread_forget_all(void);
 
+/* With a mark: is the caller the child? A handler that runs in the parent before the mark is set or after the child is gone is not. (vfork.c) */
+int dft_is_vfork_child(void);
 /* While the memory is lent: is the caller a borrower? It records nothing: count it. (wrap_clone.c) */
 int dft_is_borrower(void);
 void dft_borrower_drop(void);
@@ -103,7 +105,7 @@ void dft_lend(void);
 /* Is the caller a vfork child, or the like, running in its parent's memory? */
 static inline int dft_in_vfork_child(void)
 {
-    return __builtin_expect(dft_vfork_mark, 0) && (dft_vfork_mark != DFT_MARK_LENT || dft_is_borrower());
+    return __builtin_expect(dft_vfork_mark, 0) && dft_is_vfork_child();
 }
 
 #endif

@@ -379,6 +379,9 @@ void dft_tracefile_step_aside(int fd)
     /* A child has numbers of its own, and writes to a file of its own. */
     if (dft_in_vfork_child() || !*dft_generation || !dft_tracefile_is(fd))
         return;
+    if (dft_vfork_mark != DFT_MARK_LENT &&
+        dft_in_vfork_child()) /* the number is its own, the descriptor of its parent stays */
+        return;
     if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
         __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
         return;

@@ -21,6 +21,13 @@ struct frame {
 static __thread struct frame frames[2] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t nframes __attribute__((tls_model("initial-exec")));
 
+/* Signals that came while the parent waited are handled in it before it can say that it goes on (SIGCHLD, always). Where nobody may ask,
+ * it is the child. */
+int dft_is_vfork_child(void)
+{
+    return dft_vfork_mark == DFT_MARK_LENT ? dft_is_borrower() : (uint32_t)dft_sys_getpid() != dft_pid;
+}
+
 struct dft_vfork_plan {
     pid_t (*real)(void);
     uintptr_t kept; /* call dft_vfork_end when it returns */
@@ -43,6 +50,7 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
     }
     dft_process_forking(DFT_CHILD_EXECS);
     frames[nframes++] = (struct frame){at, address, probe.start, dft_vfork_mark};
+    dft_vfork_mark = DFT_MARK_VFORK;
     return (struct dft_vfork_plan){DFT_REAL(vfork), 1};
 }
 
@@ -55,10 +63,8 @@ void *dft_vfork_end(pid_t pid, const void *at)
 
     while (i && frames[i].at != at) /* one above was left behind by a jump */
         i--;
-    if (pid == 0) {
-        dft_vfork_mark = DFT_MARK_VFORK;
+    if (pid == 0)
         return frames[i].address;
-    }
     nframes = i;
     dft_vfork_mark = frames[i].mark;
     dft_follow_child_gone();

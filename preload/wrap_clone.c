@@ -81,11 +81,11 @@ static int begin_forked(void *at)
     return status;
 }
 
+/* The mark is set by now: a signal may have come before this. */
 static int begin_waited_for(void *at)
 {
     const struct start *start = at;
 
-    dft_vfork_mark = DFT_MARK_VFORK;
     return start->function(start->argument);
 }
 
@@ -162,6 +162,8 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     if (begin == begin_borrower && stack)
         dft_lend();
     mark = dft_vfork_mark;
+    if (begin == begin_waited_for)
+        dft_vfork_mark = DFT_MARK_VFORK;
     pid = make(begin, start, stack, flags, rest);
     error = errno;
     if (begin == begin_waited_for)

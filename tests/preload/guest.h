@@ -15,6 +15,6 @@ void guest_need(int condition, const char *what);
 
 /* Each ends with {NULL, NULL}. */
 extern const struct guest_case guest_descriptors[], guest_offsets[], guest_limits[], guest_errors[], guest_streams[],
-    guest_threads[], guest_processes[], guest_endings[], guest_sandbox[];
+    guest_threads[], guest_races[], guest_processes[], guest_endings[], guest_sandbox[];
 
 #endif

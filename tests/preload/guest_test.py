@@ -423,6 +423,39 @@ def other_streams(directory):
            ("fread", "work/third", 4, 3)], "reads")
 
 
+# --- calls that meet others halfway ------------------------------------------------------------------------------------
+
+
+@tests.case
+def a_signal_before_vfork_has_returned(directory):
+    traced = both(directory, "signal_of_a_vfork_child")
+    whole(traced)
+    events = events_of(traced)
+    for i in range(3):
+        equal([e["name"] for e in of_file(events, f"work/handler{i}")], ["open", "write", "lseek", "read", "close"], "the handler's calls")
+        equal(accesses(of_file(events, f"work/handler{i}")), [("write", 0, 16), ("read", 5, 8)], "where they happened")
+
+
+@tests.case
+def a_vfork_child_takes_every_number(directory):
+    traced = both(directory, "vfork_over_all_numbers")
+    whole(traced)
+    equal(accesses(of_file(events_of(traced), "work/file"), "pwrite"), [("pwrite", 100 + i, 1) for i in range(20000)], "writes")
+
+
+@tests.case
+def a_thread_that_seeks_while_another_reads(directory):
+    events = of_file(events_of(both(directory, "seeks_of_another_thread")), "work/records")
+    wrong = [(e["offset"], 4 * i) for i, e in enumerate(e for e in events if e["name"] == "read") if e.get("offset", 4 * i) != 4 * i]
+    equal(wrong[:5], [], f"{len(wrong)} offsets are wrong: (found, expected)")
+
+
+@tests.case
+def a_stream_whose_memory_is_gone(directory):
+    events = events_of(both(directory, "stream_is_gone"))
+    equal(sum(e["bytes"] for e in events if e["name"] == "getc"), 13, "letters")
+
+
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,149 @@
+/* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a vfork child on the library's number, a thread
+ * that seeks while another reads, a stream that is gone. */
+#include "guest.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "raw.h"
+
+static int make_file(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT, 0644);
+
+    guest_need(fd >= 0, name);
+    return fd;
+}
+
+static volatile sig_atomic_t handled;
+
+static void on_child(int number)
+{
+    char name[] = "handler0", bytes[8];
+    int fd;
+
+    (void)number;
+    name[7] = (char)('0' + handled++);
+    fd = make_file(name);
+    guest_need(write(fd, "from the handler", 16) == 16 && lseek(fd, 5, SEEK_SET) == 5 && read(fd, bytes, 8) == 8,
+               "calls");
+    guest_need(!close(fd), "close");
+}
+
+/* The child is dead when its parent goes on, so its signal is handled before vfork returns there. */
+static int signal_of_a_vfork_child(void)
+{
+    guest_need(signal(SIGCHLD, on_child) != SIG_ERR, "signal");
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = vfork();
+        int status = -1;
+
+        if (pid == 0)
+            _exit(3);
+        guest_need(pid > 0 && waitpid(pid, &status, 0) == pid, "vfork");
+        guest_say("status", status);
+    }
+    guest_say("handled", handled);
+    return 0;
+}
+
+static int open_numbers(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += raw_call(SYS_fcntl, fd, F_GETFD, 0) >= 0;
+    return n;
+}
+
+/* Also over the number that the library has in this process: in the child's table of descriptors, not in its parent's. */
+static int vfork_over_all_numbers(void)
+{
+    int fd = make_file("file"), before = 0;
+
+    guest_need(write(fd, "first", 5) == 5, "write");
+    for (int i = 0; i < 4; i++) {
+        pid_t pid = vfork();
+        int status = -1;
+
+        if (pid == 0) {
+            for (int number = 256; number < 1024; number++)
+                dup2(fd, number);
+            _exit(0);
+        }
+        guest_need(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "vfork");
+        for (int k = 0; k < 5000; k++)
+            guest_need(pwrite(fd, "x", 1, 100 + 5000 * i + k) == 1, "pwrite");
+        if (i == 0)
+            before = open_numbers();
+    }
+    guest_say("more descriptors than at first", open_numbers() - before);
+    return 0;
+}
+
+#define RECORDS 100000u
+
+static int shared_fd;
+static _Atomic int over;
+
+static void *seek_all_the_time(void *unused)
+{
+    while (!atomic_load(&over))
+        guest_need(lseek(shared_fd, 0, SEEK_CUR) >= 0, "lseek");
+    return unused;
+}
+
+/* One thread asks how far the other has come. */
+static int seeks_of_another_thread(void)
+{
+    static uint32_t records[RECORDS];
+    pthread_t thread;
+    uint32_t record;
+
+    for (uint32_t i = 0; i < RECORDS; i++)
+        records[i] = i;
+    shared_fd = make_file("records");
+    guest_need(pwrite(shared_fd, records, sizeof records, 0) == sizeof records, "pwrite");
+    guest_need(!pthread_create(&thread, NULL, seek_all_the_time, NULL), "thread");
+    for (uint32_t i = 0; i < RECORDS; i++)
+        guest_need(read(shared_fd, &record, sizeof record) == sizeof record && record == i, "read");
+    atomic_store(&over, 1);
+    guest_need(!pthread_join(thread, NULL), "join");
+    return 0;
+}
+
+/* The page in which the stream lay is gone with it, as with allocators that give memory back at once. */
+static int stream_is_gone(void)
+{
+    int fd = make_file("text"), n = 0;
+    char *below = malloc(8192), *above;
+    uintptr_t page;
+    FILE *stream;
+
+    guest_need(pwrite(fd, "some letters\n", 13, 0) == 13, "pwrite");
+    stream = fdopen(fd, "r");
+    above = malloc(8192);
+    guest_need(stream && below && above, "memory");
+    while (__getc_unlocked_body(stream) != EOF) /* as the header inlines it */
+        n++;
+    guest_say("letters", n);
+    page = (uintptr_t)&stream->_fileno & ~(uintptr_t)4095;
+    guest_need((uintptr_t)below < page && page + 4096 < (uintptr_t)above + 8192, "the stream between the two");
+    guest_say("fclose", fclose(stream));
+    guest_need(!mprotect((void *)page, 4096, PROT_NONE), "mprotect");
+    return 0;
+}
+
+const struct guest_case guest_races[] = {{"signal_of_a_vfork_child", signal_of_a_vfork_child},
+                                         {"vfork_over_all_numbers", vfork_over_all_numbers},
+                                         {"seeks_of_another_thread", seeks_of_another_thread},
+                                         {"stream_is_gone", stream_is_gone},
+                                         {NULL, NULL}};
