@@ -149,7 +149,7 @@ static void get_times(struct filling *filling, const struct dft_slot *slot, uint
     const struct dft_clock *clock = filling->take->clock;
 
     event->start_ns = dft_clock_ns(clock, slot->start);
-    event->dur_ns = dft_clock_ns(clock, slot->start + duration) - event->start_ns;
+    event->dur_ns = dft_clock_since(clock, event->start_ns, slot->start + duration);
     if (filling->take->metric != DFT_TIME_NS)
         dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
 }
@@ -221,7 +221,7 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
         if (subject)
             event->file = 0;
         event->start_ns = dft_clock_ns(take->clock, slot->start);
-        event->dur_ns = dft_clock_ns(take->clock, slot->start + slot->duration) - event->start_ns;
+        event->dur_ns = dft_clock_since(take->clock, event->start_ns, slot->start + slot->duration);
         event->call = position;
     }
     batch->count = (uint32_t)(event - take->events);

@@ -41,7 +41,7 @@ static void run_event(const struct dft_run *run, const struct dft_clock *clock, 
                                 .depth = run->depth,
                                 .bits = run->bits,
                                 .phase = DFT_PHASE_COMPLETE};
-    event->dur_ns = dft_clock_ns(clock, run->start + run->duration) - event->start_ns;
+    event->dur_ns = dft_clock_since(clock, event->start_ns, run->start + run->duration);
 }
 
 /* Position of the call in the batch; added when it is not there. */

@@ -155,7 +155,7 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
     if (leave_region(home, index)) {
         if (to > from)
             dft_pieces_add(&args, self->args + from, (uint32_t)(to - from));
-        put(self, &record, end - region.start, &args);
+        put(self, &record, dft_ticks_between(region.start, end), &args);
     }
     self->args_used = from;
     self->args_cut = 0;

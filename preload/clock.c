@@ -1,4 +1,4 @@
-/* Owns the relation of ticks to time: one ratio and one offset for the life of the process. */
+/* Owns the relation of ticks to time: one offset for the life of the process, and a ratio that becomes known better as time passes. */
 #include "clock.h"
 
 #include <time.h>
@@ -17,7 +17,8 @@ extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __a
 #endif
 #endif
 
-#define FIX_AFTER_NS 1000000u
+#define FIX_AFTER_NS    1000000u
+#define REFINE_AFTER_NS 100000000u
 
 int dft_clock_invariant;
 int64_t dft_clock_offset;
@@ -27,6 +28,7 @@ static struct reading {
     uint64_t ticks, ns; /* ns: monotonic */
 } first, last;
 static int fixed;
+static uint64_t refine_after_ns = REFINE_AFTER_NS;
 static struct dft_clock current;
 static struct dft_spin lock; /* for all of the above */
 
@@ -146,25 +148,70 @@ static int disagrees(struct reading now)
     return (difference < 0 ? -difference : difference) > (int64_t)(passed / 100 + FIX_AFTER_NS);
 }
 
+/* From now on another relation; `count` ticks from `from` on keep that which was. */
+static void begin_segment(struct dft_clock next, uint64_t from, uint64_t count)
+{
+    next.earlier.first = from;
+    next.earlier.count = count;
+    next.earlier.base_ticks = current.base_ticks;
+    next.earlier.base_ns = current.base_ns;
+    next.earlier.mult = current.mult;
+    current = next;
+}
+
+/* Ticks ran on, stood still or began anew while the other clock did not. Those of before are told by what they would mean: the old relation
+ * cannot be true for a tick that by it is still to come. */
+static void jump(struct reading now)
+{
+    struct dft_clock next = {
+        .base_ticks = now.ticks, .base_ns = now.ns + (uint64_t)dft_clock_offset, .mult = current.mult};
+    uint64_t due =
+        current.base_ticks + (uint64_t)(((__uint128_t)(next.base_ns - current.base_ns) << 32) / current.mult);
+
+    if (now.ticks < last.ticks) /* until the new ones come near the old ones */
+        begin_segment(next, now.ticks + (last.ticks - now.ticks) / 2, UINT64_MAX);
+    else
+        begin_segment(next, 0, due < now.ticks ? due + 1 : last.ticks + 1);
+    first = now;
+    refine_after_ns = REFINE_AFTER_NS;
+}
+
+/* The longer the time that it is taken over, the better the ratio. Times go on from where they are: no two ticks change their order. */
+static void refine(struct reading now)
+{
+    begin_segment((struct dft_clock){.base_ticks = now.ticks,
+                                     .base_ns = dft_clock_ns(&current, now.ticks),
+                                     .mult = ratio(first, now)},
+                  0, now.ticks);
+    refine_after_ns *= 100;
+}
+
 void dft_clock_forked(void)
 {
     lock.held = 0;
 }
 
-/* Returns 1 when a new segment begins. */
+/* Returns 1 when the two clocks disagree. */
 static int look(void)
 {
     struct reading now = read_both();
     int again = 0;
 
-    if (now.ticks <= first.ticks || now.ns <= first.ns)
+    if (now.ns <= last.ns)
         return 0;
-    if (!fixed) {
+    if (current.earlier.count == UINT64_MAX && now.ticks >= current.earlier.first)
+        current.earlier.count = 0;
+    if (fixed && disagrees(now)) {
+        jump(now);
+        again = 1;
+    } else if (!fixed && now.ticks <= first.ticks) {
+        set_clock(now, current.mult);
+        first = now;
+    } else if (!fixed) {
         set_clock(first, ratio(first, now));
         fixed = now.ns - first.ns >= FIX_AFTER_NS;
-    } else if (disagrees(now)) {
-        set_clock(now, current.mult);
-        again = 1;
+    } else if (now.ns - first.ns >= refine_after_ns && now.ticks > first.ticks) {
+        refine(now);
     }
     last = now;
     return again;

@@ -34,6 +34,12 @@ static inline uint64_t dft_ticks(void)
     return dft_ticks_slow();
 }
 
+/* Never negative, also where two processors, or a machine before and after it was suspended, do not agree. */
+static inline uint64_t dft_ticks_between(uint64_t start, uint64_t end)
+{
+    return (int64_t)(end - start) > 0 ? end - start : 0;
+}
+
 /* In the constructor: takes the process's one offset between CLOCK_MONOTONIC and Unix time and the first reading. */
 void dft_clock_init(void);
 

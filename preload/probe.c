@@ -14,7 +14,7 @@
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end)
 {
-    uint64_t duration = end - probe->start;
+    uint64_t duration = dft_ticks_between(probe->start, end);
 
     *record = (struct dft_slot){.start = probe->start,
                                 .duration = duration >> 32 ? 0 : (uint32_t)duration,
@@ -50,7 +50,7 @@ struct more {
 static void put(struct dft_thread *self, const struct dft_slot *record, const struct dft_probe *probe, uint64_t end,
                 const struct more *more)
 {
-    uint64_t duration = end - probe->start;
+    uint64_t duration = dft_ticks_between(probe->start, end);
     struct dft_pieces pieces = {.count = 0};
     struct item items[5];
 
@@ -72,7 +72,7 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
                   int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err)
 {
     struct dft_thread *self = dft_self;
-    uint64_t duration = end - probe->start;
+    uint64_t duration = dft_ticks_between(probe->start, end);
     uint32_t unit = long_unit > UINT32_MAX ? UINT32_MAX : (uint32_t)long_unit;
     struct dft_pieces pieces = {.count = 0};
     struct dft_slot record;

@@ -88,7 +88,8 @@ static void name_program(struct dft_thread *self, struct dft_probe *probe, const
 
 void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const struct dft_process_call *what)
 {
-    uint64_t end = what->phase == DFT_PHASE_BEGIN ? probe->start : dft_ticks(), duration = end - probe->start;
+    uint64_t end = what->phase == DFT_PHASE_BEGIN ? probe->start : dft_ticks(),
+             duration = dft_ticks_between(probe->start, end);
     struct dft_thread *self = dft_thread_get();
     struct dft_pieces pieces = {.count = 0};
     struct argument status, command;

@@ -177,7 +177,7 @@ void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, e
                           .moved = dft_run_pack(1, (uint64_t)moved),
                           .file = probe->file,
                           .start = probe->start,
-                          .duration = end - probe->start,
+                          .duration = dft_ticks_between(probe->start, end),
                           .offset = offset,
                           .fd = probe->fd,
                           .bits = bits};

@@ -47,7 +47,10 @@ static long raw(long number, long a, long b, long c, long d, long e)
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
 
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                     : "rcx", "r11", "memory");
     return result;
 #else
     register long x8 __asm__("x8") = number;
