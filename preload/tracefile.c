@@ -253,8 +253,11 @@ static int get_fd(int *own)
     *own = 0;
     if (is_ours(fd))
         return fd;
-    if (fd >= 0 && !identify(fd, &dev, &ino))
+    if (fd >= 0 && !identify(fd, &dev, &ino) &&
+        __atomic_compare_exchange_n(&trace_fd, &fd, -1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
+        fd = -1;
+    }
     if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MOST)
         return -EBADF;
     again = open_again();

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Programs that take every descriptor number, the trace's included, by library calls and past them: their files never receive a byte of
+the trace, and every call is in the trace or counted as lost."""
+
+import sys
+
+from faults import FULL, Tests, compile_program, dump, dropped, environment, equal, files_of, run, tracing, true
+
+tests = Tests()
+CALLS = 30000
+
+
+def stolen(directory, how, calls=CALLS):
+    place = directory / how
+    program = compile_program(directory, "thief", "-fno-builtin")
+    results = []
+    for name, env in (("plain", environment()), ("traced", tracing(place / "traces" / "t", DATA_DIR=place / "traced"))):
+        (place / name).mkdir(parents=True)
+        done = run([program, place / name, how, calls], env=env)
+        results.append((done, files_of(place / name)))
+    equal(results[1], results[0], f"{how}: output and files")
+    equal(results[1][1]["victim"], b"", f"{how}: the program's file")
+    writes = len([e for e in dump(place / "traces") if e["name"] == "pwrite"])
+    lost = dropped(place / "traces")
+    return writes, lost
+
+
+@tests.case
+def seen(directory):
+    """Through the library: nothing is lost."""
+    for how in ("close", "dup2", "close_range", "closefrom"):
+        equal(stolen(directory, how), (CALLS, {}), how)
+
+
+@tests.case
+def closed_unseen(directory):
+    """The file is opened again."""
+    for how in ("rawclose", "rawrange"):
+        equal(stolen(directory, how), (CALLS, {}), how)
+
+
+@tests.case
+def replaced_unseen(directory):
+    """The file is opened again, on another number; not for ever."""
+    writes, lost = stolen(directory, "rawdup2")
+    true(set(lost) <= {"no descriptor for the trace"}, f"reasons: {lost}")
+    true(writes + sum(lost.values()) >= CALLS, f"{writes} writes and {lost}")
+    true(writes >= CALLS // 3, f"{writes} writes: tracing did not go on")
+
+
+@tests.case
+def at_any_time(directory):
+    """From another thread, all the time."""
+    for how in ("stormlib", "storm"):
+        for i in range(10 if FULL else 2):
+            (directory / str(i)).mkdir(exist_ok=True)
+            writes, lost = stolen(directory / str(i), how, 4 * CALLS)
+            true(set(lost) <= {"no descriptor for the trace"}, f"{how}: {lost}")
+            true(writes + sum(lost.values()) >= 4 * CALLS, f"{how}: {writes} writes and {lost}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
