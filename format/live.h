@@ -1,7 +1,8 @@
 /* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it; and how records become events.
  *
  * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the
- * last one ends. A ring that could not be had leaves a hole of zeros.
+ * last one ends, or, where the writer's machine has larger pages than the 4,096 bytes meant here, at the next multiple of those; zeros
+ * lie between. A ring that could not be had leaves a hole of zeros.
  *
  * A ring has one writer, its thread (and the thread's signal handlers). Slots go FREE -> BUSY -> VALID -> FREE; a continuation of a record goes FREE ->
  * BUSY -> PART -> FREE. A sequence number is a reservation count; the slot's index is its lowest bits, the rest is its lap, kept in

@@ -71,7 +71,8 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int failed;
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
-    if (__builtin_expect(probe->sticky, 0)) { /* an error mark of an earlier call: only errno tells */
+    if (dft_op_is_stream_data(op) &&
+        __builtin_expect(probe->sticky, 0)) { /* an error mark of an earlier call: only errno tells */
         failed = failed && errno && errno != DFT_NO_ERRNO;
         if (errno == DFT_NO_ERRNO)
             errno = probe->error;

@@ -15,11 +15,10 @@
 #include "clock.h"
 #include "config.h"
 #include "lifecycle.h"
+#include "maps.h"
 #include "sys.h"
 #include "thread.h"
 #include "tracefile.h"
-
-#define FIRST_BYTES (DFT_LIVE_PAGE + dft_ring_bytes(DFT_FIRST_SLOTS))
 
 struct dft_live *dft_live;
 char dft_livefile_path[4400];
@@ -28,6 +27,18 @@ uint32_t dft_livefile_number;
 
 static uint64_t allocated; /* bytes of the file */
 static uint32_t streams;
+
+/* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
+static size_t whole_pages(size_t bytes)
+{
+    return dft_maps_range(NULL, bytes).end;
+}
+
+/* The head, and the first ring. */
+static size_t first_bytes(void)
+{
+    return whole_pages(DFT_LIVE_PAGE) + whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+}
 
 /* Makes sure that the file has room for stores into these pages, whatever else fills the disk: by writing zeros. That reserves as surely
  * as fallocate does (a full disk or quota answers here), and a file that is removed before it was ever written back costs half
@@ -90,7 +101,7 @@ static int create_in(const char *directory, size_t length)
     fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
-    if (reserve((int)fd, 0, FIRST_BYTES) < 0) {
+    if (reserve((int)fd, 0, first_bytes()) < 0) {
         dft_sys_close((int)fd);
         DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
         return -1;
@@ -147,7 +158,7 @@ int dft_livefile_create(void)
     }
     if (!live)
         return -ENOMEM;
-    allocated = FIRST_BYTES;
+    allocated = first_bytes();
     if (before)
         take_over(live, before);
     live->version = DFT_LIVE_VERSION;
@@ -158,7 +169,7 @@ int dft_livefile_create(void)
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;
     dft_clock_update(&live->clock);
-    atomic_store(&live->size, DFT_LIVE_PAGE);
+    atomic_store(&live->size, whole_pages(DFT_LIVE_PAGE));
     atomic_store(&live->state, DFT_LIVE_RUNNING);
     __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
     dft_live = live;
@@ -197,7 +208,7 @@ int dft_livefile_has_room(size_t bytes)
 
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
 {
-    size_t bytes = dft_ring_bytes(slots);
+    size_t bytes = whole_pages(dft_ring_bytes(slots));
     uint64_t offset = atomic_load(&dft_live->size);
     int fd = open_for(offset, bytes);
     struct dft_ring *ring = map(fd, bytes, offset);

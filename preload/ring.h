@@ -30,7 +30,7 @@ static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_
                      : "memory", "cc");
     return done;
 #else
-    return atomic_compare_exchange_strong_explicit(marker, &seen, busy, memory_order_relaxed, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(marker, &seen, busy, memory_order_acquire, memory_order_relaxed);
 #endif
 }
 

@@ -104,15 +104,3 @@ long dft_syscall_make(PARAMETERS)
         return REAL(ARGUMENTS);
     }
 }
-
-#if !defined(__x86_64__)
-/* All arguments are in registers. */
-__attribute__((visibility("default"))) long dft_wrap_syscall(PARAMETERS) __asm__("syscall");
-long dft_wrap_syscall(PARAMETERS)
-{
-    if (dft_real.syscall && (!dft_on || (unsigned long)number >= DFT_SYSCALL_NUMBERS || !dft_syscall_rows[number] ||
-                             (dft_syscall_rows[number] == 2 && dft_syscall_is_plain(number, a0, a1))))
-        return dft_real.syscall(ARGUMENTS);
-    return dft_syscall_make(ARGUMENTS);
-}
-#endif

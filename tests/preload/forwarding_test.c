@@ -612,8 +612,8 @@ int main(void)
     unsigned failures;
     CU_pSuite suite;
 
-    pages = mmap(NULL, (ARGUMENTS + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
-                 -1, 0);
+    pages = mmap((void *)0x40000000, (ARGUMENTS + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (pages == MAP_FAILED || CU_initialize_registry() != CUE_SUCCESS)
         return 2;
     ((FILE *)(void *)page(ARGUMENTS))->_fileno = FIRST_FD + ARGUMENTS;

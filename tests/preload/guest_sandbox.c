@@ -26,6 +26,10 @@ static int make_file(const char *name)
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
+#ifndef SYS_vfork
+#define SYS_vfork SYS_clone
+#endif
+
 static int by_syscall;
 
 /* Only what these cases call themselves. */

@@ -453,7 +453,9 @@ static void test_processes(void)
         {SYS_prctl, {PR_SET_SECCOMP, 77, 3, 4, 5, 6}, EINVAL, 1},
         {SYS_seccomp, {SECCOMP_GET_ACTION_AVAIL, 0, 3, 4, 5, 6}, EOPNOTSUPP, 0},
         {SYS_seccomp, {SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, 0, 4, 5, 6}, EFAULT, 1},
+#ifdef SYS_vfork
         {SYS_vfork, {1, 2, 3, 4, 5, 6}, 0, 0},
+#endif
     };
 
     for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; i++) {
