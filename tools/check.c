@@ -22,6 +22,7 @@ struct check {
     uint64_t blocks, repeated, overlapping, unknown, damaged, unreadable_bytes, bad_files;
     uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, recovered_files;
+    uint64_t endless; /* processes without END or live file */
 };
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
@@ -143,6 +144,13 @@ static void compare_ends(struct check *check)
         if (p->ended && !p->live_file && p->events && p->end.events > p->events)
             dft_source_note(check->source, 1, "%s: process %u wrote %llu events, %llu are here", path, p->process.pid,
                             (unsigned long long)p->end.events, (unsigned long long)p->events);
+        if (p->known && !p->ended && !p->live_file) {
+            check->endless++;
+            dft_source_note(check->source, 1,
+                            "%s: process %u has no end and no live file: what it had not written is missing (killed "
+                            "elsewhere, the file was cut, or it is still running)",
+                            path, p->process.pid);
+        }
         for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
             if (p->end.dropped[reason])
                 dft_source_note(check->source, 0, "%s: process %u: %llu events lost: %s", path, p->process.pid,
@@ -206,6 +214,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "dftracer_records", check->records);
     dft_json_uint(&json, "dftracer_lines_invalid", check->invalid_lines);
     dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
+    dft_json_uint(&json, "without_end", check->endless);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "recovered", check->recovered_files);
@@ -226,9 +235,11 @@ static void print_text(struct check *check)
     if (dft_source_status(check->source) == 0)
         printf("all good");
     else
-        printf("%llu blocks damaged, %llu undecodable, %llu bytes unreadable, %llu live files left by dead processes",
-               (unsigned long long)check->damaged, (unsigned long long)check->undecodable,
-               (unsigned long long)check->unreadable_bytes, (unsigned long long)check->live_left);
+        printf("%llu processes without an end, %llu blocks damaged, %llu undecodable, %llu bytes unreadable, %llu live "
+               "files left by dead processes",
+               (unsigned long long)check->endless, (unsigned long long)check->damaged,
+               (unsigned long long)check->undecodable, (unsigned long long)check->unreadable_bytes,
+               (unsigned long long)check->live_left);
     if (check->repeated)
         printf("; %llu repeated", (unsigned long long)check->repeated);
     if (check->unknown)

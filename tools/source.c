@@ -61,6 +61,8 @@ static int read_all(struct dft_source *source)
     if (!rc)
         rc = dft_live_files(source, &scanned);
     if (!rc)
+        dft_scan_notes(source);
+    if (!rc)
         rc = dft_source_collect(source, scanned);
     for (uint32_t f = 0; scanned && f < source->nfiles; f++)
         dft_scanned_fini(&scanned[f]);
@@ -68,7 +70,10 @@ static int read_all(struct dft_source *source)
     if (rc)
         return rc;
     dft_live_processes(source);
-    return dft_source_cover(source);
+    rc = dft_source_cover(source);
+    if (!rc)
+        dft_live_notes(source);
+    return rc;
 }
 
 int dft_source_open(struct dft_source **result, const struct dft_source_options *options)
@@ -104,6 +109,7 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         free((char *)(uintptr_t)source->files[f].path);
         free(source->files[f].memory);
+        free(source->files[f].snapshot);
     }
     free(source->files);
     free(source->blocks);

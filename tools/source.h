@@ -49,6 +49,7 @@ struct dft_source_file {
     uint32_t blocks;     /* whole blocks found in it */
     uint8_t kind;        /* enum dft_source_kind */
     uint8_t found;       /* live: not named by the user but found beside its trace, or where PROCESS says */
+    uint8_t gone;        /* live: it was there, and its process ended and removed it before it was read */
     uint16_t live_state; /* live: enum dft_live_state as found */
     int error;           /* errno when it could not be opened or read, else 0 */
     const char *why;     /* live file that makes no sense: the reason, else NULL */
@@ -61,6 +62,7 @@ struct dft_source_file {
     struct dft_pfw_counts counts; /* foreign: what was found in it */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
+    void *snapshot; /* live: a copy of the file as it was (of `bytes` bytes), if its process was running */
 };
 
 enum dft_block_state {
@@ -107,6 +109,7 @@ struct dft_source_process {
     uint32_t live_file;        /* number of its live file + 1; 0: none */
     uint64_t start_ns, end_ns; /* smallest start and largest end of its events; 0, 0: none */
     uint64_t events;           /* in its used EVENTS blocks (without those in flight) */
+    uint64_t recovered;        /* of these, in its live file alone */
     uint32_t skipped_blocks;
 };
 

@@ -221,8 +221,10 @@ static void sum_up(struct dft_source *source)
             source->used[block->type]++;
         if (!is_kept(block) || !block->end)
             continue;
-        if (block->type == DFT_BLOCK_EVENTS)
+        if (block->type == DFT_BLOCK_EVENTS) {
             process->events += block->count;
+            process->recovered += source->files[block->file].kind == DFT_FILE_LIVE ? block->count : 0;
+        }
         if (!process->start_ns || block->start < process->start_ns)
             process->start_ns = block->start;
         if (block->end > process->end_ns)

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "end.h"
 #include "live.h"
 
 /* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody has waited for (in a
@@ -37,6 +38,11 @@ static uint64_t start_of_pid(uint32_t pid)
            start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+int dft_pid_is_alive(uint32_t pid, uint64_t start_ns)
+{
+    return pid && start_of_pid(pid) <= start_ns + 100000000u;
+}
+
 static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
 {
     char host[256] = "";
@@ -44,7 +50,7 @@ static int is_running(const struct dft_source_file *file, const struct dft_sourc
     gethostname(host, sizeof host - 1);
     if (process->known && process->process.host.length && strcmp(process->process.host.bytes, host))
         return 0;
-    return file->pid && start_of_pid(file->pid) <= file->start_ns + 100000000u;
+    return file->snapshot || dft_pid_is_alive(file->pid, file->start_ns);
 }
 
 static void end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
@@ -63,16 +69,29 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
         return;
     }
     process->end = file->end;
-    if (file->live_state < sizeof endings && endings[file->live_state]) {
+    if (file->live_state < sizeof endings && endings[file->live_state])
         process->how = file->live_state == DFT_LIVE_CLEAN && file->end.how ? file->end.how : endings[file->live_state];
-    } else if (is_running(file, process)) {
-        process->how = DFT_ENDING_RUNNING;
-        dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", file->path,
-                        file->pid);
-    } else {
-        process->how = DFT_ENDING_KILLED;
-        dft_source_note(source, 0, "%s: process %u was killed; its last events were found in this file", file->path,
-                        file->pid);
+    else
+        process->how = is_running(file, process) ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
+    if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
+        process->end.dropped[DFT_DROP_TORN] += file->torn;
+}
+
+void dft_live_notes(struct dft_source *source)
+{
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        const struct dft_source_process *process = &source->processes[p];
+        const char *path = process->live_file ? source->files[process->live_file - 1].path : NULL;
+
+        if (path && process->how == DFT_ENDING_RUNNING)
+            dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", path,
+                            process->process.pid);
+        else if (path && (process->how == DFT_ENDING_KILLED || process->recovered))
+            dft_source_note(
+                source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, process->process.pid,
+                process->how == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
+                process->how == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->how),
+                (unsigned long long)process->recovered);
     }
 }
 

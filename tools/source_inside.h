@@ -72,6 +72,10 @@ int dft_find_inputs(struct dft_source *source, char *const *given, int count, ch
 /* source_scan.c: all blocks of all traces into `scanned` (one for each of source->files). */
 int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned);
 void dft_scanned_fini(struct dft_scanned *scanned);
+/* One trace anew, whose process goes on writing. */
+int dft_scan_again(struct dft_source *source, uint32_t file, struct dft_scanned *scanned);
+/* What is to be told about the traces, when they have been scanned for the last time. */
+void dft_scan_notes(struct dft_source *source);
 /* Blocks in memory, for live files. */
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);
@@ -82,8 +86,15 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
 /* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these.
  * *scanned grows with source->files. */
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
-/* source_ending.c: what the live files say about the ends of their processes; after the processes are known. */
+/* source_snapshot.c: copies of the live files of running processes (file->snapshot), taken before what their traces hold is
+ * looked at for the last time: what a process drains meanwhile is seen twice, not missed. */
+int dft_live_snapshots(struct dft_source *source, struct dft_scanned *scanned);
+/* source_ending.c: what the live files say about the ends of their processes, after the processes are known; and what there
+ * is to tell about it, when it is known which events are new. */
 void dft_live_processes(struct dft_source *source);
+void dft_live_notes(struct dft_source *source);
+/* Is there a process with this pid that began then (Unix ns)? */
+int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);
 
 /* source_process.c: processes and blocks from what was scanned (which is emptied). */
 int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned);

@@ -31,7 +31,7 @@ static int has_input(const struct dft_source *source, const struct stat *st)
     return 0;
 }
 
-static int add_input(struct dft_source *source, struct dft_scanned **scanned, const char *path)
+static int add_input(struct dft_source *source, struct dft_scanned **scanned, const char *path, uint64_t key)
 {
     struct dft_source_file *files = realloc(source->files, (source->nfiles + 1u) * sizeof *files);
     struct dft_scanned *more;
@@ -49,6 +49,7 @@ static int add_input(struct dft_source *source, struct dft_scanned **scanned, co
     if (!files[source->nfiles].path)
         return -ENOMEM;
     files[source->nfiles].kind = DFT_FILE_LIVE;
+    files[source->nfiles].key = key;
     files[source->nfiles].found = 1;
     source->nfiles++;
     return 0;
@@ -66,7 +67,7 @@ static int try_live(struct dft_source *source, struct dft_scanned **scanned, con
     fits = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
            live.magic == DFT_LIVE_MAGIC && live.key == key;
     close(fd);
-    return fits && !has_input(source, &st) ? add_input(source, scanned, path) : 0;
+    return fits && !has_input(source, &st) ? add_input(source, scanned, path, key) : 0;
 }
 
 static int try_trace(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, uint64_t key)
@@ -282,7 +283,6 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
         rc = dft_live_batches(live, ring, &reader);
         file->torn += reader.torn;
     }
-    file->end.dropped[DFT_DROP_TORN] += file->torn;
     return rc;
 }
 
@@ -293,6 +293,7 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
     int rc;
 
     if (dft_live_check(bytes, file->bytes, &live, &file->why)) {
+        file->key = 0;
         dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);
         return 0;
     }
@@ -310,13 +311,17 @@ static int convert_file(struct converting *converting, struct dft_scanned *scann
     struct dft_source_file *file = &converting->source->files[converting->file];
     struct stat st;
     void *bytes = MAP_FAILED;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC), rc = 0;
+    int fd, rc = 0;
 
+    if (file->snapshot)
+        return convert_mapped(converting, scanned, file->snapshot);
+    fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size < LIVE_BYTES_MAX) {
         file->bytes = (uint64_t)st.st_size;
         bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     }
     if (bytes == MAP_FAILED) {
+        file->key = 0;
         if (!file->error && !(fd >= 0 && !st.st_size))
             dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
     } else {
@@ -337,6 +342,8 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
 
     for (uint32_t f = 0; f < source->nfiles; f++)
         any |= source->files[f].kind == DFT_FILE_LIVE;
+    if (!rc && any)
+        rc = dft_live_snapshots(source, *scanned);
     if (rc || !any)
         return rc;
     memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -348,7 +355,7 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     }
     for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
         converting.file = f;
-        if (source->files[f].kind == DFT_FILE_LIVE)
+        if (source->files[f].kind == DFT_FILE_LIVE && !source->files[f].gone)
             rc = convert_file(&converting, &(*scanned)[f]);
     }
     free(converting.ranges.list);

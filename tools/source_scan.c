@@ -183,7 +183,6 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
 {
     struct dft_source_file *file = &source->files[number];
     uint64_t magic = 0;
-    int rc;
 
     memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
     if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
@@ -196,10 +195,7 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
         return 0;
     }
     madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
-    rc = dft_scan_bytes(source, number, bytes, file->bytes, decoder, scanned);
-    if (!rc)
-        note_file(source, file);
-    return rc;
+    return dft_scan_bytes(source, number, bytes, file->bytes, decoder, scanned);
 }
 
 static void note_unreadable(struct dft_source *source, struct dft_source_file *file, int error)
@@ -225,10 +221,8 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
         goto out;
     }
     file->bytes = (uint64_t)st.st_size;
-    if (!st.st_size) {
-        note_file(source, file);
+    if (!st.st_size)
         goto out;
-    }
     bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
         note_unreadable(source, file, errno);
@@ -269,4 +263,27 @@ int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned)
     size_t count = source->nfiles, piece = count / (source->threads * 16u);
 
     return dft_work_run(source->threads, count, piece < 1 ? 1 : piece > 256 ? 256 : piece, scan_piece, &scan);
+}
+
+int dft_scan_again(struct dft_source *source, uint32_t number, struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    struct dft_decoder *decoder = dft_decoder_create();
+    int rc;
+
+    if (!decoder)
+        return -ENOMEM;
+    dft_scanned_fini(scanned);
+    file->blocks = 0;
+    memset(&file->skipped, 0, sizeof file->skipped);
+    rc = scan_file(source, number, decoder, scanned);
+    dft_decoder_destroy(decoder);
+    return rc;
+}
+
+void dft_scan_notes(struct dft_source *source)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_TRACE && !source->files[f].error)
+            note_file(source, &source->files[f]);
 }

@@ -12,6 +12,7 @@ struct dft_job {
     uint32_t *missing_ranks; /* ascending */
     uint32_t nmissing;
     uint32_t killed, running; /* processes that did not end by themselves */
+    uint64_t recovered;       /* events from the live files of processes that have ended */
     uint32_t endless;         /* processes without END or live file: nothing says what they lost */
     uint64_t start_ns, wall_ns;
     uint64_t process_ns; /* from start to end, summed over processes */

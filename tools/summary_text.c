@@ -43,7 +43,8 @@ static void print_losses(const struct dft_job *job, const char *what)
     if (job->damaged)
         printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
     if (job->endless)
-        printf("%swhat %u processes had not written when they ended", job->damaged ? ", " : comma, job->endless);
+        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written",
+               job->damaged ? ", " : comma, job->endless);
 }
 
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
@@ -133,6 +134,8 @@ static void print_job(const struct dft_job *job)
         printf(", %u killed", job->killed);
     if (job->running)
         printf(", %u still running", job->running);
+    if (job->recovered)
+        printf("; %s events recovered from live files", dft_text_count(room, job->recovered));
     if (job->start_ns && gmtime_r(&seconds, &tm))
         strftime(when, sizeof when, ", from %Y-%m-%d %H:%M:%S UTC", &tm);
     printf("\nwall time %s%s\n", dft_text_ns(room, job->wall_ns), when);

@@ -5,7 +5,7 @@
  * CALLS are divided among the threads. At half of them the main thread ends the process as HOW says, while the others go on; with 0
  * threads it makes all calls itself, and then ends. HOW can be: the names in the table `endings` below; "forks" and "orphans": a child for
  * each further HOW, that works and ends so, and then this process ends, behind its children or before them; "wait": says
- * "ready" and goes on making calls until it is killed. */
+ * "ready" and goes on making calls until it is killed; "paced": the same, with pauses. */
 #include "ends_work.h"
 
 #include <dlfcn.h>
@@ -30,6 +30,7 @@ static pthread_t threads[THREADS_MOST];
 static int nthreads;
 static uint64_t ncalls;
 static char **arguments;
+static int paced;
 static int late; /* handlers and destructors do I/O */
 
 static void late_call(void)
@@ -237,8 +238,11 @@ static void *work_on(void *argument)
     struct ends_worker *worker = argument;
 
     ends_begin(worker, ncalls / (uint64_t)nthreads);
-    while (ends_work(worker, 64))
+    while (ends_work(worker, paced ? 16 : 64)) {
         pthread_testcancel();
+        if (paced)
+            usleep(10000);
+    }
     return NULL;
 }
 
@@ -260,8 +264,9 @@ static void work(int forever)
         ends_need(!pthread_create(&threads[i], NULL, work_on, &workers[i]), "thread");
     if (forever)
         ends_need(write(1, "ready\n", 6) == 6, "write");
-    while (ends_work(&main_worker, 1000))
-        ;
+    while (ends_work(&main_worker, paced ? 100 : 1000))
+        if (paced)
+            usleep(10000);
     while (!all_made(2))
         sched_yield();
 }
@@ -310,7 +315,8 @@ int main(int argc, char **argv)
         atomic_fetch_add(&ends_shared->images, 1);
         ends_without_requests = !strcmp(how, "daemon");
     }
-    work(!strcmp(how, "wait"));
+    paced = !strcmp(how, "paced");
+    work(paced || !strcmp(how, "wait"));
     if (!strcmp(how, "again") && !with_children) { /* each image takes one away */
         static char text[2] = "0";
         int left = argc > 5 ? atoi(argv[5]) : 0;

@@ -164,5 +164,41 @@ def killed_at_any_moment(directory):
         shutil.rmtree(place)
 
 
+def between(before, after):
+    """What a trace read between the two may say: slots that were there before, with what had returned; nothing that was
+    not started afterwards."""
+    return [slot._replace(started=later.started, open=0) for slot, later in zip(before, after)]
+
+
+@tests.case
+def read_while_it_runs(directory):
+    """A running job is read again and again: what had returned before is there, once; nothing is called lost or damaged."""
+    for name, threads, live in (("alone", 0, None), ("threads", 8, None), ("elsewhere", 4, directory / "live")):
+        place = directory / name
+        place.mkdir()
+        (directory / "live").mkdir(exist_ok=True)
+        build(place)
+        process = begin(place, settings(place, LIVE_DIR=live), threads, CALLS, "paced")
+        equal(process.stdout.read(6), b"ready\n", "the program's word")
+        for i in range(int(os.environ.get("DFT_READS", "6"))):
+            before, _ = counts.read(place / "counters")
+            done = dftmerge("dump", "--json", place / "out")
+            after, _ = counts.read(place / "counters")
+            equal(done.code, 0, f"dump of a running job: {done.err}")
+            events = [json.loads(line) for line in done.out.decode().splitlines()]
+            wrong = counts.differences(between(before, after), [e for e in events if " " not in e["name"] or
+                                                                e["name"].startswith("region")], False)
+            true(not wrong, f"{name}, {i}: {len(wrong)} differences: " + "; ".join(wrong[:6]))
+            summary = dftmerge("summary", place / "out")
+            true(summary.code == 0 and b"1 still running" in summary.out and b"nothing lost" in summary.out and
+                 b"still running; shown is what it did so far" in summary.err, f"summary: {summary}")
+        process.kill()
+        process.communicate()
+        compare(place, clean=False)
+        summary = dftmerge("summary", place / "out")
+        true(summary.code == 0 and b"1 killed" in summary.out and b"events recovered from this file" in summary.err,
+             f"summary after kill -9: {summary}")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())

@@ -41,9 +41,11 @@ def summary_counts_them(where):
     assert answer["events"] == answer["events_kept"] == sum(e.get("calls", 1) for e in events if counts(e))
     answer = summary("--by", "file", where)
     same_groups(answer["groups"], groups(events, ["file"], with_union=True), "file")
-    assert any("killed" in n for n in answer["notes"])
+    left = 2 * 2 * 20  # of each thread's ring, beyond what is in blocks
+    assert sum("was killed" in n and f"{left // 2} events recovered" in n for n in answer["notes"]) == 2, answer["notes"]
+    assert (answer["killed"], answer["recovered"], answer["without_end"]) == (2, left, 0)
     assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events if not e.get("open")) - answer["start_ns"]
-    assert "2 killed" in dftmerge(where).out.decode()
+    assert f"2 killed; {left} events recovered" in dftmerge(where).out.decode()
 
 
 def found_beside_its_trace(where):
@@ -79,5 +81,17 @@ def damaged(where):
     assert len(dump(where)) == 2 * EVENTS
 
 
+def without_its_live_file(where):
+    """Nothing says what the process had not written: neither the summary nor check passes over that."""
+    make(where, live=1, processes=2, threads=1)
+    (where / "t1-0.dft.live").unlink()
+    done = dftmerge("check", where, expect=1)
+    assert b"all good" not in done.out and b"1 processes without an end" in done.out, done.out
+    assert "has no end and no live file" in done.err, done.err
+    assert summary(where)["without_end"] == 1
+    assert "what 1 processes without an end" in dftmerge(where).out.decode()
+
+
 if __name__ == "__main__":
-    main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace, damaged])
+    main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace,
+          without_its_live_file, damaged])
