@@ -198,6 +198,17 @@ static int parameter(const char *prototype, int number, char *text, size_t room)
     return 1;
 }
 
+/* A list that is a structure is copied for each call: what arrives is the address of the copy. */
+static int is_copied(const char *text)
+{
+#if defined(__x86_64__)
+    (void)text;
+    return 0;
+#else
+    return strstr(text, "va_list") != NULL;
+#endif
+}
+
 enum mode { MODE_PLAIN, MODE_TRACED, MODE_NEGATIVE, MODE_NULL_PATH };
 
 static int is_descriptor(const char *text)
@@ -232,7 +243,7 @@ static uint64_t make_argument(const char *text, int i, enum mode mode)
         return 0;
     if (is_descriptor(text))
         value = (uint64_t)(uint32_t)fd;
-    else if (!is_narrow(text) && !strchr(text, '*') && !strchr(text, '['))
+    else if (!is_narrow(text) && !strchr(text, '*') && !strchr(text, '[') && !is_copied(text))
         value |= UINT64_C(0x0123456700000000);
     if (mode == MODE_NEGATIVE && is_narrow(text))
         value = (uint32_t) - (5 + i);
@@ -333,6 +344,8 @@ static void check_arguments(const struct row *row, enum mode mode, const uint64_
         got = cut(got, fixed && is_narrow(text) ? 4 : 8);
         if (row->kind == KIND_MODE && !fixed)
             break; /* test_open_modes */
+        if (fixed && is_copied(text))
+            continue;
         if (got != cut(given[i], fixed && is_narrow(text) ? 4 : 8))
             complain(row, mode, "argument", got, given[i]);
     }
