@@ -83,6 +83,21 @@ def killed_while_it_waits(directory):
 
 
 @tests.case
+def killed_where_pages_are_large(directory):
+    """A file can be mapped from whole pages on alone: rings begin there, and are found."""
+    program, pages = endings(directory), compile_program("large_pages.c", directory / "pages.so", "-shared", "-fPIC")
+    env = tracing(directory / "out" / "t")
+    env["LD_PRELOAD"] = f"{pages}:{env['LD_PRELOAD']}"
+    done = run([program, "kill", directory / "file", "5000"], env=env)
+    equal((done.code, done.err), (-9, b""), "how it ended, and messages")
+    equal(len(writes_to(dump(directory / "out"), directory / "file")), 5000, "writes")
+    content = live_files(directory / "out")[0].read_bytes()
+    rings = [at for at in range(0, len(content), 4096) if content[at:at + 8] == b"\0dftring"]
+    true(len(rings) > 1 and all(at % 65536 == 0 for at in rings), f"where rings begin: {rings}")
+    equal(len(content) % 65536, 0, "bytes of the last page that are not there")
+
+
+@tests.case
 def recover_leaves_a_running_process_alone(directory):
     process = start_hanging(directory, 50)
     try:
