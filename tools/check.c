@@ -1,8 +1,8 @@
 /* `dftmerge check`: is every block of every input whole, and is anything left in live files?
  *
  * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote
- * is compared with what is there. With --recover, what is left in the live files of dead processes moves into their
- * traces. */
+ * is compared with what is there. With --recover, damaged traces are written anew without what is damaged, and what is
+ * left in the live files of dead processes moves into their traces. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "end.h"
 #include "live.h"
 #include "recover.h"
+#include "repair.h"
 #include "write_json.h"
 
 struct check {
@@ -21,8 +22,9 @@ struct check {
     _Atomic uint64_t undecodable;
     uint64_t blocks, repeated, overlapping, unknown, damaged, unreadable_bytes, bad_files;
     uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
-    uint64_t live_left, live_running, recovered_files;
+    uint64_t live_left, live_running, recovered_files, repaired_files;
     uint64_t endless; /* processes without END or live file */
+    uint8_t *bad;     /* one byte a block: it cannot be decoded */
 };
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
@@ -69,6 +71,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
     struct check *check = context;
     const char *why = "";
     uint32_t nfiles;
+    size_t count;
     int error;
 
     (void)process;
@@ -80,6 +83,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
     if (error != -EBADMSG)
         return error;
     atomic_fetch_add(&check->undecodable, 1);
+    check->bad[block - dft_source_blocks(check->source, &count)] = 1;
     dft_source_note(check->source, 1, "%s: block at %llu: %s",
                     dft_source_files(check->source, &nfiles)[block->file].path, (unsigned long long)block->offset, why);
     return 0;
@@ -88,11 +92,16 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
 static int verify_blocks(struct check *check)
 {
     unsigned threads = dft_source_threads(check->source);
+    size_t count;
     int error;
 
+    dft_source_blocks(check->source, &count);
     check->decoders = calloc(threads, sizeof(*check->decoders));
-    if (!check->decoders)
+    check->bad = calloc(count + 1, 1);
+    if (!check->decoders || !check->bad) {
+        free(check->decoders);
         return -ENOMEM;
+    }
     error = dft_source_visit(
         check->source,
         &(struct dft_visit){.context = check, .select = all_known, .raw = verify, .progress = "blocks verified"});
@@ -158,6 +167,48 @@ static void compare_ends(struct check *check)
     }
 }
 
+/* Blocks of processes that no PROCESS, END or live file tells of: noted once for each file that begins with them. */
+static void find_nameless(struct check *check)
+{
+    size_t count;
+    uint32_t nprocesses, nfiles;
+    const struct dft_block *blocks = dft_source_blocks(check->source, &count);
+    const struct dft_source_process *processes = dft_source_processes(check->source, &nprocesses);
+    const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
+    uint32_t last = UINT32_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct dft_source_process *p = &processes[blocks[i].process];
+
+        if (p->known || p->ended || p->live_file || files[blocks[i].file].kind != DFT_FILE_TRACE ||
+            blocks[i].file == last)
+            continue;
+        last = blocks[i].file;
+        dft_source_note(check->source, 1, "%s: block at %llu: its process (key %llx) has no PROCESS, END or live file",
+                        files[last].path, (unsigned long long)blocks[i].offset, (unsigned long long)p->key);
+    }
+}
+
+/* --- recovery ----------------------------------------------------------------------------------------------------- */
+
+/* Before live files are moved into their traces: what is appended to a damaged one would be written anew without it. */
+static void repair_files(struct check *check)
+{
+    size_t count;
+    uint32_t nfiles;
+    const struct dft_block *blocks = dft_source_blocks(check->source, &count);
+    const struct dft_source_file *files = dft_source_files(check->source, &nfiles);
+
+    for (uint32_t i = 0, at = 0; i < nfiles; i++) {
+        int damaged = files[i].skipped.damaged || files[i].skipped.bytes;
+
+        for (; at < count && blocks[at].file == i; at++)
+            damaged |= check->bad[at];
+        if (damaged && files[i].kind == DFT_FILE_TRACE && files[i].blocks)
+            check->repaired_files += dft_repair(check->source, i, check->bad) == 0;
+    }
+}
+
 /* A live file of a process that is gone, and was not left as finished, is something to recover. */
 static void check_live_files(struct check *check, int recover)
 {
@@ -218,6 +269,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "recovered", check->recovered_files);
+    dft_json_uint(&json, "repaired", check->repaired_files);
     dft_json_array(&json, "notes");
     for (size_t i = 0; i < nnotes; i++)
         dft_json_string(&json, NULL, notes[i]);
@@ -246,6 +298,8 @@ static void print_text(struct check *check)
         printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
     if (check->recovered_files)
         printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
+    if (check->repaired_files)
+        printf("; %llu damaged traces written anew", (unsigned long long)check->repaired_files);
     if (check->foreign)
         printf("; %llu files of DFTracer with %llu records, %llu lines that are none, %llu repeated",
                (unsigned long long)check->foreign, (unsigned long long)check->records,
@@ -256,9 +310,10 @@ static void print_text(struct check *check)
 static int run(int argc, char **argv)
 {
     int recover = 0;
-    const struct dft_option own[] = {
-        {.name = "recover", .flag = &recover, .help = "move what live files of dead processes hold into their traces"},
-        {0}};
+    const struct dft_option own[] = {{.name = "recover",
+                                      .flag = &recover,
+                                      .help = "live files of dead processes into their traces; damaged traces anew"},
+                                     {0}};
     struct dft_options options;
     struct check check = {0};
     int code;
@@ -270,23 +325,29 @@ static int run(int argc, char **argv)
     code = verify_blocks(&check) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     count_blocks(&check);
     compare_ends(&check);
+    find_nameless(&check);
+    if (recover && check.bad)
+        repair_files(&check);
     check_live_files(&check, recover);
     dft_source_report(check.source);
     if (options.json)
         print_json(&check);
     else
         print_text(&check);
+    free(check.bad);
     return dft_command_end(&options, check.source, code);
 }
 
 const struct dft_command dft_command_check = {
     .name = "check",
     .arguments = "[--recover] PATH...",
-    .brief = "every block verified; live files recovered",
+    .brief = "every block verified; what can be read recovered",
     .details = "Verifies the checksums of every block, decodes it, and compares what processes say they wrote with "
                "what is there.\n"
-               "What is wrong is named with file and offset. Exit code 1 when anything was wrong, also when it was "
-               "recovered.",
+               "What is wrong is named with file and offset. --recover moves what live files of dead processes hold "
+               "into their traces,\n"
+               "and writes damaged traces anew with all that can be read; a damaged file is kept as FILE.damaged.\n"
+               "Exit code 1 when anything was wrong, also when it was recovered.",
     .example = "dftmerge check --recover traces/",
     .takes = DFT_TAKES_JSON,
     .run = run,

@@ -133,6 +133,8 @@ const struct dft_block *dft_source_blocks(const struct dft_source *source, size_
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
+/* Is it there, on this host, with the same start? For one that has ended: no. */
+int dft_process_is_running(const struct dft_source_process *process);
 /* Number of used blocks of a type. */
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
 

@@ -43,14 +43,24 @@ int dft_pid_is_alive(uint32_t pid, uint64_t start_ns)
     return pid && start_of_pid(pid) <= start_ns + 100000000u;
 }
 
-static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
+static int is_elsewhere(const struct dft_source_process *process)
 {
     char host[256] = "";
 
     gethostname(host, sizeof host - 1);
-    if (process->known && process->process.host.length && strcmp(process->process.host.bytes, host))
-        return 0;
-    return file->snapshot || dft_pid_is_alive(file->pid, file->start_ns);
+    return process->known && process->process.host.length && strcmp(process->process.host.bytes, host);
+}
+
+static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
+{
+    return !is_elsewhere(process) && (file->snapshot || dft_pid_is_alive(file->pid, file->start_ns));
+}
+
+int dft_process_is_running(const struct dft_source_process *process)
+{
+    return process->how == DFT_ENDING_RUNNING ||
+           (process->known && !process->ended && !process->live_file && !is_elsewhere(process) &&
+            dft_pid_is_alive(process->process.pid, process->process.start_ns));
 }
 
 static void end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Damaged traces: a note, exit code 1, and only what stood in the damaged block is gone."""
 
+import json
 import random
 import struct
 
+from corrupt import with_crcs
 from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
 
 MAGIC = struct.pack("<Q", 0x0A1A0D6B6C426644)
@@ -140,6 +142,61 @@ def no_end_no_process(where):
     assert all(e["pid"] is None and e["rank"] is None for e in dump(path))
 
 
+def check(*arguments, expect):
+    return json.loads(dftmerge("check", "--json", *arguments, expect=expect).out)
+
+
+def is_clean(path, missing):
+    """Nothing is damaged; END knows of events that are not there any more."""
+    answer = check(path, expect=1 if missing else 0)
+    assert not (answer["blocks_damaged"] or answer["bytes_unreadable"] or answer["blocks_undecodable"]), answer
+    assert [n for n in answer["notes"] if not n.endswith(f"wrote 1000 events, {1000 - missing} are here")] == [], answer["notes"]
+
+
+def written_anew(where):
+    """--recover leaves a trace that is whole again, answers as the damaged one did, and the damaged one beside it."""
+    path, data = trace(where, ranks=1)
+    list_of = blocks(data)
+    events = [a for a, _, kind in list_of if kind == EVENTS]
+    torn = struct.pack("<Q", 0x0A1A0D6B6C426644) + data[list_of[0][0] + 8:][:200]
+    damages = {
+        "one byte": data[:events[1] + 200] + bytes([data[events[1] + 200] ^ 1]) + data[events[1] + 201:],
+        "a torn tail": data + torn,
+        "rubbish in between": data[:events[2]] + b"rubbish!" * 9 + data[events[2]:],
+    }
+    for number, (what, bad) in enumerate(damages.items()):
+        path.write_bytes(bad)
+        before = dump(path, expect=1)
+        assert check(path, expect=1)["repaired"] == 0 and path.read_bytes() == bad, what
+        answer = check("--recover", path, expect=1)
+        assert answer["repaired"] == 1 and not answer["good"], (what, answer)
+        kept = path.with_name(path.name + ".damaged" + (f".{number + 1}" if number else ""))
+        assert kept.read_bytes() == bad, what
+        is_clean(path, 100 if what == "one byte" else 0)
+        assert dump(path) == before, what
+    assert len(before) == len(dump(kept, expect=1))
+
+
+def right_checksums_but_no_sense(where):
+    """A block that cannot be decoded goes too."""
+    path, data = trace(where, ranks=1)
+    at, length, _ = [b for b in blocks(data) if b[2] == EVENTS][0]
+    bad = with_crcs(data[:at + 88] + bytes([0xff] * (length - 88)) + data[at + length:], at)
+    path.write_bytes(bad)
+    answer = check("--recover", path, expect=1)
+    assert answer["blocks_undecodable"] == 1 and answer["repaired"] == 1, answer
+    is_clean(path, 100)
+
+
+def neither_end_nor_live_file(where):
+    path, data = trace(where, ranks=1)
+    path.write_bytes(b"".join(data[a:a + (n + 7) // 8 * 8] for a, n, kind in blocks(data) if kind != END))
+    answer = check(path, expect=1)
+    assert answer["without_end"] == 1 and not answer["good"], answer
+    assert "all good" not in dftmerge("check", path, expect=1).out.decode()
+
+
 if __name__ == "__main__":
     main([one_block_of_events, one_block_of_rows, events_and_rows, cut_short, any_byte, rubbish_between_blocks,
-          random_files, no_end_no_process])
+          random_files, no_end_no_process, written_anew,
+          right_checksums_but_no_sense, neither_end_nor_live_file])

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Corrupt input: mutated traces and live files through every command. No crash, no hang, bounded memory, and what is said names the file.
+
+    test_corrupt.py [N [FIRST]]     N files (300), with the seeds FIRST, FIRST + 1, ... A file that fails is kept, and named."""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from corrupt import ANY_LIVE, ANY_TRACE, damage
+from tooltest import DFTMERGE, ROOT, make
+
+MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
+SECONDS = 60
+COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--to", "perfetto", "-o", "EXPORT"),
+            ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--to", "csv", "-o", "EXPORT"), ("export", "--to", "pfw", "-o", "EXPORT"),
+            ("check", "--recover"))
+EVERY = 5  # the commands behind the first five for one file in so many
+
+sanitized = "address" in os.environ.get("DFT_SANITIZE", "")
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not sanitized:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def seeds(place):
+    """(trace, live file or None) as bytes."""
+    found = [((ROOT / "tests/format/golden" / name).read_bytes(), None) for name in ("deflated.dft", "stored.dft")]
+    for n, settings in enumerate(({}, {"threads": 3, "ranks": 2}, {"live": 1}, {"live": 1, "threads": 1})):
+        directory = make(place / f"seed{n}", seed=n + 1, processes=1, events=60, block=20, **settings)
+        path = next(directory.glob("*.dft"))
+        live = path.with_name(path.name + ".live")
+        found.append((path.read_bytes(), live.read_bytes() if live.exists() else None))
+    return found
+
+
+def command_fails(command, place):
+    """Runs one command on the files of `place`; what is wrong with that, or None; and the exit code."""
+    outputs = {"MERGED": place.with_suffix(".merged"), "EXPORT": place.with_suffix(".export")}
+    words = [str(outputs.get(word, word)) for word in command]
+    try:
+        done = subprocess.run([DFTMERGE, words[0], "--threads", "2", *words[1:], place], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=SECONDS, check=False, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        return f"{command}: hangs", None
+    said = done.stderr.decode(errors="replace")
+    if done.returncode < 0:
+        return f"{command}: killed by {signal.Signals(-done.returncode).name}: {said[-300:]}", None
+    if done.returncode not in (0, 1):
+        return f"{command}: exit code {done.returncode}: {said[-2000:]}", None
+    if done.returncode == 1 and not any(str(path) in said for path in (*place.iterdir(), place)):
+        return f"{command}: exit code 1, and no file is named: {said[-300:]!r}", None
+    if "annot allocate memory" in said or ": no memory" in said.replace("events lost: no memory", ""):
+        return f"{command}: {said[-300:]}", None
+    if "--json" in command:
+        try:
+            for line in done.stdout.decode().splitlines() if command[0] == "dump" else [done.stdout.decode() or "{}"]:
+                json.loads(line)
+        except ValueError as error:
+            return f"{command}: no JSON: {error}", None
+    return None, done.returncode
+
+
+def one(seed, originals, place):
+    """(what fails, exit codes by command)."""
+    rng = random.Random(seed)
+    trace, live = rng.choice(originals)
+    which = rng.choice(["trace", "live", "both"]) if live else "trace"
+    directory = place / f"{seed}"
+    directory.mkdir()
+    (directory / "a.dft").write_bytes(damage(rng, trace, ANY_TRACE) if which != "live" else trace)
+    if live and rng.random() < 0.95:
+        (directory / "a.dft.live").write_bytes(damage(rng, live, ANY_LIVE) if which != "trace" else live)
+    codes = {}
+    for command in COMMANDS[:None if seed % EVERY == 0 else 5]:
+        wrong, codes[command[0]] = command_fails(command, directory)
+        if wrong:
+            return f"seed {seed} ({which}): {wrong}; kept in {directory}", codes
+    shutil.rmtree(directory)
+    for path in (directory.with_suffix(".merged"), directory.with_suffix(".export")):
+        path.unlink(missing_ok=True)
+    return None, codes
+
+
+def run_all(count, first):
+    place = pathlib.Path(tempfile.mkdtemp(prefix="dft-corrupt-"))
+    originals = seeds(place)
+    failures, codes = [], collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        for failure, found in pool.map(lambda seed: one(seed, originals, place), range(first, first + count)):
+            codes.update(f"{name} {code}" for name, code in found.items())
+            if failure:
+                failures.append(failure)
+                print("FAILED ", failure, flush=True)
+    if not failures:
+        shutil.rmtree(place)
+    print(f"{count} files: exit codes " + ", ".join(f"{name}: {n}" for name, n in sorted(codes.items())))
+    # A damage that nobody notices would make all this worthless.
+    assert codes["check 1"] > count / 2, "most damage is noticed"
+    print(f"{count - len(failures)} passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(int(sys.argv[1]) if len(sys.argv) > 1 else 300, int(sys.argv[2]) if len(sys.argv) > 2 else 0))

@@ -1,0 +1,110 @@
+/* Writes a damaged trace anew: under a temporary name, then the damaged file gets another name beside it, and the new one takes its place.
+ * At every moment one of the two has the name. */
+#include "repair.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "outfile.h"
+
+#define NAMES_MAX 100
+
+static int put_block(FILE *stream, const struct dft_block_header *header, const void *payload)
+{
+    static const char zeros[8];
+    size_t length = sizeof *header + header->stored, padding = -length & 7;
+
+    errno = 0;
+    if (fwrite((const char *)payload - sizeof *header, 1, length, stream) != length ||
+        fwrite(zeros, 1, padding, stream) != padding)
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+/* All blocks of the file, in its order; an index tells of places that are no more. */
+static int copy_blocks(struct dft_source *source, uint32_t file, const uint8_t *bad, FILE *stream)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    struct dft_reader *reader = dft_reader_create(source);
+    int error = reader ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < count && !error; i++) {
+        struct dft_block_header header;
+        const void *payload;
+
+        if (blocks[i].file != file || blocks[i].type == DFT_BLOCK_INDEX || bad[i])
+            continue;
+        error = dft_reader_block(reader, &blocks[i], &header, &payload);
+        if (!error)
+            error = put_block(stream, &header, payload);
+    }
+    dft_reader_destroy(reader);
+    return error;
+}
+
+/* Another name for the damaged file. Where there are no links it loses its own. */
+static int keep(const char *path, char **kept)
+{
+    for (int n = 1; n < NAMES_MAX; n++) {
+        if (asprintf(kept, n > 1 ? "%s.damaged.%d" : "%s.damaged", path, n) < 0) {
+            *kept = NULL;
+            return -ENOMEM;
+        }
+        if (!link(path, *kept))
+            return 0;
+        if (errno != EEXIST && access(*kept, F_OK) && !rename(path, *kept))
+            return 0;
+        if (errno != EEXIST)
+            return -errno;
+        free(*kept);
+        *kept = NULL;
+    }
+    return -EEXIST;
+}
+
+/* May a process that writes into this file still be running? */
+static int is_in_use(const struct dft_source *source, uint32_t file)
+{
+    uint32_t nprocesses;
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    const struct dft_source_process *processes = dft_source_processes(source, &nprocesses);
+
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].file == file && dft_process_is_running(&processes[blocks[i].process]))
+            return 1;
+    return 0;
+}
+
+int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *damaged = &dft_source_files(source, &nfiles)[file];
+    struct dft_outfile out = {0};
+    char *kept = NULL;
+    int error;
+
+    if (is_in_use(source, file)) {
+        dft_source_note(source, 0, "%s: not written anew: its process is still running", damaged->path);
+        return -EBUSY;
+    }
+    error = dft_outfile_open(&out, damaged->path);
+    if (!error)
+        error = copy_blocks(source, file, bad, out.stream);
+    if (!error)
+        error = keep(damaged->path, &kept);
+    if (!error)
+        error = dft_outfile_commit(&out, 1);
+    dft_outfile_abort(&out);
+    if (error)
+        dft_source_note(source, 1, "%s: could not be written anew: %s", damaged->path, strerror(-error));
+    else
+        dft_source_note(source, 0, "%s: written anew with all that could be read; the damaged file is %s now",
+                        damaged->path, kept);
+    free(kept);
+    return error;
+}
