@@ -79,7 +79,8 @@ def undeclared_or_different(rows, headers=None):
 def prototypes_are_those_of_the_headers(directory):
     undeclared, different = undeclared_or_different(prototypes())
     equal(sorted(different), [], "another type than in the headers")
-    equal(sorted(name for name in undeclared if not name.startswith("_")), [], "functions that no header declares")
+    removed = {"bsd_signal"}  # from POSIX in 2008; old programs have it
+    equal(sorted(name for name in undeclared - removed if not name.startswith("_")), [], "functions that no header declares")
     wrong = [("read", "ssize_t", "(int fd, void *buffer, unsigned size)"), ("close", "int", "(int fd)")]
     equal(undeclared_or_different(wrong), (set(), {"read"}), "a wrong prototype is found")
 
