@@ -97,7 +97,9 @@ int dft_run_move_all(struct dft_thread *self, struct dft_ring *to)
 /* Has it been open for as long as an interval of the aggregates? Then its calls belong to another one. */
 static int is_old(const struct dft_run *run, uint64_t now)
 {
-    uint64_t ns = (uint64_t)(((unsigned __int128)(now - run->start) * dft_live->clock.mult) >> 32);
+    const struct dft_live *live =
+        dft_live; /* none in the child that a handler has just made, which knows nothing yet */
+    uint64_t ns = live ? (uint64_t)(((unsigned __int128)(now - run->start) * live->clock.mult) >> 32) : 0;
 
     return ns / 1000000u >= dft_config.trace_interval_ms;
 }

@@ -156,6 +156,45 @@ def a_fork_at_every_instruction(directory):
 
 
 @tests.case
+def a_fork_at_every_instruction_of_a_run(directory):
+    """The child goes on with the interrupted call before it knows that it is one."""
+    counts, events = step(directory, "child", "refill")
+    true(counts["stepped"] > 300, f"only {counts['stepped']} steps")
+    parent = {e["pid"] for e in events["pwrite", "main"]}
+    calls = sum(e.get("calls", 1) for e in events["getc", "stream"] if e["pid"] in parent)
+    equal(calls, counts["stepped"], "characters of the parent")
+
+
+@tests.case
+def one_call_at_any_instruction_of_a_run(directory):
+    for kind in ("getc", "refill"):
+        (directory / kind).mkdir()
+        counts, events = step(directory / kind, "once", kind)
+        equal(offsets(events["pread", "handler"]), list(range(counts["handled"])), f"{kind}: calls of the handler")
+        equal(sum(e.get("calls", 1) for e in events["getc", "stream"]), counts["stepped"], f"{kind}: characters")
+
+
+@tests.case
+def another_reads_at_any_instruction(directory):
+    """The handler reads three bytes of the same descriptor; what is read one byte of, or sought, knows no offset then, or the right one."""
+    for kind in ("read", "lseek"):
+        (directory / kind).mkdir()
+        counts, events = step(directory / kind, "once", kind)
+        true(counts["handled"] > 100, f"only {counts['handled']} steps")
+        reads = sorted(events["read", "shared"], key=lambda e: e["ts"])
+        equal(len(reads), counts["handled"] + (counts["stepped"] if kind == "read" else 0), f"{kind}: reads")
+        at, wrong = 0, []
+        while reads:
+            first = reads.pop(0)
+            pair = first["bytes"] == 1 and reads and reads[0]["bytes"] == 3  # which of the two was in the kernel first is not known
+            found = [e.get("offset") for e in ([first, reads.pop(0)] if pair else [first])]
+            if not any(all(f in (None, r) for f, r in zip(found, right)) for right in ([at, at + 1], [at + 3, at])[:1 + bool(pair)]):
+                wrong.append((found, at))
+            at += 4 if pair else first["bytes"]
+        equal(wrong[:5], [], f"{kind}: {len(wrong)} offsets are wrong: (found, right one)")
+
+
+@tests.case
 def an_end_at_every_instruction(directory):
     """The process ends while a thread stands in an append; the thread then goes on, and its call returns before all is over."""
     counts, events = step(directory, "exit", "pwrite", "2")

@@ -8,12 +8,17 @@
  *                                the handler jumps out of the n-th instruction, for every n (or one in STRIDE)
  *   step DIRECTORY fork KIND [STRIDE]
  *                                the handler forks at the n-th; the child makes calls there and goes on
+ *   step DIRECTORY child KIND [STRIDE]
+ *                                the handler forks at the n-th; the child goes on at once
+ *   step DIRECTORY once KIND [STRIDE]
+ *                                the handler makes a traced call at the n-th alone
  *   step DIRECTORY region KIND   the handler begins and ends a region
  *   step DIRECTORY exit KIND [STRIDE]
  *                                the thread waits at the n-th while another ends the process, and goes on when the trace has its
  *                                end (a child process each)
  *
- * KIND: what is stepped through: pwrite, open (and close), stat, region. Prints what the trace must hold. */
+ * KIND: what is stepped through: pwrite, open (and close), stat, region, read and lseek (of a descriptor that the handler of `read` reads, too),
+ * getc (of a stream with a buffer of two letters), refill (getc with a buffer of one), dup2. Prints what the trace must hold. */
 #include <dftrace/dftrace.h>
 
 #include <errno.h>
@@ -39,7 +44,7 @@
 #define TRAP_FLAG 0x100
 #define STEPS_MAX 20000u
 
-enum what { WHAT_CALL, WHAT_JUMP, WHAT_FORK, WHAT_EXIT, WHAT_REGION };
+enum what { WHAT_CALL, WHAT_ONCE, WHAT_JUMP, WHAT_FORK, WHAT_CHILD, WHAT_EXIT, WHAT_REGION };
 
 struct counts {
     uint32_t handled;  /* calls of the handler that returned: offsets 0, 1 ... of "handler" */
@@ -55,7 +60,9 @@ static struct counts *counts; /* shared with children */
 static enum what what;
 static const char *kind;
 static char main_path[4096], stepped_path[4096];
-static int main_fd, handler_fd, child_fd;
+static char shared_path[4096];
+static int main_fd, handler_fd, child_fd, shared_fd;
+static FILE *letters;
 static uint32_t step, stop_at;
 static sigjmp_buf out;
 static int in_child, with_steps = 1;
@@ -70,8 +77,10 @@ static void fail(const char *why)
 
 static void handler_call(void)
 {
-    char byte;
+    char byte, three[3];
 
+    if ((!strcmp(kind, "read") || !strcmp(kind, "lseek")) && read(shared_fd, three, 3) != 3)
+        fail("read");
     if (pread(handler_fd, &byte, 1, counts->handled) < 0)
         fail("pread");
     counts->handled++;
@@ -79,16 +88,18 @@ static void handler_call(void)
 
 static void handler_fork(ucontext_t *context)
 {
+    int unseen =
+        step % 3 == 2 && what != WHAT_CHILD; /* then nobody tells the child that it is one before its first call */
     pid_t pid = step % 3 == 0 ? fork()
-                              : (pid_t)(step % 3 == 1 ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)
-                                                      : raw_call(SYS_clone, SIGCHLD, 0, 0));
+                : unseen      ? (pid_t)raw_call(SYS_clone, SIGCHLD, 0, 0)
+                              : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     int status = 0;
 
     if (pid < 0)
         fail("fork");
     if (pid == 0) {
         in_child = 1;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && what == WHAT_FORK; i++) {
             if (pwrite(child_fd, "c", 1, counts->children) != 1)
                 _exit(98);
             counts->children++;
@@ -140,8 +151,10 @@ static void on_trap(int number, siginfo_t *info, void *argument)
         context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
         if (what == WHAT_JUMP)
             siglongjmp(out, 1);
-        if (what == WHAT_FORK)
+        if (what == WHAT_FORK || what == WHAT_CHILD)
             handler_fork(context);
+        else if (what == WHAT_ONCE)
+            handler_call();
         else
             handler_wait();
     }
@@ -192,6 +205,24 @@ static void stepped_call(void)
         stepping(with_steps);
         fd = stat(stepped_path, &st);
         stepping(0);
+    } else if (!strcmp(kind, "read")) {
+        char byte;
+
+        stepping(with_steps);
+        fd = (int)read(shared_fd, &byte, 1);
+        stepping(0);
+    } else if (!strcmp(kind, "lseek")) {
+        stepping(with_steps);
+        fd = (int)lseek(shared_fd, 0, SEEK_CUR);
+        stepping(0);
+    } else if (!strcmp(kind, "getc") || !strcmp(kind, "refill")) {
+        stepping(with_steps);
+        fd = getc(letters);
+        stepping(0);
+    } else if (!strcmp(kind, "dup2")) {
+        stepping(with_steps);
+        fd = dup2(shared_fd, 77);
+        stepping(0);
     } else {
         fd = 0;
         stepping(with_steps);
@@ -225,6 +256,8 @@ static void fill_and_step(uint32_t fill)
     if (pid < 0)
         fail("fork");
     if (pid == 0) {
+        close(shared_fd); /* its own, from the beginning */
+        shared_fd = open(shared_path, O_RDONLY);
         with_steps = 0; /* names are defined, and slow paths taken, without steps */
         stepped_call();
         handler_call();
@@ -312,6 +345,7 @@ static void end_at_every_instruction(uint32_t stride)
 
 static void open_files(const char *directory)
 {
+    static char buffer[2];
     char path[4096];
 
     snprintf(main_path, sizeof main_path, "%s/main", directory);
@@ -322,6 +356,13 @@ static void open_files(const char *directory)
     snprintf(path, sizeof path, "%s/child", directory);
     child_fd = open(path, O_RDWR | O_CREAT, 0644);
     close(open(stepped_path, O_RDWR | O_CREAT, 0644));
+    snprintf(shared_path, sizeof shared_path, "%s/shared", directory);
+    shared_fd = open(shared_path, O_RDWR | O_CREAT, 0644);
+    snprintf(path, sizeof path, "%s/stream", directory);
+    letters = fopen(path, "w+");
+    if (!letters || ftruncate(fileno(letters), 1 << 20) || ftruncate(shared_fd, 1 << 30) ||
+        setvbuf(letters, buffer, _IOFBF, strcmp(kind, "getc") ? 1 : 2))
+        fail(path);
     if (main_fd < 0 || handler_fd < 0 || child_fd < 0)
         fail(directory);
 }
@@ -332,11 +373,13 @@ int main(int argc, char **argv)
 
     if (argc < 4)
         return 2;
-    what = !strcmp(argv[2], "call")   ? WHAT_CALL
-           : !strcmp(argv[2], "jump") ? WHAT_JUMP
-           : !strcmp(argv[2], "fork") ? WHAT_FORK
-           : !strcmp(argv[2], "exit") ? WHAT_EXIT
-                                      : WHAT_REGION;
+    what = !strcmp(argv[2], "call")    ? WHAT_CALL
+           : !strcmp(argv[2], "jump")  ? WHAT_JUMP
+           : !strcmp(argv[2], "fork")  ? WHAT_FORK
+           : !strcmp(argv[2], "once")  ? WHAT_ONCE
+           : !strcmp(argv[2], "child") ? WHAT_CHILD
+           : !strcmp(argv[2], "exit")  ? WHAT_EXIT
+                                       : WHAT_REGION;
     kind = argv[3];
     counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     sigaction(SIGTRAP, &action, NULL);
