@@ -93,7 +93,7 @@ static struct dft_context *make_one_more(void)
 /* An idle context, a new one, or after a wait the next that becomes idle. NULL: no memory for even one. */
 struct dft_context *dft_context_acquire(void)
 {
-    for (;;) {
+    for (uint32_t times = 0;; times++) {
         uint64_t bits = __atomic_load_n(&idle, __ATOMIC_ACQUIRE);
         struct dft_context *context;
 
@@ -107,7 +107,7 @@ struct dft_context *dft_context_acquire(void)
         context = make_one_more();
         if (context || !__atomic_load_n(&made, __ATOMIC_ACQUIRE))
             return context;
-        dft_sys_yield();
+        dft_sys_wait(times);
     }
 }
 

@@ -253,8 +253,9 @@ static uint32_t drain_everything(const struct dft_ended *process)
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
         uint32_t left = dft_drain_all_of(thread), open = dft_drain_open(thread, process);
 
-        while (left + open && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns) {
-            dft_sys_yield();
+        for (uint32_t times = 0; left + open && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns;
+             times++) {
+            dft_sys_wait(times);
             left = left ? dft_drain_all_of(thread) : 0;
             open = open ? dft_drain_open(thread, process) : 0;
         }

@@ -86,9 +86,16 @@ static inline long dft_sys_gettid(void)
     return DFT_SYS(gettid, 0, 0, 0, 0, 0, 0);
 }
 
-static inline void dft_sys_yield(void)
+/* Waits for another thread, for the first time or again. Soon by sleeping: a thread of a real-time class that yields lets none of
+ * the others run. */
+static inline void dft_sys_wait(uint32_t times)
 {
-    DFT_SYS(sched_yield, 0, 0, 0, 0, 0, 0);
+    const int64_t moment[2] = {0, 50000};
+
+    if (times < 16)
+        DFT_SYS(sched_yield, 0, 0, 0, 0, 0, 0);
+    else
+        DFT_SYS(nanosleep, moment, 0, 0, 0, 0, 0);
 }
 
 /* Anonymous private zero pages; NULL when there are none. */
@@ -158,8 +165,8 @@ struct dft_spin {
 
 static inline void dft_spin_lock(struct dft_spin *spin)
 {
-    while (__atomic_exchange_n(&spin->held, 1, __ATOMIC_ACQUIRE))
-        dft_sys_yield();
+    for (uint32_t times = 0; __atomic_exchange_n(&spin->held, 1, __ATOMIC_ACQUIRE); times++)
+        dft_sys_wait(times);
 }
 
 static inline void dft_spin_unlock(struct dft_spin *spin)

@@ -67,8 +67,8 @@ static struct dft_thread *reuse(uint32_t tid)
     struct cds_wfs_node *node;
     struct dft_thread *thread;
 
-    while ((node = __cds_wfs_pop_nonblocking(&free_states)) == CDS_WFS_WOULDBLOCK)
-        dft_sys_yield();
+    for (uint32_t times = 0; (node = __cds_wfs_pop_nonblocking(&free_states)) == CDS_WFS_WOULDBLOCK; times++)
+        dft_sys_wait(times);
     if (!node)
         return NULL;
     thread = caa_container_of(node, struct dft_thread, free);

@@ -217,12 +217,12 @@ void dft_tracefile_forget(void)
 
 static void users_enter(void)
 {
-    for (;;) {
+    for (uint32_t times = 0;; times++) {
         __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
         if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
             return;
         __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
-        dft_sys_yield();
+        dft_sys_wait(times);
     }
 }
 
@@ -390,10 +390,10 @@ void dft_tracefile_step_aside(int fd)
         return;
     }
     before = dft_signals_block();
-    while (__atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST))
-        dft_sys_yield();
-    while (__atomic_load_n(&users, __ATOMIC_SEQ_CST))
-        dft_sys_yield();
+    for (uint32_t times = 0; __atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST); times++)
+        dft_sys_wait(times);
+    for (uint32_t times = 0; __atomic_load_n(&users, __ATOMIC_SEQ_CST); times++)
+        dft_sys_wait(times);
     if (dft_tracefile_is(fd)) {
         __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
         close_ours(fd);

@@ -1,9 +1,10 @@
 /* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a vfork child on the library's number, a thread
- * that seeks while another reads, a stream that is gone. */
+ * that seeks while another reads, a stream that is gone, a thread that lets none of the others run. */
 #include "guest.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "raw.h"
@@ -142,8 +144,71 @@ static int stream_is_gone(void)
     return 0;
 }
 
+static _Atomic int nothing_more;
+
+static void *write_all_the_time(void *unused)
+{
+    int fd = make_file("ordinary");
+
+    while (!atomic_load(&nothing_more))
+        guest_need(pwrite(fd, "x", 1, 0) == 1, "pwrite");
+    return unused;
+}
+
+static int64_t own_milliseconds(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* A few calls a turn, of a thread that is before all ordinary ones wherever it can run. */
+static void *write_urgently(void *unused)
+{
+    const struct timespec pause = {0, 1000000};
+    int fd = make_file("urgent"), slow = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        int64_t before = own_milliseconds();
+
+        for (int k = 0; k < 400; k++)
+            guest_need(pwrite(fd, "x", 1, k) == 1, "pwrite");
+        slow += own_milliseconds() - before > 300;
+        nanosleep(&pause, NULL);
+    }
+    guest_say("turns that burned the processor", slow);
+    return unused;
+}
+
+/* Both on one processor: what an ordinary thread holds when the urgent one wants it, it can give back only when it is let to run. */
+static int urgent_thread(void)
+{
+    const struct sched_param urgent_class = {.sched_priority = 10};
+    pthread_t ordinary, urgent;
+    pthread_attr_t attr;
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    guest_need(!sched_setaffinity(0, sizeof one, &one), "sched_setaffinity");
+    pthread_attr_init(&attr);
+    guest_need(!pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED) &&
+                   !pthread_attr_setschedpolicy(&attr, SCHED_FIFO) && !pthread_attr_setschedparam(&attr, &urgent_class),
+               "attributes");
+    guest_need(!pthread_create(&ordinary, NULL, write_all_the_time, NULL), "thread");
+    if (pthread_create(&urgent, &attr, write_urgently, NULL))
+        guest_say("not allowed", 0);
+    else
+        guest_need(!pthread_join(urgent, NULL), "join");
+    atomic_store(&nothing_more, 1);
+    guest_need(!pthread_join(ordinary, NULL), "join");
+    return 0;
+}
+
 const struct guest_case guest_races[] = {{"signal_of_a_vfork_child", signal_of_a_vfork_child},
                                          {"vfork_over_all_numbers", vfork_over_all_numbers},
                                          {"seeks_of_another_thread", seeks_of_another_thread},
                                          {"stream_is_gone", stream_is_gone},
+                                         {"urgent_thread", urgent_thread},
                                          {NULL, NULL}};

@@ -456,6 +456,15 @@ def a_stream_whose_memory_is_gone(directory):
     equal(sum(e["bytes"] for e in events if e["name"] == "getc"), 13, "letters")
 
 
+@tests.case
+def a_thread_that_lets_no_other_run(directory):
+    traced = both(directory, "urgent_thread")
+    whole(traced)
+    if b"not allowed" in traced.err:
+        raise Skip("no threads of real-time classes here")
+    equal(len([e for e in of_file(events_of(traced), "work/urgent") if e["name"] == "pwrite"]), 400000, "calls")
+
+
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
