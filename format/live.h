@@ -174,6 +174,7 @@ struct dft_ring {
     uint32_t capacity;     /* slots, a power of two */
     uint32_t shift;        /* log2 of it */
     uint64_t base;         /* the first sequence number of this ring */
+    uint64_t offset;       /* of the ring in the live file; 0: it is plain memory */
     _Atomic uint64_t head; /* next sequence number */
     _Atomic uint64_t tail; /* all below were drained, or passed over as pending */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];

@@ -13,6 +13,7 @@
 
 #define NAME_ROOM   448u /* longer names are cut */
 #define STRING_MOST 4096u
+#define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -271,7 +272,7 @@ static void thread_name(const char *name)
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */
 
-/* Keeps an item for the innermost open region, whole or not at all. */
+/* Keeps an item for the innermost open region; texts are cut, numbers are kept whole or not at all. */
 static void keep_arg(uint8_t tag, const char *key, const void *value, uint32_t length)
 {
     struct dft_thread *self = thread_if_on();
@@ -282,6 +283,14 @@ static void keep_arg(uint8_t tag, const char *key, const void *value, uint32_t l
     if (!self || !atomic_load_explicit(&self->home->depth, memory_order_relaxed))
         return;
     id = define_text(self, "", key);
+    used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED);
+    if (with_length && used + bytes > DFT_ARGS_BYTES && used + 13 + ARGS_SPARED < DFT_ARGS_BYTES) {
+        length = DFT_ARGS_BYTES - ARGS_SPARED - used - 13;
+        bytes = 13 + length;
+        self->args_cut = 1;
+    }
+    if (bytes > DFT_ARGS_BYTES)
+        bytes = DFT_ARGS_BYTES + 1; /* the sum below must not overflow */
     used = __atomic_fetch_add(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED); /* a handler's go behind */
     if (used + bytes > DFT_ARGS_BYTES) {
         __atomic_fetch_sub(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED);

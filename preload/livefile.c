@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
@@ -25,7 +26,8 @@ char dft_livefile_path[4400];
 const char *dft_livefile_note = "";
 uint32_t dft_livefile_number;
 
-static uint64_t allocated; /* bytes of the file */
+static uint64_t allocated;     /* bytes of the file */
+static uint64_t device, inode; /* what it is: while we have it open, the program may put another file on the number */
 static uint32_t streams;
 
 /* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
@@ -40,6 +42,24 @@ static size_t first_bytes(void)
     return whole_pages(DFT_LIVE_PAGE) + whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
 }
 
+static int identify(int fd, uint64_t *dev, uint64_t *ino)
+{
+    struct stat st;
+
+    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    *dev = st.st_dev;
+    *ino = st.st_ino;
+    return 0;
+}
+
+static int is_ours(int fd)
+{
+    uint64_t dev, ino;
+
+    return !identify(fd, &dev, &ino) && dev == device && ino == inode;
+}
+
 /* Makes sure that the file has room for stores into these pages, whatever else fills the disk: by writing zeros. That reserves as surely
  * as fallocate does (a full disk or quota answers here), and a file that is removed before it was ever written back costs half
  * of what one with allocated blocks does. Returns 0 or -errno. */
@@ -52,7 +72,7 @@ static int reserve(int fd, uint64_t offset, size_t bytes)
         pages[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof zeros};
     while (bytes) {
         size_t n = bytes / DFT_LIVE_PAGE < 64 ? bytes / DFT_LIVE_PAGE : 64;
-        long done = DFT_SYS(pwritev, fd, pages, n, offset, 0, 0);
+        long done = is_ours(fd) ? DFT_SYS(pwritev, fd, pages, n, offset, 0, 0) : -EBADF;
 
         if (done <= 0 || done % DFT_LIVE_PAGE)
             return done < 0 ? (int)done : -ENOSPC;
@@ -101,7 +121,7 @@ static int create_in(const char *directory, size_t length)
     fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
-    if (reserve((int)fd, 0, first_bytes()) < 0) {
+    if (identify((int)fd, &device, &inode) || reserve((int)fd, 0, first_bytes()) < 0) {
         dft_sys_close((int)fd);
         DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
         return -1;
@@ -226,10 +246,43 @@ struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
     ring->capacity = slots;
     ring->shift = (uint32_t)__builtin_ctz(slots);
     ring->base = base;
+    ring->offset = fd >= 0 ? offset : 0;
     atomic_store(&ring->head, base);
     atomic_store(&ring->tail, base);
     __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
     return ring;
+}
+
+void dft_livefile_ring_idle(struct dft_ring *ring)
+{
+    char *slots = (char *)ring + DFT_LIVE_PAGE;
+    size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
+
+    if (!ring->offset || DFT_SYS(madvise, slots, bytes, MADV_REMOVE, 0, 0, 0) < 0)
+        DFT_SYS(madvise, slots, bytes, MADV_DONTNEED, 0, 0, 0);
+}
+
+int dft_livefile_ring_again(struct dft_ring *ring)
+{
+    size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
+    int fd, result = -EBADF;
+    long at;
+
+    if (!ring->offset)
+        return 0;
+    fd = open_for(0, 0);
+    if (fd >= 0) {
+        result = reserve(fd, ring->offset + DFT_LIVE_PAGE, bytes);
+        dft_sys_close(fd);
+    }
+    if (!result)
+        return 0;
+    at = DFT_SYS(mmap, (char *)ring + DFT_LIVE_PAGE, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (at < 0 && at > -4096)
+        return (int)at;
+    ring->offset = 0;
+    return 0;
 }
 
 void dft_livefile_remove(void)

@@ -19,6 +19,11 @@ void dft_livefile_remove(void);
 /* How many there have been: rings of an earlier one are not to be found by anybody. */
 extern uint32_t dft_livefile_number;
 
+/* A ring whose slots are all free gives their memory and file space back, and has them again before it is used: in plain memory where the
+ * file has no room. Returns 0 or -errno. dft_process_lock held for the second. */
+void dft_livefile_ring_idle(struct dft_ring *ring);
+int dft_livefile_ring_again(struct dft_ring *ring);
+
 /* Room for so many bytes of rings more that will outlive the process? dft_process_lock held. Yes, where none of them does. */
 int dft_livefile_has_room(size_t bytes);
 

@@ -1,6 +1,7 @@
 /* Owns the meaning of paths: the working directory, and directories behind descriptors. */
 #include "paths.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,8 @@
 #include "ring.h"
 #include "traced.h"
 
-#define LONGEST 16384u
+#define TOO_LONG "/(too long)"
+#define LONGEST  16384u
 
 /* --- directories -------------------------------------------------------------------------------------------------- */
 
@@ -213,6 +215,10 @@ void dft_path_of_fd(struct dft_path *path, int fd)
     n = read_fd_link(fd, path->room, DFT_PATH_ROOM);
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
         n = read_fd_link(fd, path->text, LONGEST);
+    if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
+        n = sizeof TOO_LONG - 1;
+        memcpy(path->text, TOO_LONG, (size_t)n);
+    }
     path->length = n > 0 ? (uint32_t)n : 0;
     if (n > DELETED_LENGTH && !memcmp(path->text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH) &&
         !is_called_so(fd, path->text, n, path->more ? LONGEST : DFT_PATH_ROOM))

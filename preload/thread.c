@@ -23,6 +23,22 @@ struct dft_thread *dft_threads;
 static pthread_key_t end_key;
 static int have_key;
 static struct __cds_wfs_stack free_states; /* popped with dft_process_lock held */
+static uint32_t idle;                      /* atomic: how many they are */
+static uint32_t grown;                     /* large rings there are; dft_process_lock */
+
+#define IDLE_WHOLE 16u  /* states that wait as they are: a program with few threads at a time pays for nothing */
+#define GROWN_MOST 256u /* large rings, 260 KiB each */
+
+/* Gives back what the next thread will find as zeros: free slots, and the caches behind the first page. */
+static void hollow_out(struct dft_thread *thread)
+{
+    dft_spin_lock(&thread->lock);
+    for (uint32_t i = 0; i < thread->nrings; i++)
+        dft_livefile_ring_idle(thread->rings[i]);
+    dft_spin_unlock(&thread->lock);
+    DFT_SYS(madvise, (char *)thread + DFT_LIVE_PAGE, sizeof *thread - DFT_LIVE_PAGE, MADV_DONTNEED, 0, 0, 0);
+    thread->hollow = 1;
+}
 
 /* The thread ends: its records go out, its state waits for another thread. Destructors that run later and do I/O begin again. */
 static void thread_ends(void *state)
@@ -39,6 +55,8 @@ static void thread_ends(void *state)
     self->args_used = 0;
     if (dft_drain_all_of(self) == 0) {
         dft_self = NULL;
+        if (__atomic_fetch_add(&idle, 1, __ATOMIC_RELAXED) >= IDLE_WHOLE && !dft_late)
+            hollow_out(self);
         cds_wfs_push(&free_states, &self->free);
     }
     dft_signals_restore(before);
@@ -73,6 +91,11 @@ static struct dft_thread *reuse(uint32_t tid)
         return NULL;
     thread = caa_container_of(node, struct dft_thread, free);
     cds_wfs_node_init(&thread->free);
+    __atomic_fetch_sub(&idle, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; thread->hollow && i < thread->nrings; i++)
+        if (dft_livefile_ring_again(thread->rings[i]))
+            return NULL; /* no memory: this state is lost */
+    thread->hollow = 0;
     for (uint32_t i = 0; i < thread->nrings; i++)
         thread->rings[i]->tid = tid;
     memset(thread->run_keys, 0, sizeof thread->run_keys);
@@ -163,9 +186,10 @@ void dft_thread_grow(struct dft_thread *thread)
     if (old->capacity >= DFT_RING_SLOTS_MAX || thread->nrings == DFT_THREAD_RINGS)
         return;
     dft_spin_lock(&dft_process_lock);
-    ring = dft_livefile_has_room(dft_ring_bytes(DFT_RING_SLOTS_MAX))
+    ring = grown < GROWN_MOST && dft_livefile_has_room(dft_ring_bytes(DFT_RING_SLOTS_MAX))
                ? dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1)
                : NULL;
+    grown += ring != NULL;
     dft_spin_unlock(&dft_process_lock);
     if (ring)
         set_ring(thread, ring);
@@ -215,5 +239,6 @@ void dft_thread_forget_all(void)
         detach(self->rings[i]);
     dft_self = NULL;
     dft_threads = NULL;
+    idle = grown = 0;
     __cds_wfs_init(&free_states);
 }

@@ -1,5 +1,6 @@
 /* Per-thread state: the ring, and small caches beside it. A thread gets its state at its first event; when it ends, the state waits
- * for the next thread. States are never freed, so any thread may walk the list of them.
+ * for the next thread. States are never freed, so any thread may walk the list of them; of all but a few that wait, no more than
+ * two pages stay in memory.
  *
  *   who                     may
  *   the owner, handlers     everything in its state; handlers nest properly
@@ -45,6 +46,7 @@ struct dft_thread {
     uint32_t sandboxed;   /* atomic: no system calls */
     uint32_t no_counter;  /* may not read the processor's */
     uint64_t ticks_least; /* of such a thread: its clock is coarse, and time must not go back */
+    uint32_t hollow;      /* idle: most of its memory was given back */
     uint32_t spares;      /* the last of `rings`, not used yet: for when no other can be had */
     struct cds_wfs_node free;
     struct dft_thread *next; /* in dft_threads */

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Much of everything: memory stays within the bound that preload/README.md states, names of any bytes and lengths come out as they are,
+arguments of any length are cut where it says so."""
+
+import csv
+import io
+import json
+import os
+import sys
+
+from faults import FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, summary, tracing, true
+
+tests = Tests()
+KIB_OF_A_PROCESS = 4096  # resident, all but rings
+KIB_OF_A_THREAD = 36  # alive
+KIB_OF_AN_ENDED_THREAD = 8
+
+
+def memory(directory, what, n):
+    """{when: [KiB resident plain, traced]}, as often as it is said."""
+    program = compile_program(directory, "much", "-I", ROOT / "include")
+    said = []
+    for name, env in (("plain", environment()), ("traced", tracing(directory / "traces" / "t", DATA_DIR=directory / "traced"))):
+        (directory / name).mkdir()
+        done = run([program, what, n, directory / name], env=env, seconds=300)
+        equal((done.code, done.err), (0, b""), f"{name}: exit code")
+        said.append([line.split() for line in done.out.decode().splitlines()])
+    equal([line[0] for line in said[0]], [line[0] for line in said[1]], "what was said")
+    equal(dropped(directory / "traces"), {}, "lost")
+    return [(plain[0], int(plain[2]), int(traced[2])) for plain, traced in zip(*said)]
+
+
+def events_named(directory, name):
+    return sum(group["count"] for group in summary(directory / "traces")["groups"] if group["name"] == name)
+
+
+@tests.case
+def threads_one_after_another(directory):
+    n = 10000
+    said = {when: (plain, traced) for when, plain, traced in memory(directory, "series", n)}
+    true(said["last"][1] - said["tenth"][1] <= 256, f"resident memory grows with the number of threads that have ended: {said}")
+    true(said["last"][1] - said["last"][0] <= KIB_OF_A_PROCESS, f"memory: {said}")
+    equal(events_named(directory, "pwrite"), n, "writes")
+
+
+@tests.case
+def threads_at_once(directory):
+    n = 10000 if FULL else 2000
+    for when, plain, traced in memory(directory, "crowd", n):
+        bound = KIB_OF_A_PROCESS + n * (KIB_OF_A_THREAD if when == "most" else KIB_OF_AN_ENDED_THREAD)
+        true(traced - plain <= bound, f"{when}: {plain} KiB plain, {traced} traced: more than {bound} in addition")
+    equal(events_named(directory, "pwrite"), 2 * n, "writes")
+
+
+@tests.case
+def large_rings(directory):
+    """Threads with so many calls that their rings grow: no more than 256 of these."""
+    n = 300 if FULL else 60
+    for when, plain, traced in memory(directory, "busy", n):
+        bound = KIB_OF_A_PROCESS + n * KIB_OF_A_THREAD + min(n, 256) * 260 if when == "most" else \
+            KIB_OF_A_PROCESS + 16 * 300 + n * 2 * KIB_OF_AN_ENDED_THREAD
+        true(traced - plain <= bound, f"{when}: {plain} KiB plain, {traced} traced: more than {bound} in addition")
+    equal(events_named(directory, "pwrite"), 2 * n * 10000, "writes")
+
+
+@tests.case
+def many_files(directory):
+    n = 1000000 if FULL else 200000
+    said = {when: (plain, traced) for when, plain, traced in memory(directory, "files", n)}
+    true(said["last"][1] - said["tenth"][1] <= 256, f"resident memory grows with the number of files: {said}")
+    equal(events_named(directory, "access"), n, "calls")
+    files = [e["file"] for e in dump(directory / "traces") if e["name"] == "access"]
+    equal(files, [f"{directory}/traced/name{i}" for i in range(n)], "names")
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+NAMES = [b"plain", b"new\nline", b'quo"te', b"apo'strophe", b"back\\slash", b"comma,semi;colon", b"tab\ttab", b"\x01\x02\x1f\x7f",
+         b"invalid \xff\xfe\xc3", b"cut \xe2\x82", b"overlong \xc0\xaf", b"surrogate \xed\xa0\x80", "umläut €".encode(), b"$(x) `y` %s %n",
+         b"<script>", b"\xf0\x9f\x98\x80", b"n" * 255, b" ", b"-", b"=cmd"]
+
+TOUCH = """
+import os, sys
+for name in %r:
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT)
+    os.write(fd, b"x" * (len(name) %% 7 + 1))
+    os.close(fd)
+"""
+
+DEEP = """
+import os
+at = os.open(".", os.O_RDONLY)
+for i in range(%d):
+    os.mkdir("d" * 200, dir_fd=at)
+    below = os.open("d" * 200, os.O_RDONLY, dir_fd=at)
+    os.close(at)
+    at = below
+fd = os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=at)
+os.write(fd, b"12345")
+"""
+
+
+def python_traced(directory, script, data_dir=None):
+    work = directory / "work"
+    work.mkdir()
+    done = run(["python3", "-S", "-c", script], cwd=work, env=tracing(directory / "traces" / "t", DATA_DIR=data_dir or work))
+    equal((done.code, done.err), (0, b""), "exit code")
+    equal(dropped(directory / "traces"), {}, "lost")
+    return work
+
+
+def exported(directory, kind):
+    output = directory / f"out.{kind}"
+    done = dftmerge("export", "--to", kind, "-o", output, directory / "traces")
+    equal((done.code, done.err), (0, b""), f"export --to {kind}")
+    return output.read_bytes()
+
+
+@tests.case
+def names_of_all_kinds(directory):
+    work = python_traced(directory, TOUCH % NAMES)
+    events = [e for e in dump(directory / "traces") if e["name"] == "write"]
+    equal([e["bytes"] for e in events], [len(name) % 7 + 1 for name in NAMES], "writes")
+    for name, event in zip(NAMES, events):
+        if name.decode("utf-8", "replace").encode() == name:
+            equal(event["file"], f"{work}/{name.decode()}", "a name")
+    equal(len({e["file"] for e in events}), len(NAMES), "names that differ still do")
+    done = dftmerge("summary", "--json", "--by", "file", directory / "traces")
+    equal(sum(g["file"] is not None for g in json.loads(done.out)["groups"]) >= len(NAMES), True, "summary by file")
+    true(all(ord(c) >= 32 or c == "\n" for c in dftmerge("summary", directory / "traces").out.decode()), "control characters for a terminal")
+    json.loads(exported(directory, "perfetto"))
+    for line in exported(directory, "pfw").splitlines():
+        if line.strip(b"[], "):
+            json.loads(line.rstrip(b","))
+    text = exported(directory, "csv").decode("utf-8", "surrogateescape")  # what is no JSON has the bytes as they are
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    equal({len(row) for row in rows}, {len(rows[0])}, "fields of a line")
+    names = {os.fsencode(field) for row in rows for field in row}
+    equal([name for name in NAMES if os.fsencode(work) + b"/" + name not in names], [], "names that are not there byte for byte")
+    json.loads(dftmerge("ps", "--json", directory / "traces").out)
+
+
+@tests.case
+def long_paths(directory):
+    """Nearly PATH_MAX, and longer than any path can be written: by way of descriptors."""
+    for depth in (18, 60):
+        place = directory / str(depth)
+        place.mkdir()
+        work = python_traced(place, DEEP % depth, "all")
+        writes = [e for e in dump(place / "traces") if e["name"] == "write"]
+        equal([e["bytes"] for e in writes], [5], "writes")
+        path = str(work) + ("/" + "d" * 200) * depth + "/file"
+        equal(writes[0]["file"], path if len(path) < 4096 else "/(too long)/file", "the name")
+        run(["rm", "-rf", work])
+
+
+@tests.case
+def long_arguments(directory):
+    """The arguments of an open region have 1,024 bytes together; a text takes 13 besides itself, and leaves 128 when it is cut."""
+    memory(directory, "arguments", 1)
+    events = [e for e in dump(directory / "traces") if e["name"] == "long argument"]
+    lengths = [0, 1, 100, 500, 1000, 1024, 4096, 100000, 10000000]
+    equal([(len(e["args"]["text"]), e.get("cut", False)) for e in events], [(n if n <= 1011 else 883, n > 1011) for n in lengths], "texts")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
