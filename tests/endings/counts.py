@@ -45,7 +45,8 @@ def kind_of(event):
 class Found:
     """Events of one slot."""
 
-    def __init__(self):
+    def __init__(self, pid):
+        self.pid = pid
         self.calls = collections.Counter()
         self.offsets = collections.Counter()
         self.writers = set()
@@ -58,23 +59,24 @@ class Found:
         if event.get("open") or event.get("phase"):  # in flight; a request whose end nobody saw
             return
         self.calls[kind] += event.get("calls", 1)
-        self.writers.add((event["pid"], event["tid"]))
+        if kind != "late" or event["pid"] != self.pid:  # late calls are made by any thread
+            self.writers.add((event["pid"], event["tid"]))
         if kind in ("write", "late", "aio"):
             self.offsets[kind, event["offset"]] += 1
 
 
-def sort(events):
-    found = collections.defaultdict(Found)
+def sort(slots, events):
+    found = {slot.number: Found(slot.pid) for slot in slots}
     for event in events:
         to = kind_of(event)
-        if to:
+        if to and to[0] in found:
             found[to[0]].add(to[1], event)
     return found
 
 
 def differences(slots, events, clean):
     """What is wrong, as lines of text. clean(slot): did the slot's process end so that its open regions are closed?"""
-    found, wrong = sort(events), []
+    found, wrong = sort(slots, events), []
     for slot in slots:
         mine = found[slot.number]
         for kind in KINDS:

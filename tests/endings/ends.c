@@ -156,6 +156,28 @@ static void thread_does(void (*how)(void))
     pthread_join(thread, NULL);
 }
 
+static void (*const all[])(void) = {by__exit, by_exit, by_syscall, by_failing_exec, by_failing_exec};
+static pthread_barrier_t start;
+
+static void *with_others(void *how)
+{
+    pthread_barrier_wait(&start); /* while an exec is tried there are no new threads */
+    (*(void (*const *)(void))how)();
+    return NULL;
+}
+
+/* Several threads want to end the process, each in another way; and two the program, by an exec that cannot be. */
+static void by_all_at_once(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&start, NULL, sizeof all / sizeof *all);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ends_need(!pthread_create(&thread, NULL, with_others, (void *)(uintptr_t)&all[i]), "thread");
+    for (;;)
+        pause();
+}
+
 static void by_exec_in_thread(void)
 {
     thread_does(by_exec);
@@ -216,6 +238,7 @@ static const struct ending {
                {"failing_exec", by_failing_exec},
                {"exec_in_thread", by_exec_in_thread},
                {"exit_in_thread", by_exit_in_thread},
+               {"at_once", by_all_at_once},
                {"again", by_exec_of_itself},
                {"pthread_exit", by_leaving_threads},
                {"cancel", by_cancelling},

@@ -58,11 +58,12 @@ def settings(directory, **more):
     return tracing(directory / "out" / "t", DATA_DIR=directory / "work", **more)
 
 
-def traced(directory, *arguments, code=0, **more):
+def traced(directory, *arguments, code=0, says=b"", **more):
     """Runs it until it and all its children have ended (they hold its output open)."""
     process = begin(directory, settings(directory, **more), *arguments)
     out, err = process.communicate(timeout=SECONDS)
-    equal((process.returncode, out, err), (code, b"", b""), "exit code and output")
+    equal((process.returncode, out), (code, b""), f"exit code and output; {err}")
+    true(says in err if says else not err, f"standard error: {err}")
 
 
 def compare(directory, clean=True, images=None):
@@ -115,9 +116,32 @@ def add(how, threads):
     tests.case(case)
 
 
+def add_signal(how, threads):
+    def case(directory):
+        """DFTRACER_BIND_SIGNALS: the trace is finished before the process dies."""
+        one(directory, how, threads, clean=True, BIND_SIGNALS=1, says=b"dftrace")
+        equal([p["ended"] for p in processes(directory)], ["signal"], "how it ended")
+    case.__name__ = f"{how}_bound_{'alone' if not threads else 'in_threads'}"
+    tests.case(case)
+
+
+for name in ("abort", "segv", "term"):
+    add_signal(name, 0)
+    add_signal(name, 8)
 for name in ENDINGS:
     add(name, 0)
     add(name, 8)
+
+
+@tests.case
+def ended_by_all_at_once(directory):
+    for threads in (0, 8):
+        for i in range(10):
+            place = directory / f"{threads}-{i}"
+            place.mkdir()
+            build(place)
+            traced(place, threads, 4000, "at_once")
+            compare(place)
 
 
 @tests.case
