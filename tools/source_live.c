@@ -286,12 +286,27 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     return rc;
 }
 
+/* Created, and nothing more: its room is zeros, the magic number is written last, and rings come only behind that. */
+static int is_unused(const void *bytes, size_t length)
+{
+    uint64_t magic = 0;
+    size_t offset = 0;
+
+    memcpy(&magic, bytes, length < sizeof magic ? length : sizeof magic);
+    return !magic && !dft_live_ring(bytes, length, &offset);
+}
+
 static int convert_mapped(struct converting *converting, struct dft_scanned *scanned, const void *bytes)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     const struct dft_live *live;
     int rc;
 
+    if (is_unused(bytes, file->bytes)) {
+        file->key = 0;
+        dft_source_note(converting->source, 0, "%s: its process ended before its first event", file->path);
+        return 0;
+    }
     if (dft_live_check(bytes, file->bytes, &live, &file->why)) {
         file->key = 0;
         dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);

@@ -66,6 +66,19 @@ def without_its_trace(where):
     assert summary(where)["events"] == 30
 
 
+def just_created(where):
+    """Killed between the making of the file and the first event: there is nothing to recover, and nothing is wrong."""
+    make(where, live=1, processes=2, threads=1)
+    path = where / "t1-0.dft.live"
+    length = len(path.read_bytes())
+    for n in (length, 4096, 100):
+        path.write_bytes(bytes(n))
+        dump(where)
+        assert any("ended before its first event" in n for n in summary(where)["notes"])
+    path.write_bytes(bytes(8) + (where / "t1-1.dft.live").read_bytes()[8:])  # rings without a header are another thing
+    dump(where, expect=1)
+
+
 def damaged(where):
     make(where, live=1, processes=1)
     path = where / "t1-0.dft.live"
@@ -94,4 +107,4 @@ def without_its_live_file(where):
 
 if __name__ == "__main__":
     main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace,
-          without_its_live_file, damaged])
+          without_its_live_file, just_created, damaged])

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Real programs, killed with all their children at random moments: what the trace has is what a library that knows nothing
+of ours counted on the other side of it.
+
+DFT_KILLS: how often each program is killed (8)."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
+
+from tracing import LIBRARY, Tests, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROUNDS = int(os.environ.get("DFT_KILLS", "8"))
+KINDS = ("read", "write", "pread", "pwrite", "open", "fsync", "ftruncate")
+NAMES = {"read": "read", "write": "write", "pread": "pread", "pread64": "pread", "pwrite": "pwrite",
+         "pwrite64": "pwrite", "open": "open", "open64": "open", "openat": "open", "openat64": "open",
+         "fsync": "fsync", "fdatasync": "fsync", "ftruncate": "ftruncate", "ftruncate64": "ftruncate"}
+SLOTS, HEADER, SLOT = 4096, 64, 8 * (2 + 2 * len(KINDS))
+tests = Tests()
+
+PYTHON = """
+import os, sqlite3, threading
+def work(number):
+    for i in range(100000):
+        with open(f"file{number}", "ab", buffering=0) as f:
+            f.write(b"x" * 100)
+        with open(f"file{number}", "rb") as f:
+            f.read(50); f.seek(10); f.read(20)
+        if i % 50 == 0 and os.fork() == 0:
+            os.write(os.open(f"child{number}", os.O_WRONLY | os.O_CREAT), b"child")
+            os._exit(0)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+[t.start() for t in threads]
+"""
+SQL = "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);\n" + "".join(
+    f"INSERT INTO t(b) VALUES('{'text' * 20}{i}');\nSELECT count(*) FROM t;\n" for i in range(3000))
+MAKEFILE = "all:" + "".join(f" o{i}" for i in range(200)) + "\n" + "".join(
+    f"o{i}: Makefile\n\tcat Makefile > t{i} && sort t{i} | head -c 9999 > u{i} && cp u{i} o{i}\n" for i in range(200))
+
+
+def counted(path):
+    data = path.read_bytes()
+    slots = struct.unpack_from("<Q", data)[0]
+    least, most = collections.Counter(), collections.Counter()
+    for i in range(slots):
+        pid, *fields = struct.unpack_from(f"<{1 + 2 * len(KINDS)}Q", data, HEADER + i * SLOT)
+        for kind, returned, inside in zip(KINDS, fields, fields[len(KINDS):]):
+            least[pid, kind] += returned
+            most[pid, kind] += returned + inside
+    return least, most
+
+
+def found(directory, below):
+    done = dftmerge("dump", "--json", directory)
+    notes = [line for line in done.err.decode().splitlines()
+             if not re.search("was killed|ended by|: empty$|before its first event", line)]
+    equal((done.code, notes), (0, []), "dump: exit code and notes")
+    calls = collections.Counter()
+    for line in done.out.decode().splitlines():
+        event = json.loads(line)
+        kind = NAMES.get(event["name"])
+        if not kind or event.get("open") or event.get("phase") or not event.get("file", "").startswith(f"{below}/"):
+            continue
+        if kind == "open" and event["ret"] < 0:
+            continue
+        calls[event["pid"], kind] += event.get("calls", 1)
+    return calls
+
+
+def wait_for(pids):
+    """A process closes its files before it is dead."""
+    for pid in pids:
+        for _ in range(1000):
+            try:
+                with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+                    if stat.read().rpartition(")")[2].split()[0] in "ZX":
+                        break
+            except FileNotFoundError:
+                break
+            time.sleep(0.01)
+
+
+def kill(place, program, stdin, seconds):
+    """Runs it in `place`/work, kills it and all its children somewhere in these seconds, and compares."""
+    work, out, counters = place / "work", place / "out", place / "counters"
+    counters.write_bytes(bytes(HEADER + SLOTS * SLOT))
+    env = tracing(out / "t", DATA_DIR=work)
+    env.update(LD_PRELOAD=f"{place.parent / 'counting.so'}:{LIBRARY}", COUNTING_FILE=str(counters),
+               COUNTING_BELOW=str(work), HOME=str(place), GIT_CONFIG_NOSYSTEM="1")
+    with open(stdin, "rb") as source:
+        process = subprocess.Popen(program, cwd=work, env=env, stdin=source, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(random.random() * seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)  # until all who hold its output are dead
+    if not out.exists():
+        return 0
+    least, most = counted(counters)
+    wait_for({pid for pid, _ in least})
+    calls = found(out, work)
+    wrong = [f"pid {pid}: {calls[pid, kind]} {kind} found, {least[pid, kind]} returned, {most[pid, kind]} begun"
+             for pid, kind in set(least) | set(calls)
+             if not least[pid, kind] <= calls[pid, kind] <= most[pid, kind]]
+    true(not wrong, f"{len(wrong)} differences: " + "; ".join(wrong[:5]))
+    return sum(calls.values())
+
+
+def rounds(directory, program, prepare, stdin="/dev/null", seconds=0.5):
+    need(program[0], "gcc")
+    run_checked(["gcc", "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", "-fno-builtin", "-o", directory / "counting.so",
+                 HERE / "counting.c", "-ldl"])
+    calls = 0
+    for i in range(ROUNDS):
+        place = directory / str(i)
+        (place / "work").mkdir(parents=True)
+        prepare(place / "work")
+        calls += kill(place, program, stdin, seconds)
+        shutil.rmtree(place, ignore_errors=True)
+    true(calls > 100 * ROUNDS, f"only {calls} calls in {ROUNDS} rounds")
+
+
+@tests.case
+def python(directory):
+    rounds(directory, ["python3", "-c", PYTHON], lambda work: None)
+
+
+@tests.case
+def sqlite(directory):
+    script = directory / "script.sql"
+    script.write_text(SQL)
+    rounds(directory, ["sqlite3", "base.db"], lambda work: None, script)
+
+
+@tests.case
+def make_in_parallel(directory):
+    rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), seconds=1.5)
+
+
+@tests.case
+def git_gc(directory):
+    need("git")
+    base = directory / "base"
+    base.mkdir()
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gc.auto=0"]
+    run_checked([*git, "init", "-q"], cwd=base)
+    for i in range(20):
+        for j in range(20):
+            (base / f"f{j}").write_text(f"{i} {j}\n" * 200)
+        run_checked([*git, "add", "-A"], cwd=base)
+        run_checked([*git, "commit", "-qm", str(i)], cwd=base)
+    rounds(directory, ["git", "gc", "--prune=now"], lambda work: shutil.copytree(base, work, dirs_exist_ok=True),
+           seconds=0.7)
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
