@@ -12,6 +12,7 @@
 #include <dftrace/dftrace.h>
 
 #include "annotate.h"
+#include "at_exit.h"
 #include "clock.h"
 #include "codec.h"
 #include "config.h"
@@ -35,6 +36,7 @@
 #include "unsent.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
+#define NEW_LIVEFILES    8 /* after failed execs: each costs a thread one of its DFT_THREAD_RINGS */
 #define TRY_AGAIN_NS     100000000u
 
 int dft_on;
@@ -51,6 +53,7 @@ static enum started started;
 static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
 static _Atomic uint64_t unrecorded; /* events until then */
 static int ended;                   /* atomic */
+static int renewed;                 /* live files that were made after failed execs */
 static int barrier;                 /* membarrier can be used */
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
@@ -92,8 +95,6 @@ static int wanted(void)
     return on;
 }
 
-static void call_at_exit(void);
-
 static void set_up(void)
 {
     dft_clock_init();
@@ -106,7 +107,7 @@ static void set_up(void)
         return;
     }
     barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
-    call_at_exit();
+    dft_at_exit_init();
     dft_fatal_init();
     dft_annotate_enable();
     dft_on = wanted();
@@ -218,6 +219,7 @@ void dft_process_forked(void)
     try_again_ns = 0;
     atomic_store(&unrecorded, 0);
     ended = 0;
+    renewed = 0;
     dft_process_lock.held = 0;
     dft_clock_forked();
     dft_thread_forget_all();
@@ -298,7 +300,8 @@ static int any_region_is_open(void)
     return 0;
 }
 
-/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. */
+/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. It also stays, with
+ * nothing in it, when many have failed before. */
 void dft_process_exec(void)
 {
     const struct dft_ended not_yet = {0};
@@ -312,7 +315,8 @@ void dft_process_exec(void)
     note_end(DFT_ENDING_EXEC, 0);
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
     unsure = announce_late();
-    if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open())
+    if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
+        renewed < NEW_LIVEFILES)
         dft_livefile_remove();
     dft_signals_restore(before);
 }
@@ -342,8 +346,10 @@ void dft_process_exec_failed(void)
     __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
     dft_spin_lock(&dft_process_lock);
     gone = !dft_livefile_path[0];
-    if (gone)
+    if (gone) {
         dft_livefile_create();
+        renewed++;
+    }
     atomic_store(&dft_live->ended_ns, 0);
     atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
     dft_spin_unlock(&dft_process_lock);
@@ -382,47 +388,4 @@ void dft_process_end(enum dft_ending how, int status)
     if (!dft_process_write_end(how, status & 0xff) && !unsure)
         dft_livefile_remove();
     dft_signals_restore(before);
-}
-
-/* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
- * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end. */
-static enum ending_call { CALL_NONE, CALL_HANDLER, CALL_DESTRUCTOR } called;
-static int exit_status;
-
-static void exiting(int status, void *unused)
-{
-    (void)unused;
-    exit_status = status;
-    if (called == CALL_DESTRUCTOR)
-        dft_process_end(DFT_ENDING_EXIT, status);
-    called = CALL_HANDLER;
-}
-
-void dft_process_exiting(int status)
-{
-    exit_status = status;
-}
-
-/* The last of all handlers of quick_exit, which runs no others and no destructors. */
-
-static void quickly_exiting(void *unused)
-{
-    (void)unused;
-    dft_process_end(DFT_ENDING__EXIT, exit_status);
-}
-
-static void call_at_exit(void)
-{
-    if (dft_own.__cxa_at_quick_exit)
-        dft_own.__cxa_at_quick_exit(quickly_exiting, NULL);
-    if (!dft_own.on_exit ||
-        dft_own.on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
-        called = CALL_HANDLER;
-}
-
-__attribute__((destructor)) static void unload(void)
-{
-    if (called == CALL_HANDLER)
-        dft_process_end(DFT_ENDING_EXIT, exit_status);
-    called = CALL_DESTRUCTOR;
 }

@@ -123,7 +123,8 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
         bytes = dft_encode_process(encoder, &process->process, &block);
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
     }
-    if (!error && !process->ended) {
+    /* An END that was written before an exec that failed is not the last word. */
+    if (!error && (!process->ended || process->how == DFT_ENDING_KILLED)) {
         end.key = process->key;
         end.how = process->how;
         end.events += events_in(source, process->live_file - 1);

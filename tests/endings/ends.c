@@ -142,6 +142,15 @@ static void by_failing_exec(void)
     }
 }
 
+static void by_kill_after_failed_execs(void)
+{
+    ends_leave(&main_worker);
+    by_failing_exec();
+    for (int i = 0; i < 50; i++)
+        ends_late_call(&main_worker);
+    by_kill();
+}
+
 static void *in_thread(void *how)
 {
     ((void (*)(void))how)();
@@ -236,6 +245,7 @@ static const struct ending {
                {"exec", by_exec},
                {"fexecve", by_fexecve},
                {"failing_exec", by_failing_exec},
+               {"failed_execs_and_kill", by_kill_after_failed_execs},
                {"exec_in_thread", by_exec_in_thread},
                {"exit_in_thread", by_exit_in_thread},
                {"at_once", by_all_at_once},

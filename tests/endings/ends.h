@@ -14,7 +14,7 @@ enum ends_kind { ENDS_WRITE, ENDS_READ, ENDS_PUTC, ENDS_GETC, ENDS_REGION, ENDS_
 struct ends_slot {
     uint32_t pid, tid;
     _Atomic uint64_t started[ENDS_KINDS], returned[ENDS_KINDS];
-    _Atomic uint64_t open; /* outer regions that were begun and never ended */
+    _Atomic uint64_t open; /* 1: its outer region was begun and never ended */
     uint64_t pad[6];
 };
 

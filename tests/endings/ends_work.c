@@ -165,6 +165,12 @@ int ends_work(struct ends_worker *worker, uint64_t n)
     return worker->made < worker->calls;
 }
 
+void ends_leave(struct ends_worker *worker)
+{
+    dftrace_region_end("ends", worker->outer);
+    atomic_fetch_sub(&worker->slot->open, 1);
+}
+
 void ends_late_call(struct ends_worker *worker)
 {
     static uint64_t calls;

@@ -29,6 +29,8 @@ void ends_map(const char *path);
 /* Files of its own in the current directory; the outer region begins. */
 void ends_begin(struct ends_worker *worker, uint64_t calls);
 int ends_work(struct ends_worker *worker, uint64_t n);
+/* Ends the outer region. */
+void ends_leave(struct ends_worker *worker);
 /* A write from a handler or destructor. */
 void ends_late_call(struct ends_worker *worker);
 
