@@ -41,6 +41,7 @@ long dft_encode_process(struct dft_encoder *, const struct dft_process *process,
 long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*samples)[2], uint32_t count,
                       const void **block);
 long dft_encode_end(struct dft_encoder *, const struct dft_end *end, const void **block);
+long dft_encode_origin(struct dft_encoder *, const struct dft_origin *origin, const void **block);
 long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count,
                       const void **block);
 
@@ -61,6 +62,8 @@ int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header
                      const uint64_t (**samples)[2], uint32_t *count, const char **why);
 int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                    struct dft_end *end, const char **why);
+int dft_decode_origin(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                      struct dft_origin *origin, const char **why);
 /* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
 int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                      const struct dft_name **names, uint32_t *count, const char **why);

@@ -117,7 +117,8 @@
  *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h, at
  *      most 1,919. At most 1,048,576 bins in a block.
  *
- * 9. PROCESS, CLOCK, END: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
+ *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
+ * 9. PROCESS, CLOCK, END, ORIGIN: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
  *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
  *    LEB128 reason, LEB128 count. NAMES block: just the column NAMES. */
 #ifndef DFT_FORMAT_H
@@ -148,6 +149,7 @@ enum dft_block_type {
     DFT_BLOCK_STACKS = 7,
     DFT_BLOCK_END = 8,
     DFT_BLOCK_INDEX = 9,
+    DFT_BLOCK_ORIGIN = 10,
 };
 
 #define DFT_STREAM_REPEATED (UINT32_C(1) << 31)
@@ -299,6 +301,17 @@ enum dft_end_column {
     DFT_END_HOW = 6,     /* enum dft_ending */
     DFT_END_STATUS = 7,  /* zigzag: exit status or signal, where known */
     DFT_END_TIME_NS = 8, /* Unix ns */
+};
+
+enum dft_origin_column {
+    DFT_OR_CONVERTER = 3, /* version of what converted it */
+    DFT_OR_BYTES = 4,     /* of the file it was made from, as it was then */
+    DFT_OR_MTIME_NS = 5,
+    DFT_OR_INODE = 6,
+    DFT_OR_IDENTITY = 7, /* of its path */
+    DFT_OR_FOUND = 8,    /* NAME=count lines: what was found in it */
+    DFT_OR_WHY = 9,      /* what was wrong with it as a whole */
+    DFT_OR_LENGTH = 10,  /* of the file with the blocks: it is whole when it has this length */
 };
 
 enum dft_clock_column { DFT_CLOCK_SAMPLES = 3 };

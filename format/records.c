@@ -1,4 +1,4 @@
-/* PROCESS, END, CLOCK and NAMES blocks, both directions. records.def is the one list of the fields of the first two. */
+/* PROCESS, END, ORIGIN, CLOCK and NAMES blocks, both directions. records.def is the one list of the fields of the first two. */
 #include <errno.h>
 
 #include "decoder.h"
@@ -174,6 +174,43 @@ int dft_decode_end(struct dft_decoder *decoder, const struct dft_block_header *h
     return dft_decoder_result(decoder, 0, why);
 }
 #undef DFT_RECORD_END
+
+/* --- ORIGIN ------------------------------------------------------------------------------------------------------- */
+
+#define DFT_RECORD_ORIGIN
+static const struct dft_column_spec origin_specs[] = {
+#define DFT_RECORD(NAME, kind, field) [DFT_OR_##NAME] = DFT_COLUMN_SPEC(NAME, MASK_##kind),
+#include "records.def"
+#undef DFT_RECORD
+};
+
+long dft_encode_origin(struct dft_encoder *encoder, const struct dft_origin *origin, const void **block)
+{
+    struct dft_block_header header = {.type = DFT_BLOCK_ORIGIN, .count = 1, .key = origin->key};
+
+    dft_block_begin(encoder);
+#define DFT_RECORD(NAME, kind, field) put_##kind(&encoder->raw, DFT_OR_##NAME, origin->field);
+#include "records.def"
+#undef DFT_RECORD
+    return dft_block_end(encoder, &header, NULL, 0, block);
+}
+
+int dft_decode_origin(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
+                      struct dft_origin *origin, const char **why)
+{
+    struct dft_columns *columns = &decoder->columns;
+    int status =
+        dft_decoder_open(decoder, header, payload, origin_specs, sizeof origin_specs / sizeof *origin_specs, why);
+
+    if (status)
+        return status;
+    *origin = (struct dft_origin){.key = header->key};
+#define DFT_RECORD(NAME, kind, field) origin->field = get_##kind(columns, DFT_OR_##NAME);
+#include "records.def"
+#undef DFT_RECORD
+    return dft_decoder_result(decoder, 0, why);
+}
+#undef DFT_RECORD_ORIGIN
 
 /* --- CLOCK -------------------------------------------------------------------------------------------------------- */
 

@@ -83,4 +83,14 @@ struct dft_end {
     uint8_t how; /* enum dft_ending */
 };
 
+/* What the blocks of a file were converted from. */
+struct dft_origin {
+    uint64_t key;
+    uint64_t converter;
+    uint64_t bytes, mtime_ns, inode;
+    uint64_t identity;
+    struct dft_text found, why;
+    uint64_t length;
+};
+
 #endif

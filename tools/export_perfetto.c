@@ -256,7 +256,7 @@ static void flush_held(struct perfetto *p)
     qsort(p->held, p->nheld, sizeof(*p->held), outermost_first);
     for (size_t i = 0; i < p->nheld; i++) {
         p->held[i].at.event = &p->held[i].event;
-        p->held[i].at.args = p->args + p->held[i].args;
+        p->held[i].at.args = p->nargs ? p->args + p->held[i].args : NULL;
         put_event(p, &p->held[i].at);
     }
     p->nheld = p->nargs = p->ntexts = 0;

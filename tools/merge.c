@@ -39,7 +39,7 @@ static int put_block(void *context, const void *block, size_t length)
     return error ? error : put(merge, zeros, -length & 7);
 }
 
-/* Every type but INDEX, whose offsets would be wrong: a block of a newer version is kept. */
+/* Every type but INDEX, whose offsets would be wrong, and ORIGIN, which is of one file: a block of a newer version is kept. */
 static int wanted(struct merge *merge, const struct dft_block *block)
 {
     if (block->state == DFT_BLOCK_IDENTICAL || block->state == DFT_BLOCK_COVERED) {
@@ -47,7 +47,7 @@ static int wanted(struct merge *merge, const struct dft_block *block)
         return 0;
     }
     merge->unknown += block->state == DFT_BLOCK_UNKNOWN;
-    return block->type != DFT_BLOCK_INDEX;
+    return block->type != DFT_BLOCK_INDEX && block->type != DFT_BLOCK_ORIGIN;
 }
 
 static int copy_blocks(struct merge *merge)

@@ -21,6 +21,7 @@ enum option_id {
     OPT_TOP,
     OPT_SORT,
     OPT_DEDUPE,
+    OPT_NO_INDEX,
     OPT_QUIET,
     OPT_HELP,
     OPT_OWN /* + position in the command's own table */
@@ -48,6 +49,7 @@ static const struct common common_options[] = {
     {OPT_NAME, 0, "name", "LIST", DFT_TAKES_FILTER, "only calls and regions with these names, e.g. 'read,p*'"},
     {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
     {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
+    {OPT_NO_INDEX, 0, "no-index", NULL, 0, "DFTracer's traces: convert them anew, and keep nothing for the next time"},
     {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
     {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
     {OPT_HELP, 'h', "help", NULL, 0, "this text"},
@@ -84,9 +86,8 @@ static void help(const struct dft_command *command, const struct dft_option *own
             help_line(option->letter, option->name, option->argument, option->help);
     }
     if (!(command->takes & DFT_TAKES_NONE))
-        printf("\nPATH is a trace (.dft, or DFTracer's .pfw and .pfw.gz), what a running or killed process left "
-               "(.dft.live), a directory (searched), or\n"
-               "a pattern in quotes.\n");
+        printf("\nPATH is a trace (.dft, or .pfw and .pfw.gz of DFTracer), what a running or killed process left\n"
+               "(.dft.live), a directory (searched), or a pattern in quotes.\n");
     if (command->example)
         printf("\nExample:\n  %s\n", command->example);
 }
@@ -151,6 +152,9 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_DEDUPE:
         options->source.dedupe = 1;
+        break;
+    case OPT_NO_INDEX:
+        options->source.no_index = 1;
         break;
     case OPT_SORT:
         options->sort = value;

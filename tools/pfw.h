@@ -57,6 +57,13 @@ void dft_pfw_worker_destroy(struct dft_pfw_worker *worker);
 /* Converts one file. Returns 0, -ENOMEM, what put or again returned, or another -errno: the file could not be read. */
 int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job, struct dft_pfw_counts *counts);
 
+/* The encoder of a worker, between conversions. */
+struct dft_encoder;
+struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker);
+
+/* The static text of a `why` that was written somewhere. NULL for none. */
+const char *dft_pfw_why(const char *bytes, size_t length);
+
 /* Does the beginning of a file look like such a trace (gzip, or text with a record, or a frame)? */
 int dft_pfw_looks_like(const void *bytes, size_t length);
 

@@ -43,6 +43,11 @@ void dft_pfw_worker_destroy(struct dft_pfw_worker *worker)
     free(worker);
 }
 
+struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker)
+{
+    return worker->encoder;
+}
+
 int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
     uint32_t wanted = *capacity ? 2 * *capacity : 16;

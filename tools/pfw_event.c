@@ -50,10 +50,15 @@ static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *re
 
 static uint64_t number_of(const struct dft_pfw_record *record, enum dft_pfw_member member)
 {
+    const struct dft_pfw_value *value = &record->member[member];
     uint64_t number;
     int negative;
 
-    if (!(record->have >> member & 1) || dft_pfw_unsigned(&record->member[member], &number, &negative))
+    if (!(record->have >> member & 1))
+        return 0;
+    if (dft_likely(value->kind == DFT_PFW_INTEGER && !value->negative))
+        return value->number;
+    if (dft_pfw_unsigned(value, &number, &negative))
         return 0;
     return negative ? 0 - number : number;
 }

@@ -8,10 +8,18 @@
 #include "leb128.h"
 #include "pfw_inside.h"
 
+static inline int integer(const struct dft_pfw_value *value, int64_t *number)
+{
+    if (dft_unlikely(value->kind != DFT_PFW_INTEGER || value->number > INT64_MAX))
+        return dft_pfw_signed(value, number);
+    *number = value->negative ? -(int64_t)value->number : (int64_t)value->number;
+    return 0;
+}
+
 /* An integer argument that was asked for; what stays unasked becomes an argument of the event. */
 static int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
 {
-    if (!(record->have >> member & 1) || dft_pfw_signed(&record->member[member], number))
+    if (!(record->have >> member & 1) || integer(&record->member[member], number))
         return 0;
     record->have &= ~(UINT64_C(1) << member);
     return 1;
@@ -19,7 +27,7 @@ static int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64
 
 static int has_number(const struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
 {
-    return (record->have >> member & 1) && !dft_pfw_signed(&record->member[member], number);
+    return (record->have >> member & 1) && !integer(&record->member[member], number);
 }
 
 static uint8_t data_op(const struct dft_pfw_call *call)
@@ -146,7 +154,7 @@ void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
         op = other_fields(record, call, event);
     if (call->libc)
         libc_fields(record, call, event);
-    if (DFT_PFW_HAS(record, LEVEL) && !dft_pfw_signed(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
+    if (DFT_PFW_HAS(record, LEVEL) && !integer(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
         event->depth = level - 1 < UINT16_MAX ? (uint16_t)(level - 1) : UINT16_MAX;
     event->call = dft_pfw_call_position(pfw, call, op);
     dft_pfw_arguments(pfw, stream, record);

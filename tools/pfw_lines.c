@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "pfw.h"
 #include "pfw_record.h"
 #ifdef DFT_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
@@ -33,6 +34,24 @@ struct dft_lines_inside {
     int zlib_ready;
 #endif
 };
+
+static const char *const whys[] = {"the compressed data are cut short", "the compressed data are damaged",
+                                   "there are other bytes behind the compressed data"};
+enum { CUT, DAMAGED, OTHER_BYTES };
+
+static void wrong(struct dft_lines *lines, int why)
+{
+    if (!lines->why)
+        lines->why = whys[why];
+}
+
+const char *dft_pfw_why(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
+        if (length == strlen(whys[i]) && !memcmp(bytes, whys[i], length))
+            return whys[i];
+    return length ? "the compressed data are not whole" : NULL;
+}
 
 static int read_some(struct dft_lines *lines, void *to, size_t room, size_t *got)
 {
@@ -133,8 +152,8 @@ static int next_member(struct dft_lines *lines, int *found)
             *found = 1;
             return begin_member(in);
         }
-        if (in->input[in->input_at] && !lines->why)
-            lines->why = "there are other bytes behind the compressed data";
+        if (in->input[in->input_at])
+            wrong(lines, OTHER_BYTES);
         in->input_at++;
     }
     return rc;
@@ -157,14 +176,14 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *
             return rc;
         state = inflate_some(in, to, room, got); /* also without input: it may hold text for which there was no room */
         if (!state && !*got && in->input_at == in->input_end && in->at_end) {
-            lines->why = lines->why ? lines->why : "the compressed data are cut short";
+            wrong(lines, CUT);
             in->in_member = 0;
             return 0;
         }
         if (state)
             in->in_member = 0;
-        if (state < 0 && !lines->why)
-            lines->why = "the compressed data are damaged";
+        if (state < 0)
+            wrong(lines, DAMAGED);
     }
     return 0;
 }

@@ -106,7 +106,7 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
         return;
     dft_pfw_names_take(pfw, &names, &count);
     {
-        long bytes = dft_encode_names(pfw->encoder, pfw->job->identity, names, count, &block);
+        long bytes = dft_encode_names(pfw->encoder, 0, names, count, &block);
 
         dft_pfw_put(pfw, block, bytes);
     }

@@ -22,7 +22,7 @@ static uint64_t load(const char *at)
 
 INLINE const char *skip_space(const char *at)
 {
-    while (dft_unlikely(*at == ' ' || *at == '\t' || *at == '\r'))
+    while (dft_unlikely((uint8_t)*at <= ' ') && (*at == ' ' || *at == '\t' || *at == '\r'))
         at++;
     return at;
 }
@@ -68,11 +68,14 @@ INLINE const char *string_end(const char *at, const char *end, uint8_t *escaped)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-INLINE int all_digits(uint64_t word)
+/* How many of the bytes of a word, from its lowest on, are digits. */
+INLINE unsigned leading_digits(uint64_t word)
 {
-    return ((word & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
-            (((word + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
-           UINT64_C(0x3333333333333333);
+    uint64_t value =
+        word ^ UINT64_C(0x3030303030303030); /* of a digit 0 to 9; carries only go up, past the first other */
+    uint64_t others = ((value + UINT64_C(0x7676767676767676)) | value) & UINT64_C(0x8080808080808080);
+
+    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 }
 
 /* Eight digits as a number. */
@@ -96,14 +99,19 @@ static __attribute__((noinline)) uint64_t saturated(const char *at, const char *
 
 INLINE const char *digits(const char *at, uint64_t *number)
 {
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const char *start = at;
     uint64_t value = 0;
+    unsigned n;
 
-    if (at[1] >= '0' && at[1] <= '9')
-        for (uint64_t word; all_digits(word = load(at)); at += 8)
-            value = value * 100000000 + eight_digits(word);
-    for (; *at >= '0' && *at <= '9'; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
+    do {
+        uint64_t word = load(at);
+
+        n = leading_digits(word);
+        if (n)
+            value = value * powers[n] + eight_digits(word << 8 * (8 - n));
+        at += n;
+    } while (n == 8);
     *number = dft_likely(at - start < 20) ? value : saturated(start, at);
     return at;
 }
@@ -211,38 +219,54 @@ INLINE const char *scan_value(const char *at, const char *end, struct dft_pfw_va
 
 /* --- members ------------------------------------------------------------------------------------------------------ */
 
+/* Keys are found by a hash that maps all of a set to places of their own: a multiplication and one comparison, where a
+ * search would be a row of unforeseeable branches. The multipliers were found by trying; that no two keys share a place
+ * is checked by the compiler, which refuses a place that is set twice. */
 #define KEY_WORD(a, b, c, d, e, f, g, h)                                                                               \
     ((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 |            \
      (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)
-#define DFT_PFW_KEY(name, ...)                                                                                         \
-    case KEY_WORD(__VA_ARGS__):                                                                                        \
-        return DFT_PFW_##name;
+#define TOP_PLACE(word) ((word)*UINT64_C(0xb9d179e06c0fd4f5) >> 60)
+#define ARG_PLACE(word) ((word)*UINT64_C(0x2649c1b0c6b5a1c7) >> 59)
+
+struct key {
+    uint64_t word;
+    int member;
+};
+
+#pragma GCC diagnostic error "-Woverride-init"
+static const struct key top_keys[16] = {
+#define DFT_PFW_KEY(name, ...) [TOP_PLACE(KEY_WORD(__VA_ARGS__))] = {KEY_WORD(__VA_ARGS__), DFT_PFW_##name},
+    DFT_PFW_TOP_KEYS
+#undef DFT_PFW_KEY
+};
+static const struct key arg_keys[32] = {
+#define DFT_PFW_KEY(name, ...) [ARG_PLACE(KEY_WORD(__VA_ARGS__))] = {KEY_WORD(__VA_ARGS__), DFT_PFW_##name},
+    DFT_PFW_ARG_KEYS
+#undef DFT_PFW_KEY
+};
 
 INLINE uint64_t key_word(const char *at, size_t length)
 {
-    return length < 8 ? load(at) & ((UINT64_C(1) << 8 * length) - 1) : load(at);
+    return length ? load(at) << 8 * (8 - length) >> 8 * (8 - length) : 0;
 }
 
+/* An empty place has word 0, which is the key of no letters: it is not a known one. */
 INLINE int top_key(const char *at, size_t length)
 {
-    if (length > 8)
-        return -1;
-    switch (key_word(at, length)) {
-        DFT_PFW_TOP_KEYS
-    default:
-        return -1;
-    }
+    uint64_t word = dft_likely(length <= 8) ? key_word(at, length) : 0;
+    const struct key *key = &top_keys[TOP_PLACE(word)];
+
+    return dft_likely(word && key->word == word) ? key->member : -1;
 }
 
 INLINE int arg_key(const char *at, size_t length)
 {
-    if (length > 8)
-        return length == 10 && memcmp(at, "image_size", 10) == 0 ? DFT_PFW_IMAGE_SIZE : -1;
-    switch (key_word(at, length)) {
-        DFT_PFW_ARG_KEYS
-    default:
-        return -1;
-    }
+    uint64_t word = dft_likely(length <= 8) ? key_word(at, length) : 0;
+    const struct key *key = &arg_keys[ARG_PLACE(word)];
+
+    if (dft_likely(word && key->word == word))
+        return key->member;
+    return length == 10 && memcmp(at, "image_size", 10) == 0 ? DFT_PFW_IMAGE_SIZE : -1;
 }
 
 static struct dft_pfw_value *place_for_other(struct dft_pfw_record *record, const char *key, size_t length)

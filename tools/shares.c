@@ -14,6 +14,7 @@ static const char *const type_names[DFT_SHARE_TYPES] = {
     [DFT_BLOCK_PROCESS] = "PROCESS", [DFT_BLOCK_CLOCK] = "CLOCK",     [DFT_BLOCK_NAMES] = "NAMES",
     [DFT_BLOCK_EVENTS] = "EVENTS",   [DFT_BLOCK_BUCKETS] = "BUCKETS", [DFT_BLOCK_COUNTERS] = "COUNTERS",
     [DFT_BLOCK_STACKS] = "STACKS",   [DFT_BLOCK_END] = "END",         [DFT_BLOCK_INDEX] = "INDEX",
+    [DFT_BLOCK_ORIGIN] = "ORIGIN",
 };
 
 #define COLUMN(prefix, name) [prefix##name] = #name

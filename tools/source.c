@@ -88,6 +88,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     pthread_mutex_init(&source->notes.lock, NULL);
     source->quiet = options->quiet;
     source->dedupe = options->dedupe;
+    source->no_index = options->no_index;
     choose_threads(source, options->threads);
     source->names = dft_names_create();
     if (source->names)
@@ -110,7 +111,11 @@ void dft_source_close(struct dft_source *source)
         free((char *)(uintptr_t)source->files[f].path);
         free(source->files[f].memory);
         free(source->files[f].snapshot);
+        free(source->files[f].blocks_path);
     }
+    for (unsigned i = 0; i < DFT_THREADS_MAX; i++)
+        if (source->spill[i])
+            close(source->spill[i] - 1);
     free(source->files);
     free(source->blocks);
     free(source->processes);

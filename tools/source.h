@@ -59,6 +59,7 @@ struct dft_source_file {
     struct dft_end end;  /* live: what its header and rings count, as an END would say it */
     uint64_t torn;       /* live: records that were half-written */
     struct dft_skipped skipped;
+    char *blocks_path;            /* foreign: where its blocks are, NULL: in memory; other files: NULL */
     struct dft_pfw_counts counts; /* foreign: what was found in it */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
@@ -118,6 +119,7 @@ struct dft_source_options {
     int npaths;
     unsigned threads; /* 0: one a CPU, at most 16 */
     int quiet;        /* no progress on stderr */
+    int no_index;     /* foreign: nothing is written for later questions, nor read */
     int dedupe;       /* foreign: lines that stand in a file again are left out */
 };
 

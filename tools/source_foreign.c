@@ -4,14 +4,22 @@
 #include "source_inside.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "foreign_index.h"
 #include "pfw.h"
 #include "source_read.h"
+
+#define PAGE        UINT64_C(65536)
+#define WRITE_BYTES ((size_t)1 << 20)
+#define MEMORY_MAX  (UINT64_C(128) << 20) /* converted blocks in memory, when there is no index */
 
 /* --- what there is to say about a file ----------------------------------------------------------------------------- */
 
@@ -93,49 +101,105 @@ static void note_counts(struct dft_source *source, const char *path, const struc
     note_oddities(source, path, counts);
 }
 
-/* --- conversion into memory ---------------------------------------------------------------------------------------- */
+/* --- where blocks go ----------------------------------------------------------------------------------------------- */
 
 struct converting {
     struct dft_source *source;
     struct dft_scanned *scanned;
     uint32_t *files; /* largest first */
     struct dft_pfw_worker *workers[DFT_THREADS_MAX];
+    struct dft_decoder *decoders[DFT_THREADS_MAX];
     uint64_t bytes; /* of all files */
     _Atomic uint64_t done;
 };
 
+/* Blocks of one file are gathered in memory. With an index they go on to its file; without one they stay, until there
+ * are too many: then they go to a file without a name, one a worker, that many traces share. */
 struct output {
     struct converting *converting;
-    struct dft_source_file *file;
-    size_t capacity;
-    uint64_t seen; /* bytes of the file that `done` has */
+    unsigned worker;
+    int fd; /* -1: memory alone */
+    int is_index;
+    uint64_t begin, at; /* in fd: of this trace; where the next bytes go */
+    char *bytes;
+    size_t used, capacity;
+    uint64_t seen; /* bytes of the trace that `done` has */
 };
+
+static int write_out(struct output *output)
+{
+    size_t done = 0;
+
+    while (done < output->used) {
+        ssize_t n = pwrite(output->fd, output->bytes + done, output->used - done, (off_t)(output->at + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        done += (size_t)n;
+    }
+    output->at += output->used;
+    output->used = 0;
+    return 0;
+}
+
+/* Offsets of mappings are multiples of pages. */
+static int spill(struct output *output)
+{
+    struct dft_source *source = output->converting->source;
+    int *fd = &source->spill[output->worker];
+    const char *directory = getenv("TMPDIR");
+    char *path;
+    off_t end;
+
+    if (!*fd) {
+        if (asprintf(&path, "%s/dftmerge-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+            return -ENOMEM;
+        *fd = mkostemp(path, O_CLOEXEC) + 1;
+        if (*fd)
+            unlink(path);
+        free(path);
+        if (!*fd)
+            return -errno;
+    }
+    end = lseek(*fd - 1, 0, SEEK_END);
+    if (end < 0)
+        return -errno;
+    output->fd = *fd - 1;
+    output->begin = output->at = ((uint64_t)end + PAGE - 1) / PAGE * PAGE;
+    return write_out(output);
+}
 
 static int put(void *context, const void *block, size_t bytes)
 {
     struct output *output = context;
-    struct dft_source_file *file = output->file;
 
-    if (file->memory_bytes + bytes > output->capacity) {
-        size_t capacity = 2 * output->capacity + bytes;
-        char *bigger = realloc(file->memory, capacity);
+    if (output->used + bytes > output->capacity) {
+        size_t capacity = 2 * output->capacity + bytes + 4096;
+        char *bigger = realloc(output->bytes, capacity);
 
         if (!bigger)
             return -ENOMEM;
-        file->memory = bigger;
+        output->bytes = bigger;
         output->capacity = capacity;
     }
-    memcpy(file->memory + file->memory_bytes, block, bytes);
-    file->memory_bytes += bytes;
-    return 0;
+    memcpy(output->bytes + output->used, block, bytes);
+    output->used += bytes;
+    if (output->used < WRITE_BYTES)
+        return 0;
+    if (output->fd >= 0)
+        return write_out(output);
+    return atomic_load(&output->converting->source->in_memory) + output->used > MEMORY_MAX ? spill(output) : 0;
 }
 
 static int again(void *context)
 {
     struct output *output = context;
 
-    output->file->memory_bytes = 0;
-    return 0;
+    output->used = 0;
+    output->at = output->begin;
+    return output->fd >= 0 && ftruncate(output->fd, (off_t)output->begin) ? -errno : 0;
 }
 
 static void progress(void *context, uint64_t bytes)
@@ -149,41 +213,186 @@ static void progress(void *context, uint64_t bytes)
                         (atomic_fetch_add(&converting->done, new) + new) >> 20, (converting->bytes >> 20) + 1);
 }
 
-/* The keys of its processes come from here: no two files that are there at the same time have one. */
-static uint64_t identity_of(const struct stat *st)
-{
-    uint64_t words[5] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
-                         (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
+/* --- conversion ---------------------------------------------------------------------------------------------------- */
 
-    return dft_name_id(words, sizeof words);
+/* The blocks of [begin, end) of a file. */
+static int scan_range(struct converting *converting, uint32_t number, int fd, uint64_t begin, uint64_t end,
+                      struct dft_decoder *decoder)
+{
+    struct dft_scanned *scanned = &converting->scanned[number];
+    uint64_t from = begin / PAGE * PAGE;
+    char *bytes;
+    int rc;
+
+    if (end <= begin)
+        return 0;
+    bytes = mmap(NULL, end - from, PROT_READ, MAP_PRIVATE, fd, (off_t)from);
+    if (bytes == MAP_FAILED)
+        return -errno;
+    rc = dft_scan_bytes(converting->source, number, bytes + (begin - from), end - begin, decoder, scanned);
+    munmap(bytes, end - from);
+    for (size_t i = 0; i < scanned->count; i++)
+        scanned->blocks[i].offset += begin;
+    return rc;
 }
 
-static int convert(struct converting *converting, uint32_t number, struct dft_pfw_worker *worker)
+/* Takes what an earlier question left. Returns 1: there was nothing, 0, or -errno. */
+static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
+                      struct dft_decoder *decoder)
 {
     struct dft_source_file *file = &converting->source->files[number];
-    struct output output = {.converting = converting, .file = file};
-    struct dft_pfw_job job = {.path = file->path, .put = put, .again = again, .progress = progress, .context = &output};
-    struct dft_decoder *decoder;
-    struct stat st;
-    int rc = stat(file->path, &st) ? -errno : 0;
+    int rc = 1;
 
-    if (!rc) {
-        job.identity = identity_of(&st);
-        rc = dft_pfw_convert(worker, &job, &file->counts);
+    for (int where = 0; where < 2 && rc == 1; where++) {
+        char *path = dft_index_path(file->path, where);
+        struct stat st;
+        int fd;
+
+        if (!path || !dft_index_fits(path, key, decoder, &file->counts)) {
+            free(path);
+            continue;
+        }
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0 && !fstat(fd, &st)) {
+            file->blocks_path = path;
+            path = NULL;
+            rc = scan_range(converting, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder);
+            if (file->skipped.damaged || file->skipped.bytes || rc < 0) { /* not as it was written: made anew */
+                dft_scanned_fini(&converting->scanned[number]);
+                memset(&file->skipped, 0, sizeof file->skipped);
+                file->blocks = 0;
+                free(file->blocks_path);
+                file->blocks_path = NULL;
+                rc = rc == -ENOMEM ? rc : 1;
+            }
+        }
+        if (fd >= 0)
+            close(fd);
+        free(path);
+    }
+    return rc;
+}
+
+/* Begins an index where one may be written. */
+static void begin_index(struct output *output, const char *trace, char **path, char **temporary)
+{
+    *path = *temporary = NULL;
+    for (int where = 0; where < 2 && output->fd < 0; where++) {
+        free(*path);
+        *path = dft_index_path(trace, where);
+        output->fd = *path ? dft_index_begin(*path, temporary) : -1;
+    }
+    if (output->fd < 0) {
+        output->fd = -1;
+        free(*path);
+        *path = NULL;
+        return;
+    }
+    output->is_index = 1;
+    output->begin = output->at = DFT_ORIGIN_ROOM;
+}
+
+/* What was converted becomes the file's blocks. */
+static int settle(struct converting *converting, uint32_t number, struct output *output, struct dft_decoder *decoder)
+{
+    struct dft_source_file *file = &converting->source->files[number];
+    int rc;
+
+    if (output->fd < 0) {
+        file->memory = output->bytes;
+        file->memory_bytes = output->used;
+        output->bytes = NULL;
+        atomic_fetch_add(&converting->source->in_memory, file->memory_bytes);
+        return dft_scan_bytes(converting->source, number, file->memory, file->memory_bytes, decoder,
+                              &converting->scanned[number]);
+    }
+    rc = write_out(output);
+    if (!rc && !output->is_index && asprintf(&file->blocks_path, "/proc/self/fd/%d", output->fd) < 0) {
+        file->blocks_path = NULL;
+        rc = -ENOMEM;
+    }
+    return rc ? rc : scan_range(converting, number, output->fd, output->begin, output->at, decoder);
+}
+
+/* The trace as it was when the conversion began is what the index is of: if it has grown since, the index fits no more,
+ * and the next question makes a new one. */
+static void note_growth(struct dft_source *source, const char *path, const struct dft_index_key *key)
+{
+    struct dft_index_key now;
+    struct stat st;
+
+    if (stat(path, &st))
+        return;
+    dft_index_key_of(&now, &st);
+    if (now.identity != key->identity)
+        dft_source_note(source, 0, "%s: it changed while it was read; shown is what was there then", path);
+}
+
+static int convert_into(struct converting *converting, uint32_t number, unsigned worker,
+                        const struct dft_index_key *key, int with_index)
+{
+    struct dft_source_file *file = &converting->source->files[number];
+    struct output output = {.converting = converting, .worker = worker, .fd = -1};
+    struct dft_pfw_job job = {.path = file->path,
+                              .identity = key->identity,
+                              .put = put,
+                              .again = again,
+                              .progress = progress,
+                              .context = &output};
+    char *path = NULL, *temporary = NULL;
+    int rc;
+
+    if (with_index)
+        begin_index(&output, file->path, &path, &temporary);
+    rc = dft_pfw_convert(converting->workers[worker], &job, &file->counts);
+    if (!rc)
+        rc = settle(converting, number, &output, converting->decoders[worker]);
+    if (output.is_index && !rc) {
+        rc = dft_index_end(output.fd, output.at, temporary, path, key, &file->counts,
+                           dft_pfw_worker_encoder(converting->workers[worker]));
+        if (!rc) {
+            file->blocks_path = path;
+            path = NULL;
+        }
+    } else if (output.is_index) {
+        close(output.fd);
+        unlink(temporary);
+    }
+    free(output.bytes);
+    free(path);
+    free(temporary);
+    return rc;
+}
+
+static int convert(struct converting *converting, uint32_t number, unsigned worker)
+{
+    struct dft_source *source = converting->source;
+    struct dft_source_file *file = &source->files[number];
+    struct dft_index_key key;
+    struct stat st;
+    int rc = stat(file->path, &st) ? -errno : 1;
+
+    if (rc == 1) {
+        dft_index_key_of(&key, &st);
+        if (!source->no_index)
+            rc = take_index(converting, number, &key, converting->decoders[worker]);
+    }
+    if (rc == 1) {
+        rc = convert_into(converting, number, worker, &key, !source->no_index && st.st_size);
+        if (rc == -ENOSPC || rc == -EDQUOT || rc == -EIO) { /* the index has no room: without it, then */
+            dft_scanned_fini(&converting->scanned[number]);
+            file->blocks = 0;
+            rc = convert_into(converting, number, worker, &key, 0);
+        }
+        note_growth(source, file->path, &key);
     }
     if (rc && rc != -ENOMEM) {
         file->error = -rc;
-        dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(-rc));
+        dft_source_note(source, 1, "%s: %s", file->path, strerror(-rc));
         return 0;
     }
-    if (rc)
-        return rc;
-    note_counts(converting->source, file->path, &file->counts);
-    decoder = dft_decoder_create();
-    rc = decoder ? dft_scan_bytes(converting->source, number, file->memory, file->memory_bytes, decoder,
-                                  &converting->scanned[number])
-                 : -ENOMEM;
-    dft_decoder_destroy(decoder);
+    if (!rc)
+        note_counts(source, file->path, &file->counts);
     return rc;
 }
 
@@ -194,10 +403,12 @@ static int convert_piece(void *context, unsigned worker, size_t from, size_t to)
 
     if (!converting->workers[worker])
         converting->workers[worker] = dft_pfw_worker_create();
-    if (!converting->workers[worker])
+    if (!converting->decoders[worker])
+        converting->decoders[worker] = dft_decoder_create();
+    if (!converting->workers[worker] || !converting->decoders[worker])
         return -ENOMEM;
     for (size_t i = from; !rc && i < to; i++)
-        rc = convert(converting, converting->files[i], converting->workers[worker]);
+        rc = convert(converting, converting->files[i], worker);
     return rc;
 }
 
@@ -230,8 +441,10 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
     rc = dft_work_run(source->threads, count, 1, convert_piece, &converting);
     dft_source_progress(source, "", 1, 1);
     note_traits(source);
-    for (unsigned i = 0; i < DFT_THREADS_MAX; i++)
+    for (unsigned i = 0; i < DFT_THREADS_MAX; i++) {
         dft_pfw_worker_destroy(converting.workers[i]);
+        dft_decoder_destroy(converting.decoders[i]);
+    }
     free(converting.files);
     return rc;
 }

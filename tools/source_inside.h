@@ -7,7 +7,8 @@
 
 #include "source.h"
 
-#define DFT_TYPES 16u /* block types that are counted apart */
+#define DFT_THREADS_MAX 64u
+#define DFT_TYPES       16u /* block types that are counted apart */
 
 struct dft_notes {
     pthread_mutex_t lock;
@@ -33,7 +34,9 @@ struct dft_source {
     uint64_t start_ns, end_ns;
     size_t used[DFT_TYPES];
     unsigned threads;
-    int quiet, dedupe;
+    int quiet, dedupe, no_index;
+    int spill[DFT_THREADS_MAX]; /* descriptor + 1 of a file without a name, with converted blocks; by worker */
+    _Atomic uint64_t in_memory; /* bytes of converted blocks */
     _Atomic uint64_t ambiguous, ambiguous_files; /* events of foreign traces on files whose hash has several names */
     _Atomic uint64_t estimated, estimated_files;
     uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */

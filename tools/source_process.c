@@ -29,7 +29,7 @@ static int collect_keys(const struct dft_source *source, const struct dft_scanne
 
         /* Most files are of one process: repetitions are left out here, before the sort. */
         for (size_t i = 0; i < scanned[f].count; i++) {
-            if (!i || scanned[f].keys[i] != last)
+            if (scanned[f].keys[i] && (!i || scanned[f].keys[i] != last)) /* 0: of no process */
                 (*keys)[all++] = scanned[f].keys[i];
             last = scanned[f].keys[i];
         }

@@ -64,8 +64,10 @@ static int read_bytes(struct dft_reader *reader, const struct dft_block *block, 
     if (reader->fd < 0 || reader->file != block->file) {
         if (reader->fd >= 0)
             close(reader->fd);
+        const struct dft_source_file *file = &reader->source->files[block->file];
+
         reader->file = block->file;
-        reader->fd = open(reader->source->files[block->file].path, O_RDONLY | O_CLOEXEC);
+        reader->fd = open(file->blocks_path ? file->blocks_path : file->path, O_RDONLY | O_CLOEXEC);
         if (reader->fd < 0)
             return -errno;
     }

@@ -5,8 +5,6 @@
 #include "source_inside.h"
 #include "work.h"
 
-#define DFT_THREADS_MAX 64u
-
 /* One block, and its position in the list. Errors of one block are noted and passed over by the function; what it
  * returns ends all. */
 typedef int dft_blocks_fn(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,

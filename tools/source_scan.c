@@ -126,7 +126,7 @@ static void block_fill(struct dft_block *block, const struct dft_block_header *h
                                 .raw = header->raw,
                                 .payload_crc = header->payload_crc,
                                 .type = header->type};
-    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_INDEX)
+    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_ORIGIN)
         block->state = DFT_BLOCK_UNKNOWN;
 }
 
@@ -189,9 +189,8 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
         file->kind = DFT_FILE_LIVE; /* read later, when it is known what the traces cover */
         return 0;
     }
-    if (dft_foreign_name(file->path) ||
-        (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES))) {
-        file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
+    if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES)) {
+        file->kind = DFT_FILE_FOREIGN;
         return 0;
     }
     madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
@@ -210,8 +209,14 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
     struct dft_source_file *file = &source->files[number];
     struct stat st;
     void *bytes;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC), rc = 0;
+    int fd, rc = 0;
 
+    if (dft_foreign_name(file->path) && !stat(file->path, &st)) {
+        file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
+        file->bytes = (uint64_t)st.st_size;
+        return 0;
+    }
+    fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         note_unreadable(source, file, errno);
         return 0;
