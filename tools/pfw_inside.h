@@ -35,7 +35,7 @@ struct dft_pfw_process {
     uint64_t last_ns; /* end of the latest event in the file's order */
     uint64_t end_ns;  /* of the "end" record */
     uint64_t events;
-    uint8_t ended;
+    uint8_t started, ended; /* there was a record "start", "end" */
     uint8_t ours; /* written by `dftmerge export`: start and end were no events there */
 };
 

@@ -115,6 +115,7 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
     int64_t number;
     char version[48];
 
+    process->started = 1;
     if (!process->record.start_ns)
         process->record.start_ns = start_ns;
     if (value && !dft_pfw_signed(value, &number))
@@ -132,6 +133,12 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
     process->ours = value && value->text.length == 7 && !memcmp(value->text.bytes, "dftrace", 7);
 }
 
+/* The oldest writers say nothing of start and end: then the file must do, which is closed, or at least not torn. */
+static int has_end(const struct dft_pfw *pfw, const struct dft_pfw_process *process)
+{
+    return process->ended || pfw->closed || (!process->started && !pfw->counts->torn && !pfw->counts->why);
+}
+
 void dft_pfw_processes_put(struct dft_pfw *pfw)
 {
     for (uint32_t i = 0; i < pfw->nprocesses && !pfw->error; i++) {
@@ -143,7 +150,7 @@ void dft_pfw_processes_put(struct dft_pfw *pfw)
         dft_pfw_process_text(pfw, process, &process->record.host, dft_pfw_short_text(pfw, process->host));
         bytes = dft_encode_process(pfw->encoder, &process->record, &block);
         dft_pfw_put(pfw, block, bytes);
-        if (!process->ended && !pfw->closed)
+        if (!has_end(pfw, process))
             continue;
         end.time_ns = process->end_ns;
         if (!process->ended)

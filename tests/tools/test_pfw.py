@@ -334,6 +334,18 @@ def processes(directory):
     assert found["processes"] == 2 and sorted(g["host"] for g in found["groups"]) == ["h0", "h1"]
 
 
+def ends(directory):
+    """A process that started and has no end is told of; where writers never say either, only torn files are."""
+    start, end = (f'{{"id":{i},"name":"{n}","cat":"dftracer","pid":8,"tid":8,"ts":{T0 + i},"dur":0,"ph":"X","args":{{"ppid":1}}}}'
+                  for i, n in ((1, "start"), (9, "end")))
+    call = f'{{"id":3,"name":"read","cat":"POSIX","pid":8,"tid":8,"ts":{T0 + 3},"dur":1,"ph":"X"}}'
+    for number, (text, missing) in enumerate((([start, call, end], 0), ([start, call], 1), (["[", start, call, "]"], 0),
+                                              ([call], 0), ([call, call[:30]], 1))):
+        path = write(directory / f"{number}.pfw", "\n".join(text))
+        done = dftmerge("check", "--json", path, expect=missing)
+        assert json.loads(done.out)["without_end"] == missing, (number, done)
+
+
 def round_trip(directory):
     """A native trace, written as DFTracer's and read back: the same counts and bytes."""
     for seed in (1, 2, 3):
@@ -414,4 +426,4 @@ def real_traces(directory):
 
 if __name__ == "__main__":
     main([dialects, all_together, frames, broken_lines, texts, hashes, times, repetitions, compressed, other_records,
-          aggregated, enclosing, processes, round_trip, other_commands, mutations, real_traces])
+          aggregated, enclosing, processes, ends, round_trip, other_commands, mutations, real_traces])
