@@ -241,7 +241,7 @@ const char *dft_lines_fill(struct dft_lines *lines, int *error)
         lines->at = in->text;
         lines->end = in->text + kept + got;
         if (!got) {
-            lines->torn = kept > 0;
+            lines->torn |= kept > 0;
             lines->too_long += (uint64_t)passing;
             return kept && !passing ? lines->end : NULL;
         }
