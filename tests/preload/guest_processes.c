@@ -125,7 +125,6 @@ static int raw_clone(void)
     return 0;
 }
 
-#if defined(__x86_64__)
 static int clone_fd;
 
 __attribute__((used)) static void clone_begins(long number)
@@ -135,7 +134,10 @@ __attribute__((used)) static void clone_begins(long number)
     _exit(7);
 }
 
-/* syscall() returns in the child on the stack that it is given, to what lies on top of it; registers are the parent's. */
+/* syscall() returns in the child on the stack that it is given; registers are the parent's, but for the return address on x86-64, which
+ * lies on top of the stack: what is left without it is a multiple of 16. */
+#if defined(__x86_64__)
+#define ON_TOP 1
 void clone_entry(void);
 __asm__(".text\nclone_entry:\n\tmovq %rbx, %rdi\n\tcall clone_begins\n");
 
@@ -149,13 +151,30 @@ static long clone_with(long call, long a, long b, long number)
                      : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
     return result;
 }
+#else
+#define ON_TOP 2
+static void clone_entry(void) {}
+
+static long clone_with(long call, long a, long b, long number)
+{
+    register long x0 __asm__("x0") = call;
+    register long x1 __asm__("x1") = a;
+    register long x2 __asm__("x2") = b;
+    register long x19 __asm__("x19") = number;
+
+    __asm__ volatile("bl syscall\n\tcbnz x0, 1f\n\tmov x0, x19\n\tbl clone_begins\n1:"
+                     : "+r"(x0), "+r"(x1), "+r"(x2)
+                     : "r"(x19)
+                     : "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+                       "x30", "memory", "cc");
+    return x0;
+}
 #endif
 
 static int clone_with_stack(void)
 {
-#if defined(__x86_64__)
     static void *stack[8192] __attribute__((aligned(16)));
-    void **top = &stack[8191];
+    void **top = &stack[8192 - ON_TOP];
 
     clone_fd = make_file("file");
     for (int i = 0; i < 4; i++) {
@@ -163,14 +182,13 @@ static int clone_with_stack(void)
         struct clone_args args = {.flags = (uint64_t)flags & ~UINT64_C(255),
                                   .exit_signal = SIGCHLD,
                                   .stack = (uint64_t)(uintptr_t)stack,
-                                  .stack_size = sizeof stack - sizeof *stack};
+                                  .stack_size = sizeof stack - ON_TOP * sizeof *stack};
 
         top[0] = (void *)clone_entry;
         guest_need(pwrite(clone_fd, "parent", 6, i) == 6, "pwrite");
         say_status("status", (pid_t)(i < 2 ? clone_with(SYS_clone, flags, (long)top, 100 + i)
                                            : clone_with(SYS_clone3, (long)&args, sizeof args, 100 + i)));
     }
-#endif
     return 0;
 }
 
