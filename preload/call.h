@@ -67,7 +67,8 @@ struct dft_probe {
     uint64_t start; /* ticks */
     int64_t offset; /* of the descriptor before the call; -1: not known */
     uint32_t started, finished;
-    int asked; /* the offset is the kernel's */
+    int asked;   /* the offset is the kernel's */
+    int counted; /* of calls on streams: it is a turn, because there are several threads */
     int fd;
     int error;  /* errno before the call, where it must be told apart */
     int sticky; /* the stream's error mark was set before: errno tells whether this call failed */

@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
         if (errno == DFT_NO_ERRNO)
             errno = probe->error;
     }
-    if (args->measured && !failed)
+    if (args->measured && !failed && dft_stream_turn_is_alone(probe)) /* else others moved the position, too */
         result = dft_stream_measure(args->stream, probe->open,
                                     op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
     else if (op == DFT_OP_FGETS && args->text && raw)

@@ -117,14 +117,14 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
     return offset;
 }
 
-/* A seek is a turn, too. Its end: the kernel's offset was this one, or -1: it failed. */
-void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
-
-static inline void dft_seek_begin(struct dft_probe *probe)
+static inline void dft_turn_begin(struct dft_probe *probe)
 {
     probe->started = dft_turn_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
 }
+
+/* A seek is a turn, too. Its end: the kernel's offset was this one, or -1: it failed. */
+void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
 
 static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
 {
@@ -165,18 +165,35 @@ static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int
     return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }
 
-/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending. */
-int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum dft_op op, int64_t moved);
+/* Where several threads are, calls on a stream are turns, too: of two at the same time nobody knows which was first. */
+static inline void dft_stream_turn_begin(struct dft_probe *probe)
+{
+    probe->counted = !dft_is_single();
+    if (probe->counted)
+        dft_turn_begin(probe);
+}
 
-static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int same, enum dft_op op,
+static inline int dft_stream_turn_is_alone(const struct dft_probe *probe)
+{
+    return !probe->counted || dft_turn_is_alone(probe);
+}
+
+static inline void dft_stream_turn_end(const struct dft_probe *probe)
+{
+    if (probe->counted && dft_probe_is_same(probe))
+        dft_turn_add(&probe->open->finished);
+}
+
+/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending, or not alone. */
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved);
+
+static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int alone, enum dft_op op,
                                         int64_t moved)
 {
     int64_t offset;
 
-    if (!same)
-        return -1;
-    if (__builtin_expect(atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
-        return dft_stream_offset_slow(stream, open, op, moved);
+    if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
+        return dft_stream_offset_slow(stream, open, alone, op, moved);
     if (!dft_is_single())
         return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
     offset = atomic_load_explicit(&open->offset, memory_order_relaxed);

@@ -111,13 +111,15 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         if (dft_op_moves_offset(op))
             dft_offset_begin(probe, op);
         if (op == DFT_OP_SEEK)
-            dft_seek_begin(probe);
+            dft_turn_begin(probe);
         if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
             probe->elsewhere = DFT_THERE;
             if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
                 dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
         }
     }
+    if (dft_op_is_stream_data(op))
+        probe->counted = 0;
     if (args->measured && op == DFT_OP_FGETS)
         dft_stream_mark(args->stream, &probe->mark);
     if (args->stream && probe->open) {
@@ -129,6 +131,8 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
             dft_stream_find(probe->open, args->stream);
         if (!args->run && dft_self && dft_self->runs_open)
             dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
+        if (dft_op_is_stream_data(op))
+            dft_stream_turn_begin(probe);
     }
     probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
     if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
@@ -159,13 +163,18 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         struct dft_probe probe_copy = *probe;
 
         dft_end_unrecorded(&probe_copy);
+        if (dft_op_is_stream_data(op))
+            dft_stream_turn_end(probe);
         return;
     }
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, moved);
     else if (dft_op_is_stream_data(op)) {
-        offset = dft_stream_offset(args->stream, probe->open, dft_probe_is_same(probe), op, moved);
+        offset = dft_probe_is_same(probe)
+                     ? dft_stream_offset(args->stream, probe->open, dft_stream_turn_is_alone(probe), op, moved)
+                     : -1;
+        dft_stream_turn_end(probe);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }

@@ -181,17 +181,17 @@ void dft_stream_find(struct dft_open *open, const FILE *stream)
 }
 
 /* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
-int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum dft_op op, int64_t moved)
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
-    int64_t position;
+    int64_t position, offset;
 
     if (flags & DFT_OPEN_NEW)
         flags = first_offset(open, dft_stream_fd(stream));
     if (flags & DFT_OPEN_NOWHERE)
         return -1;
-    if (flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
+    if (alone && flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
         atomic_store_explicit(&open->offset, position, memory_order_relaxed);
         atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
         return position - moved;
@@ -204,7 +204,8 @@ int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, enum d
             atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
         return -1;
     }
-    return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    offset = atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    return alone ? offset : -1;
 }
 
 void dft_end_unrecorded(struct dft_probe *probe)

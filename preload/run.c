@@ -205,8 +205,9 @@ void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe,
 
 /* --- quick calls that no open run takes --------------------------------------------------------------------------- */
 
-void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, FILE *stream, int64_t moved)
+void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_run_call *quick, int64_t moved)
 {
+    FILE *stream = quick->stream;
     struct dft_probe probe = {.fd = dft_stream_fd(stream), .start = dft_ticks()};
     struct dft_thread *self;
     int64_t offset;
@@ -216,7 +217,7 @@ void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, FILE *stream
     if (probe.word & DFT_FD_TRACED && (self = dft_thread_get())) {
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
-        offset = dft_stream_offset(stream, probe.open, 1, op, moved);
+        offset = dft_stream_offset(stream, probe.open, dft_run_turn_is_alone(quick), op, moved);
         dft_run_add_timed(self, &probe, call, stream, offset, moved, probe.start,
                           dft_access_bits(probe.open, offset, moved));
     }
@@ -252,7 +253,7 @@ void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const stru
     } else {
         if (op == DFT_OP_FGETS && quick->text && raw)
             moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size);
-        dft_run_begin_quick(call, op, quick->stream, moved);
+        dft_run_begin_quick(call, op, quick, moved);
     }
     errno = error;
 }

@@ -32,13 +32,46 @@ struct dft_run_call {
     const char *text; /* NULL: a character */
     uint64_t size;
     int newline;
-    uint64_t word;               /* of the descriptor */
+    uint64_t word; /* of the descriptor */
+    uint32_t started;
+    int counted;                 /* as a turn */
     struct dft_stream_mark mark; /* the area that it works on, before the call */
 };
 
 static inline uint64_t dft_run_key(const FILE *stream, enum dft_call_number call)
 {
     return (uint64_t)(uintptr_t)stream ^ (uint64_t)call << 48;
+}
+
+/* Where several threads are, it is a turn (offset.h). Returns 0 when it is not alone. */
+static inline int dft_run_turn_begin(struct dft_run_call *quick)
+{
+    struct dft_open *open = dft_fd_open(quick->word);
+
+    quick->counted = !dft_is_single();
+    if (__builtin_expect(!quick->counted, 1))
+        return 1;
+    quick->started = dft_turn_add(&open->started);
+    if (quick->started == atomic_load_explicit(&open->finished, memory_order_acquire))
+        return 1;
+    dft_turn_add(&open->finished);
+    return 0;
+}
+
+static inline int dft_run_turn_is_alone(const struct dft_run_call *quick)
+{
+    return !quick->counted ||
+           atomic_load_explicit(&dft_fd_open(quick->word)->started, memory_order_acquire) == quick->started + 1;
+}
+
+/* Does the call happen where the run ends? */
+static inline int dft_run_goes_on(const struct dft_run *run, const struct dft_run_call *quick)
+{
+    int64_t at = atomic_load_explicit(&dft_fd_open(quick->word)->offset, memory_order_relaxed);
+
+    return !quick->counted ||
+           (dft_run_turn_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) == at
+                                         : run->offset < 0);
 }
 
 /* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what is needed. */
@@ -57,7 +90,7 @@ static inline __attribute__((always_inline)) int dft_run_is_quick(enum dft_op op
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
     }
-    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_RUN_ROOM : 1);
+    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_RUN_ROOM : 1) && dft_run_turn_begin(quick);
 }
 
 /* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads may have moved the pointers. */
@@ -80,7 +113,7 @@ static inline __attribute__((always_inline)) int64_t dft_run_moved(enum dft_op o
 }
 
 /* The slow ways to record a quick call that was made. */
-void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, FILE *stream, int64_t moved);
+void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_run_call *quick, int64_t moved);
 void dft_run_finish_unsure(enum dft_call_number call, enum dft_op op, const struct dft_run_call *quick, int64_t raw,
                            int pointer);
 
@@ -140,6 +173,10 @@ static inline __attribute__((always_inline)) int dft_run_add_quick(enum dft_call
     run = dft_run_find(self, dft_run_key(quick->stream, call), quick->word);
     if (__builtin_expect(run == NULL, 0))
         return 0;
+    if (__builtin_expect(!dft_run_goes_on(run, quick), 0)) {
+        atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
+        return 0;
+    }
     dft_run_add(run, dft_run_pack(1, (uint64_t)moved));
     __asm__ volatile("" : : : "memory");
     atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
@@ -158,13 +195,18 @@ dft_run_finish(enum dft_call_number call, enum dft_op op, const struct dft_run_c
     int64_t moved = dft_run_moved(op, quick, raw, pointer);
 
     if (__builtin_expect(moved >= 0, 1)) {
-        if (__builtin_expect(!dft_run_add_quick(call, quick, moved), 0))
-            dft_run_begin_quick(call, op, quick->stream, moved);
+        if (__builtin_expect(!dft_run_add_quick(call, quick, moved), 0)) {
+            struct dft_run_call copy = *quick;
+
+            dft_run_begin_quick(call, op, &copy, moved);
+        }
     } else {
         struct dft_run_call copy = *quick;
 
         dft_run_finish_unsure(call, op, &copy, raw, pointer);
     }
+    if (__builtin_expect(quick->counted, 0))
+        dft_turn_add(&dft_fd_open(quick->word)->finished);
 }
 
 #endif

@@ -144,6 +144,51 @@ static int stream_is_gone(void)
     return 0;
 }
 
+#define PARTS 20000
+
+static FILE *shared_stream;
+
+/* Each says by an offset of its own which part it has got. */
+static void *read_parts(void *unused)
+{
+    uint32_t part[16];
+    int fd = make_file("got");
+
+    while (fread(part, sizeof part, 1, shared_stream) == 1)
+        guest_need(pwrite(fd, "x", 1, part[0]) == 1, "pwrite");
+    return unused;
+}
+
+static void *read_letters(void *unused)
+{
+    while (fgetc(shared_stream) != EOF)
+        ;
+    return unused;
+}
+
+static int threads_on_one_stream(void)
+{
+    static uint32_t parts[PARTS][16];
+    void *(*const how[2])(void *) = {read_parts, read_letters};
+    int fd = make_file("parts");
+    pthread_t threads[2];
+
+    for (uint32_t i = 0; i < PARTS; i++)
+        parts[i][0] = i;
+    guest_need(pwrite(fd, parts, sizeof parts, 0) == sizeof parts, "pwrite");
+    for (int i = 0; i < 2; i++) {
+        shared_stream = fopen("parts", "r");
+        guest_need(shared_stream != NULL, "fopen");
+        for (int k = 0; k < 2; k++)
+            guest_need(!pthread_create(&threads[k], NULL, how[i], NULL), "thread");
+        for (int k = 0; k < 2; k++)
+            guest_need(!pthread_join(threads[k], NULL), "join");
+        guest_say("position", ftell(shared_stream));
+        guest_say("fclose", fclose(shared_stream));
+    }
+    return 0;
+}
+
 static _Atomic int nothing_more;
 
 static void *write_all_the_time(void *unused)
@@ -209,6 +254,7 @@ static int urgent_thread(void)
 const struct guest_case guest_races[] = {{"signal_of_a_vfork_child", signal_of_a_vfork_child},
                                          {"vfork_over_all_numbers", vfork_over_all_numbers},
                                          {"seeks_of_another_thread", seeks_of_another_thread},
+                                         {"threads_on_one_stream", threads_on_one_stream},
                                          {"stream_is_gone", stream_is_gone},
                                          {"urgent_thread", urgent_thread},
                                          {NULL, NULL}};

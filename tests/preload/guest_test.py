@@ -450,6 +450,27 @@ def a_thread_that_seeks_while_another_reads(directory):
 
 
 @tests.case
+def threads_that_read_one_stream(directory):
+    traced = both(directory, "threads_on_one_stream")
+    whole(traced)
+    events, last, wrong, parts = events_of(traced), {}, [], 0
+    for event in sorted(events, key=lambda e: e["seq"]):
+        tid = event["tid"]
+        if event["name"] == "fread":
+            last[tid] = event.get("offset")
+        elif event["name"] == "pwrite" and event["file"] == "work/got":
+            parts += 1
+            if last[tid] not in (None, 64 * event["offset"]):
+                wrong.append((last[tid], 64 * event["offset"]))
+    equal(parts, 20000, "parts")
+    equal(wrong[:5], [], f"{len(wrong)} offsets are wrong: (found, right one)")
+    letters = [e for e in events if e["name"] == "fgetc"]
+    equal(sum(e["bytes"] for e in letters), 64 * 20000, "letters")
+    spans = sorted((e["offset"], e["offset"] + e["bytes"]) for e in letters if e.get("offset") is not None and e["bytes"])
+    equal([(a, b) for a, b in zip(spans, spans[1:]) if a[1] > b[0]][:5], [], "letters that two have read")
+
+
+@tests.case
 def a_stream_whose_memory_is_gone(directory):
     events = events_of(both(directory, "stream_is_gone"))
     equal(sum(e["bytes"] for e in events if e["name"] == "getc"), 13, "letters")
