@@ -36,7 +36,7 @@ struct dft_pfw_process {
     uint64_t end_ns;  /* of the "end" record */
     uint64_t events;
     uint8_t started, ended; /* there was a record "start", "end" */
-    uint8_t ours; /* written by `dftmerge export`: start and end were no events there */
+    uint8_t ours;           /* written by `dftmerge export`: start and end were no events there */
 };
 
 /* Events of one thread of one process that are not in a block yet. Texts of arguments are offsets into `text`. */
