@@ -144,7 +144,8 @@ def died_of_signal(endings, process, until):
 def cut_short(notes):
     """(file, process) of those that were not whole yet when their process was killed."""
     for note in notes:
-        found = re.match(r"(.*-(\d+)-\d+-[0-9a-f]+\.dft(?:\.live)?): (?:empty|not a live file)", note)
+        # the last: there was no room for a live file (a limit on the size of files), and a signal of that limit ended it
+        found = re.match(r"(.*-(\d+)-\d+-[0-9a-f]+\.dft(?:\.live)?): (?:empty|not a live file|process \d+ has no end and no live file)", note)
         if found:
             yield found.group(1), int(found.group(2))
 
@@ -155,11 +156,6 @@ def check_traces(place, endings, dropped):
         return
     wait_for_the_last(place)
     done = dftmerge("check", "--json", "-q", place, seconds=SECONDS)
-    for _ in range(5):  # a background process may end between the look at its trace and that at its live file
-        if b"has no end and no live file" not in done.out + done.err:
-            break
-        time.sleep(0.3)
-        done = dftmerge("check", "--json", "-q", place, seconds=SECONDS)
     true(done.out, f"dftmerge check says nothing: {done.err.decode()}")
     report = json.loads(done.out)
     until = time.monotonic() + WITNESS_SECONDS
@@ -187,7 +183,7 @@ def check_traces(place, endings, dropped):
             if status not in (None, process["status"] << 8):
                 wrong.append(f"{who}: the trace says it ended with {process['status']}, the kernel {status:#x}")
     true(not wrong, f"{len(wrong)} processes: " + "; ".join(wrong[:4]))
-    true(report["live_left"] or report["good"], f"dftmerge check: {report['notes'][:3]}")
+    true(report["live_left"] or report["good"] or len(begun) == len(report["notes"]), f"dftmerge check: {report['notes'][:3]}")
 
 
 def both(directory, command, prepare=None, expect=0, rules=(), ignore=(), least=1, **more):
