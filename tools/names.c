@@ -45,7 +45,8 @@ struct dft_names *dft_names_create(void)
 
     if (!names)
         return NULL;
-    names->table = cds_lfht_new(4096, 4096, 0, CDS_LFHT_AUTO_RESIZE, NULL);
+    /* With a count of its nodes it grows as they do; without, for the longest chain, that is without end: a million names took 2 GB. */
+    names->table = cds_lfht_new(4096, 4096, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING, NULL);
     if (!names->table) {
         free(names);
         return NULL;
@@ -53,18 +54,21 @@ struct dft_names *dft_names_create(void)
     return names;
 }
 
+/* The nodes go in the order of the table: each is the first of its bucket then, and need not be searched for while the table shrinks. */
 void dft_names_destroy(struct dft_names *names)
 {
     struct node *node, *next_node;
     struct entry *entry, *next_entry;
+    struct cds_lfht_iter iter;
 
     if (!names)
         return;
-    for (node = names->nodes; node; node = node->next) {
-        rcu_read_lock();
+    rcu_read_lock();
+    cds_lfht_for_each_entry(names->table, &iter, node, hash)
+    {
         cds_lfht_del(names->table, &node->hash);
-        rcu_read_unlock();
     }
+    rcu_read_unlock();
     cds_lfht_destroy(names->table, NULL);
     for (node = names->nodes; node; node = next_node) {
         next_node = node->next;

@@ -6,9 +6,10 @@ import csv
 import io
 import json
 import os
+import subprocess
 import sys
 
-from faults import FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, summary, tracing, true
+from faults import DFTMERGE, FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, summary, tracing, true
 
 tests = Tests()
 KIB_OF_A_PROCESS = 4096  # resident, all but rings
@@ -71,6 +72,12 @@ def many_files(directory):
     equal(events_named(directory, "access"), n, "calls")
     files = [e["file"] for e in dump(directory / "traces") if e["name"] == "access"]
     equal(files, [f"{directory}/traced/name{i}" for i in range(n)], "names")
+    for command, bytes_of_a_name in (("dump", 200), ("summary", 1024)):
+        process = subprocess.Popen([DFTMERGE, command, directory / "traces"], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        equal(status, 0, f"dftmerge {command}")
+        bound = (64 << 10) + n * bytes_of_a_name // 1024
+        true(usage.ru_maxrss <= bound, f"dftmerge {command} took {usage.ru_maxrss} KiB for {n} names: more than {bound}")
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
