@@ -68,6 +68,8 @@ static const char *block_fault(const uint8_t *at, size_t left, struct dft_block_
         return why;
     if (left - HEADER < header->stored)
         return "cut short";
+    if (header->type == DFT_BLOCK_UNFINISHED)
+        return NULL;
     if (dft_crc32c(0, at + HEADER, header->stored) == header->payload_crc)
         return NULL;
     skipped->vain += header->stored;
@@ -94,8 +96,12 @@ int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_
             *found = at;
             while (padding-- && end < length && !start[end])
                 end++;
-            *offset = end;
-            return 1;
+            *offset = at = end;
+            if (header->type != DFT_BLOCK_UNFINISHED)
+                return 1;
+            skipped->unfinished++;
+            skipped->holes += at - *found;
+            continue;
         }
         if (!skipped->damaged++) {
             skipped->first_damaged = at;

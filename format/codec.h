@@ -79,7 +79,8 @@ uint32_t dft_crc32c(uint32_t crc, const void *bytes, size_t length);
  * behind the block found at *found (its header is copied to *header, already checked: magic, version, checksums,
  * limits), and what was passed over is added to *skipped (zeroed by the caller at first). */
 struct dft_skipped {
-    uint64_t holes;         /* bytes of zeros */
+    uint64_t holes;         /* bytes of zeros, and of unfinished blocks */
+    uint32_t unfinished;    /* blocks of that type: no damage */
     uint64_t bytes;         /* other bytes that belong to no whole block */
     uint32_t damaged;       /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
     uint64_t first_damaged; /* offset of the first of them */

@@ -58,6 +58,11 @@
  *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
  *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`:
  *    events, rows, samples, names; 1 for PROCESS and END.
+ *    UNFINISHED stands where blocks were being written when their writer ended: a header (its tail is `stored`, its raw
+ *    0) and `stored` bytes that nobody is to look at, blocks among them included; there is no payload checksum. A
+ *    writer of more than a page puts it there, then what follows, and last of all the first block's header in its
+ *    place. It is no damage: no event is freed before its block is whole, so what it would have held is in the live file,
+ *    or is a call that had not returned when the process ended.
  *
  * 7. EVENTS. The order is that of the stream (by end, nested ones first). Columns: enum dft_events_column; values are
  *    appended only where the event's flags say "explicit". Prediction state: last size, flags, mode, errno (of
@@ -150,6 +155,7 @@ enum dft_block_type {
     DFT_BLOCK_END = 8,
     DFT_BLOCK_INDEX = 9,
     DFT_BLOCK_ORIGIN = 10,
+    DFT_BLOCK_UNFINISHED = 11,
 };
 
 #define DFT_STREAM_REPEATED (UINT32_C(1) << 31)

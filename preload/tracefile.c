@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 
 #include "clock.h"
+#include "codec.h"
 #include "config.h"
 #include "lifecycle.h"
 #include "sys.h"
@@ -22,6 +23,8 @@
 #define LOWEST_FD  256
 #define HIGHEST_FD 1024
 #define PATH_ROOM  4352u
+#define PAGE       4096u /* what the kernel writes of a page it writes whole, also for a thread that is killed meanwhile */
+#define HEADER     sizeof(struct dft_block_header)
 
 #define REPLACED_MOST 2u
 
@@ -291,6 +294,46 @@ static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size
     return 0;
 }
 
+/* Blocks into their place. Other threads, or a signal, may end this one between any two pages: what it leaves then is zeros, or a block
+ * that says that it is unfinished. The file is as long as that before anything else, since others may be appended to it. */
+static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, size_t *done)
+{
+    struct dft_block_header cover = {.magic = DFT_BLOCK_MAGIC,
+                                     .type = DFT_BLOCK_UNFINISHED,
+                                     .version = DFT_FORMAT_VERSION,
+                                     .stored = (uint32_t)(length - HEADER),
+                                     .tail = (uint32_t)(length - HEADER),
+                                     .key = dft_key};
+    size_t more;
+    int result;
+
+    if (at / PAGE == (at + length - 1) / PAGE)
+        return write_all(fd, blocks, length, at, done);
+    cover.header_crc = dft_crc32c(0, &cover, HEADER);
+    result = write_all(fd, "", 1, at + length - 1, done);
+    *done = 0;
+    if (!result)
+        result = write_all(fd, (const char *)&cover, HEADER, at, done);
+    if (!result) {
+        result = write_all(fd, blocks + HEADER, length - HEADER, at + HEADER, &more);
+        *done += more;
+    }
+    return result ? result : write_all(fd, blocks, HEADER, at, &more);
+}
+
+/* A place for so many bytes; no page ends within the header of blocks that take more than one. */
+static uint64_t reserve(size_t length)
+{
+    uint64_t end = __atomic_load_n(&end_offset, __ATOMIC_RELAXED), at;
+
+    do {
+        uint64_t left = PAGE - end % PAGE;
+
+        at = left < length && left < HEADER ? end + left : end;
+    } while (!__atomic_compare_exchange_n(&end_offset, &end, at + length, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return at;
+}
+
 /* What was not written in whole counts as lost: no piece of it may stay. Zeros are passed over by readers; where nobody has
  * written behind it, the place is used again. */
 static void take_back(int fd, uint64_t at, size_t done, size_t length)
@@ -317,8 +360,8 @@ int dft_tracefile_write(const void *bytes, size_t length)
     users_enter();
     fd = get_fd(&own);
     if (fd >= 0) {
-        at = __atomic_fetch_add(&end_offset, length, __ATOMIC_RELAXED);
-        result = write_all(fd, bytes, length, at, &done);
+        at = reserve(length);
+        result = write_blocks(fd, bytes, length, at, &done);
         if (result)
             take_back(fd, at, done, length);
         if (own)

@@ -21,7 +21,7 @@ void dft_tracefile_remove(void);
 /* Gives up the descriptor (in a forked child: it is the parent's file). */
 void dft_tracefile_forget(void);
 
-/* Appends whole blocks. Any thread, signals blocked; reserves its range by an atomic addition. Returns 0, or -errno (ENOSPC ...): then nothing of
+/* Appends whole blocks. Any thread, signals blocked; reserves its range first. Returns 0, or -errno (ENOSPC ...): then nothing of
  * it is in the file. */
 int dft_tracefile_write(const void *bytes, size_t length);
 

@@ -20,7 +20,7 @@ struct check {
     struct dft_source *source;
     struct dft_decoder **decoders; /* one a worker */
     _Atomic uint64_t undecodable;
-    uint64_t blocks, repeated, overlapping, unknown, damaged, unreadable_bytes, bad_files;
+    uint64_t blocks, repeated, overlapping, unknown, unfinished, damaged, unreadable_bytes, bad_files;
     uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, recovered_files, repaired_files;
     uint64_t endless; /* processes without END or live file */
@@ -127,6 +127,7 @@ static void count_blocks(struct check *check)
     }
     for (uint32_t i = 0; i < nfiles; i++) {
         check->damaged += files[i].skipped.damaged;
+        check->unfinished += files[i].skipped.unfinished;
         check->unreadable_bytes += files[i].skipped.bytes;
         check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes ||
                             files[i].counts.invalid || files[i].counts.why;
@@ -260,6 +261,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "blocks_repeated", check->repeated);
     dft_json_uint(&json, "blocks_overlapping", check->overlapping);
     dft_json_uint(&json, "blocks_unknown", check->unknown);
+    dft_json_uint(&json, "unfinished", check->unfinished);
     dft_json_uint(&json, "bytes_unreadable", check->unreadable_bytes);
     dft_json_uint(&json, "dftracer_files", check->foreign);
     dft_json_uint(&json, "dftracer_records", check->records);
@@ -296,6 +298,8 @@ static void print_text(struct check *check)
         printf("; %llu repeated", (unsigned long long)check->repeated);
     if (check->unknown)
         printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
+    if (check->unfinished)
+        printf("; %llu that their process's end left unfinished", (unsigned long long)check->unfinished);
     if (check->recovered_files)
         printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
     if (check->repaired_files)

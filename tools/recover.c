@@ -143,6 +143,18 @@ static char *new_trace(const char *live)
     return length > tail && strcmp(live + length - tail, ".live") == 0 ? strndup(live, length - tail) : NULL;
 }
 
+/* Is this trace one of the inputs, with nothing in it that is not zero? Its process ended before its first block was whole. */
+static int is_blank(const struct dft_source *source, const char *path)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles);
+
+    for (uint32_t i = 0; i < nfiles; i++)
+        if (files[i].kind == DFT_FILE_TRACE && !strcmp(files[i].path, path))
+            return !files[i].error && !files[i].blocks && !files[i].skipped.damaged && !files[i].skipped.bytes;
+    return 0;
+}
+
 /* Whether a process of another host still runs cannot be seen from here. */
 static int is_elsewhere(const struct dft_source_process *process)
 {
@@ -171,8 +183,10 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
         free(path);
         return -EREMOTE;
     }
-    if (!error)
+    if (!error) {
+        make = make && !is_blank(source, path);
         error = append_open(&append, path, make);
+    }
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)

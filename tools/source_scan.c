@@ -171,6 +171,8 @@ static void note_file(struct dft_source *source, const struct dft_source_file *f
                         whole + damaged, whole ? ", the rest used" : "");
     else if (!file->bytes)
         dft_source_note(source, 0, "%s: empty", file->path);
+    else if (!whole && !skipped->bytes)
+        dft_source_note(source, 0, "%s: its process ended before it had written anything", file->path);
     else if (!whole)
         dft_source_note(source, 1, "%s: not a trace: no block of dftrace in it", file->path);
     else if (skipped->bytes)

@@ -3,7 +3,6 @@
 the program counted, or is known to do."""
 
 import collections
-import json
 import struct
 import sys
 
@@ -19,15 +18,7 @@ def traced(directory, mode, code=0):
     done = run([program, mode, directory / "work"], env=tracing(directory / "out" / "trace", DATA_DIR=directory / "work"))
     equal((done.code, done.err), (code, b""), "exit code and standard error")
     numbers = struct.unpack("8q", (directory / "work" / "counts").read_bytes())
-    return list(zip(numbers[::2], numbers[1::2])), events_of(directory / "out")
-
-
-def events_of(traces):
-    """A thread that is writing its last call's block when another ends the process may be stopped in the middle of it: then the
-    block is cut, and said to be."""
-    done = dftmerge("dump", "--json", traces)
-    true(done.code == 0 or b": cut short; 1 of " in done.err, f"dftmerge dump: {done.err}")
-    return [json.loads(line) for line in done.out.decode().splitlines()]
+    return list(zip(numbers[::2], numbers[1::2])), dump(directory / "out")
 
 
 def calls(events, *names):

@@ -188,6 +188,41 @@ static void test_unknown_types_are_found(void)
     CU_ASSERT_EQUAL(skipped.damaged, 0);
 }
 
+/* What a writer leaves that ends in the middle: passed over with all that is in it, and only as far as it says. */
+static void test_unfinished(void)
+{
+    struct dft_skipped skipped;
+    size_t from, within;
+
+    for (unsigned state = 0; state < 3; state++) {
+        struct dft_block_header header;
+
+        used = 0;
+        append(1, 10);
+        from = used;
+        append(7, 30);
+        within = used;
+        append(8, 30); /* written together with the one before */
+        memcpy(&header, file + from, sizeof header);
+        header.type = DFT_BLOCK_UNFINISHED;
+        header.flags = 0;
+        header.count = header.raw = header.payload_crc = 0;
+        header.stored = header.tail = (uint32_t)(used - from - sizeof header);
+        rewrite_header(from, &header);
+        if (state == 1)
+            memset(file + from + sizeof header, 0, used - from - sizeof header);
+        if (state == 2)
+            memset(file + within - 16, 0, used - within + 16);
+        append(2, 10);
+        CU_ASSERT_EQUAL(find_all(&skipped), 2);
+        CU_ASSERT_EQUAL(skipped.unfinished, 1);
+        CU_ASSERT(!skipped.damaged && !skipped.bytes);
+        used = from + 200; /* cut: nothing is known of what followed */
+        CU_ASSERT_EQUAL(find_all(&skipped), 1);
+        CU_ASSERT_EQUAL(skipped.damaged, 1);
+    }
+}
+
 /* Headers that all claim the rest of a large file, with wrong payload checksums: no quadratic time. */
 static void test_hostile_headers(void)
 {
@@ -219,6 +254,7 @@ int suite_blocks(void)
         {"cut in the middle", test_cut_in_the_middle},
         {"headers beyond the limits", test_headers_beyond_limits},
         {"unknown types are found", test_unknown_types_are_found},
+        {"what a writer left unfinished", test_unfinished},
         {"hostile headers", test_hostile_headers},
         CU_TEST_INFO_NULL,
     };

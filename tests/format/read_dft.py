@@ -15,7 +15,7 @@ HEADER = struct.Struct("<QHBBIIIIIIIQQQQQII")
 FIELDS = ("magic type version flags header_crc payload_crc count stored raw tail stream key first last start end tid "
           "reserved").split()
 TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "COUNTERS", 7: "STACKS", 8: "END",
-         9: "INDEX"}
+         9: "INDEX", 11: "UNFINISHED"}
 M64 = (1 << 64) - 1
 RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
 LEB, SPLIT, BYTES = 0, 1, 2
@@ -497,6 +497,10 @@ def read_file(data):
         header = check_header(data, at)
         start = at + HEADER.size
         payload = data[start:start + header["stored"]] if header else b""
+        if header and TYPES.get(header["type"]) == "UNFINISHED" and len(payload) == header["stored"]:
+            skipped["unfinished"] = skipped.get("unfinished", 0) + 1
+            at = start + header["stored"]
+            continue
         if not header or len(payload) < header["stored"] or crc32c(payload) != header["payload_crc"]:
             skipped["damaged"] += 1
             at += 8
