@@ -204,8 +204,8 @@ static int count(struct dft_asking *asking, enum dft_answer_source *source)
     int rc, batches = 0, file_rows = 0;
 
     *source = DFT_ANSWER_BUCKETS;
-    asking->rows_only = !DFT_HAS(asking, DFT_BY_FILE) && !DFT_HAS(asking, DFT_BY_DIR) && !asking->filter->nfiles &&
-                        dft_source_used(asking->source, DFT_BLOCK_BUCKETS);
+    asking->rows_only =
+        !DFT_HAS_FILES(asking) && !asking->filter->nfiles && dft_source_used(asking->source, DFT_BLOCK_BUCKETS);
     if (asking->rows_only) {
         rc = count_knowing(asking);
         if (rc != DFT_NOT_EXACT)
@@ -247,7 +247,8 @@ static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
 static int asking_init(struct dft_asking *asking, struct dft_source *source, const struct dft_filter *filter,
                        const struct dft_query *query)
 {
-    const unsigned no_self = 1u << DFT_BY_REGION | 1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_TIME;
+    const unsigned no_self =
+        1u << DFT_BY_REGION | 1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_TIME;
     uint64_t start, end;
 
     *asking = (struct dft_asking){.source = source, .own_filter = *filter, .query = *query};
@@ -265,7 +266,7 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     asking->workers = calloc(asking->nworkers, sizeof *asking->workers);
     if (!asking->workers)
         return -ENOMEM;
-    if (DFT_HAS(asking, DFT_BY_DIR)) /* needs the texts while counting */
+    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN)) /* needs the texts while counting */
         return dft_source_names(source, NULL, 0);
     return dft_filter_has_calls(filter) ? dft_source_names_of_rows(source) : 0;
 }
@@ -304,6 +305,7 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
 void dft_answer_fini(struct dft_answer *answer)
 {
     free(answer->groups);
+    free(answer->bins);
     free(answer->who);
     memset(answer, 0, sizeof *answer);
 }

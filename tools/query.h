@@ -5,18 +5,18 @@
  * Whatever the source, the arithmetic is that of the aggregator's tables: events are put into groups first (each group
  * is a "call" of its own to the table), rows are merged as they are; so the integers are the same.
  *
- * Call rows do not answer: grouping by file or dir, --file; grouping by a time that is not a multiple of their
+ * Call rows do not answer: grouping by file, dir or pattern, --file; grouping by a time that is not a multiple of their
  * interval; --from or --to off that grid (of 64 intervals, when percentiles are wanted).
  *
  * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters,
- * metadata, nor what was in flight. Grouping by file or dir leaves out events that have no file. `time` is that of the
+ * metadata, nor what was in flight. Grouping by file, dir or pattern leaves out events that have no file. `time` is that of the
  * start.
  *
  * SELF TIME of a group: the sum of its durations, less the durations of all events whose innermost region belongs to
  * the group, that is, has its category and name (as far as these are keys) and is in one of its processes and threads.
  * Those events are subject to --rank, --pid, --from and --to, not to --cat, --name, --file. So it can be below zero,
  * where a region was left open or began before --from. It is known for groups by cat, name, op, class and any key of
- * processes and threads; not with region, file, dir or time. */
+ * processes and threads; not with region, file, dir, pattern or time. */
 #ifndef DFT_QUERY_H
 #define DFT_QUERY_H
 
@@ -39,6 +39,7 @@ enum dft_by {
     DFT_BY_TIME,
     DFT_BY_OP,
     DFT_BY_CLASS,
+    DFT_BY_PATTERN, /* of the file: pattern.h */
     DFT_BY_COUNT
 };
 
@@ -48,6 +49,7 @@ struct dft_query {
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */
+    int bins;       /* the histograms of durations are wanted too (with percentiles) */
 };
 
 /* What makes a group. Fields that are no key are 0. */
@@ -55,7 +57,7 @@ struct dft_group_key {
     uint64_t call;      /* while counting: call id. In an answer: unused */
     uint64_t cat, name; /* in an answer: ids of the texts */
     uint64_t region;    /* name id, 0 none */
-    uint64_t file;      /* name id of the file, or of the directory */
+    uint64_t file;      /* name id of the file, of the directory, or of the pattern */
     uint64_t time;      /* number of the interval of width_ns */
     uint32_t who;       /* number of the combination of process traits + 1 */
     uint32_t tid;
@@ -69,7 +71,9 @@ struct dft_group {
     int64_t self_ns;
     uint64_t p50, p95, p99;
     uint64_t busy_union_ns;
-    uint64_t union_end; /* while counting */
+    uint64_t union_end;         /* while counting */
+    const struct dft_bin *bins; /* of durations, if asked for */
+    uint32_t nbins;
 };
 
 enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
@@ -86,6 +90,7 @@ struct dft_answer {
     uint64_t events_kept; /* of these, kept one by one */
     uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */
     const struct dft_source_process **who; /* one process of each combination */
+    struct dft_bin *bins;                  /* of all groups */
     struct dft_source *dft_source;
 };
 

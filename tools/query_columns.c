@@ -27,6 +27,7 @@ static const struct {
     [DFT_BY_TIME] = {"time", "t_ns"},
     [DFT_BY_OP] = {"op", "op"},
     [DFT_BY_CLASS] = {"class", "class"},
+    [DFT_BY_PATTERN] = {"pattern", "pattern"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -159,6 +160,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
         break;
     case DFT_BY_FILE:
     case DFT_BY_DIR:
+    case DFT_BY_PATTERN:
         set_id(answer, value, group->key.file);
         break;
     case DFT_BY_REGION:

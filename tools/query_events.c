@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pattern.h"
+
 #define CALL_SLOTS                                                                                                     \
     (2u * DFT_BLOCK_EVENTS_MAX) /* of the batch's (group, op); blocks of other writers may hold more events */
 
@@ -64,6 +66,24 @@ static int directory_of(struct dft_asking *asking, uint64_t file, uint64_t *dire
     return dft_names_add(asking->names, *directory, text.bytes, n, NULL);
 }
 
+static int pattern_of(struct dft_asking *asking, uint64_t file, uint64_t *pattern)
+{
+    char small[512], room[18];
+    struct dft_text text = dft_names_show(asking->names, file, room);
+    char *bytes = text.length <= sizeof small ? small : malloc(text.length);
+    uint32_t length;
+    int rc;
+
+    if (!bytes)
+        return -ENOMEM;
+    length = dft_pattern_of(text.bytes, text.length, bytes);
+    *pattern = dft_name_id(bytes, length);
+    rc = dft_names_add(asking->names, *pattern, bytes, length, NULL);
+    if (bytes != small)
+        free(bytes);
+    return rc;
+}
+
 static const struct dft_memo *memo_of(struct dft_asking *asking, struct dft_counting *counting, uint64_t file)
 {
     struct dft_memo *memo = &counting->memo[file % DFT_MEMO];
@@ -73,7 +93,8 @@ static const struct dft_memo *memo_of(struct dft_asking *asking, struct dft_coun
     *memo = (struct dft_memo){.file = file, .used = 1, .passes = 1};
     if (asking->filter->nfiles)
         memo->passes = (uint8_t)dft_filter_file(asking->filter, file);
-    if (DFT_HAS(asking, DFT_BY_DIR) && directory_of(asking, file, &memo->directory))
+    if (DFT_HAS(asking, DFT_BY_PATTERN) ? pattern_of(asking, file, &memo->group)
+                                        : DFT_HAS(asking, DFT_BY_DIR) && directory_of(asking, file, &memo->group))
         memo->used = 0;
     return memo;
 }
@@ -95,10 +116,10 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
     memset(key, 0, sizeof *key);
     if (!file_passes(asking, counting, event))
         return 0;
-    if (DFT_HAS(asking, DFT_BY_FILE) || DFT_HAS(asking, DFT_BY_DIR)) {
+    if (DFT_HAS_FILES(asking)) {
         if (!event->file)
             return 0;
-        key->file = DFT_HAS(asking, DFT_BY_FILE) ? event->file : memo_of(asking, counting, event->file)->directory;
+        key->file = DFT_HAS(asking, DFT_BY_FILE) ? event->file : memo_of(asking, counting, event->file)->group;
     }
     if (process)
         key->who = asking->who_of[process->number];

@@ -98,14 +98,36 @@ static int merge_worker(struct dft_asking *asking, struct dft_counting *counting
     return rc;
 }
 
+/* Histograms outlive the table when they are asked for. */
+static int reserve_bins(struct dft_answer *answer, const struct dft_row *rows, uint32_t count)
+{
+    size_t all = 0;
+
+    if (!answer->query.bins)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        all += rows[i].kind == DFT_ROW_HISTOGRAM ? rows[i].ndurations : 0;
+    answer->bins = malloc((all + 1) * sizeof *answer->bins);
+    return answer->bins ? 0 : -ENOMEM;
+}
+
+static void keep_bins(struct dft_answer *answer, struct dft_group *group, const struct dft_row *row, size_t *used)
+{
+    memcpy(answer->bins + *used, row->durations, row->ndurations * sizeof *row->durations);
+    group->bins = answer->bins + *used;
+    group->nbins = row->ndurations;
+    *used += row->ndurations;
+}
+
 static int fill_groups(struct dft_answer *answer, const struct dft_group_map *map, struct dft_table *table)
 {
     struct dft_row *rows;
+    size_t nbins = 0;
     uint32_t count;
     int rc = dft_table_rows(table, &rows, &count);
 
     answer->groups = calloc(map->count + 1u, sizeof *answer->groups);
-    if (rc || !answer->groups)
+    if (rc || !answer->groups || reserve_bins(answer, rows, count))
         return -ENOMEM;
     answer->count = map->count;
     for (uint32_t i = 0; i < map->count; i++) {
@@ -121,6 +143,8 @@ static int fill_groups(struct dft_answer *answer, const struct dft_group_map *ma
         } else if (rows[i].kind == DFT_ROW_HISTOGRAM) {
             const struct dft_metrics *m = &group->metrics;
 
+            if (answer->bins)
+                keep_bins(answer, group, &rows[i], &nbins);
             group->p50 = dft_percentile(rows[i].durations, rows[i].ndurations, 50, m->dur_min, m->dur_max);
             group->p95 = dft_percentile(rows[i].durations, rows[i].ndurations, 95, m->dur_min, m->dur_max);
             group->p99 = dft_percentile(rows[i].durations, rows[i].ndurations, 99, m->dur_min, m->dur_max);

@@ -9,9 +9,9 @@
 #define DFT_QUERY_INTERVAL DFT_INTERVAL_NS_MAX
 #define DFT_MEMO           4096u
 
-/* What is known of a file id: does it pass, in which directory is it. */
+/* What is known of a file id: does it pass, what is it grouped by. */
 struct dft_memo {
-    uint64_t file, directory;
+    uint64_t file, group; /* id of the file; of its directory or pattern */
     uint8_t used, passes;
 };
 
@@ -69,10 +69,12 @@ struct dft_asking {
 };
 
 /* A group's number as the subject of a row, and back: ids are never 0. */
-#define DFT_SUBJECT(group)  ((uint64_t)(group) + 1)
-#define DFT_GROUP(subject)  ((subject)-1)
-#define DFT_HAS(asking, by) ((asking)->has & (1u << (by)))
-#define DFT_NOT_EXACT       1 /* what ends a visit whose rows do not answer */
+#define DFT_SUBJECT(group)    ((uint64_t)(group) + 1)
+#define DFT_GROUP(subject)    ((subject)-1)
+#define DFT_HAS(asking, by)   ((asking)->has & (1u << (by)))
+/* Is it asked about files, which call rows know nothing of? */
+#define DFT_HAS_FILES(asking) ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
+#define DFT_NOT_EXACT         1 /* what ends a visit whose rows do not answer */
 
 /* query_rows.c */
 int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,

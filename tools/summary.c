@@ -1,4 +1,5 @@
 /* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and summary_data.c. */
+#include "pattern.h"
 #include "summary.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static int parse_keys(struct dft_summary *summary)
     if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
         fprintf(stderr,
                 "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
-                "host, tid, process, program, time, op, class\n",
+                "host, tid, process, program, time, op, class, pattern\n",
                 *wrong ? wrong : "(empty)");
         return -EINVAL;
     }
@@ -108,8 +109,9 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class. Times are sums over calls; self is without what is directly inside a region. Percentiles are of\n"
-        "durations, within 1.6 %. Grouping by file or dir leaves out what has no file.",
+        "op, class, pattern. Times are sums over calls; self is without what is directly inside a region. Percentiles\n"
+        "are of durations, within 1.6 %. Grouping by file, dir or pattern leaves out what has no file. In "
+        "patterns\n" DFT_PATTERN_RULE ".",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
     .run = run,

@@ -132,9 +132,9 @@ int dft_summary_table(const struct dft_summary *summary, const struct dft_answer
         enum dft_by by = (enum dft_by)answer->query.by[i];
         int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
 
-        columns[i] =
-            (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
-                                     by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_REGION || by == DFT_BY_NAME};
+        columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
+                                              by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_PATTERN ||
+                                                  by == DFT_BY_REGION || by == DFT_BY_NAME};
     }
     for (unsigned i = 0; i < ncells; i++)
         columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};

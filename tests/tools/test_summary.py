@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Every number of `summary --json`, recomputed from `dump --json`; from buckets and from events alike."""
 
-from tooltest import dftmerge, dump, groups, main, make, same_groups, summary, counts
+import collections
+import json
+
+from tooltest import dftmerge, dump, groups, main, make, pattern, same_groups, summary, counts
 
 KEYS = ["call", "cat", "name", "rank", "pid", "tid", "class", "call,rank", "cat,tid", "pid,name", "class,rank", "region",
         "region,call", "rank,region"]
-FILE_KEYS = ["file", "dir", "file,call", "dir,rank", "file,region", "file,tid,name"]
+FILE_KEYS = ["file", "dir", "pattern", "pattern,call,rank", "file,call", "dir,rank", "file,region", "file,tid,name"]
 
 
 def names(by):
@@ -68,6 +71,29 @@ def time_groups(where):
         same_groups(answer["groups"], groups(events, ["t_ns", "cat"], with_union=source == "events", width=ns), width)
 
 
+def patterns(where):
+    """Names that differ by a number only are one pattern; the rule, on names made to try it."""
+    names = ["/a/ckpt-0001.h5", "/a/ckpt-12.h5", "/a/550e8400-e29b-41d4-a716-446655440000", "/a/550e8400-e29b-41d4-a716-44665544000",
+             "/a/550e8400-e29b-41d4-a716-4466554400001", "/a/deadbeef", "/a/deadbee1", "/a/dead1", "/a/xdeadbee1f.o", "/12ab34cd/5",
+             "/a/ghi1234567890", "7", "/", "/a/v1.2-abcdef.abcdef12", "/a/é9\udcff8"]
+    wanted = ["/a/ckpt-#.h#", "/a/ckpt-#.h#", "/a/#", "/a/#-e#b-#d#-a#-#", "/a/#-e#b-#d#-a#-#", "/a/deadbeef", "/a/#",
+              "/a/dead#", "/a/x#.o", "/#/#", "/a/ghi#", "#", "/", "/a/v#.#-abcdef.#", "/a/é#\udcff#"]
+    assert [pattern(name) for name in names] == wanted, [pattern(name) for name in names]
+    lines = []
+    for i, name in enumerate(names):
+        text = json.dumps(name, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        lines.append(b'{"id":%d,"name":"FH","cat":"dftracer","pid":1,"tid":1,"ph":"M","args":{"name":%s,"value":%d}}' %
+                     (2 * i, text, i + 1))
+        lines.append(b'{"id":%d,"name":"unlink","cat":"POSIX","pid":1,"tid":1,"ts":%d,"dur":%d,"ph":"X","args":{"fhash":%d}}' %
+                     (2 * i + 1, 1700000000000000 + i, i + 1, i + 1))
+    (where / "names.pfw").write_bytes(b"\n".join(lines))
+    counts_, times = collections.Counter(wanted), collections.Counter()
+    for i, name in enumerate(wanted):
+        times[name] += 1000 * (i + 1)
+    got = summary("--by", "pattern", "--no-index", where)["groups"]
+    assert {g["pattern"]: (g["count"], g["time_ns"]) for g in got} == {p: (counts_[p], times[p]) for p in counts_}, got
+
+
 def facts_of_the_job(where):
     make(where, ranks=1, processes=3, hosts=2, lossy=1)
     events, answer = dump(where), summary(where)
@@ -91,7 +117,7 @@ def aggregates_only(where):
         answer = summary("--by", by, where / "rows")
         assert answer["source"] == "buckets" and answer["events_kept"] == 0
         same_groups(answer["groups"], groups(events, names(by)), by)
-    for by in ("file", "dir", "file,class", "rank,file", "tid,dir"):
+    for by in ("file", "dir", "pattern", "file,class", "rank,file", "tid,dir"):
         answer = summary("--by", by, where / "rows")
         assert answer["source"] == "files"
         assert answer["events"] == sum(e.get("calls", 1) for e in events if counts(e))
@@ -157,5 +183,5 @@ def text_fits_and_ends_with_its_source(where):
 
 if __name__ == "__main__":
     main([all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
-          the_default_is_call, time_groups, facts_of_the_job, aggregates_only, mixed_aggregates_and_events,
+          the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, mixed_aggregates_and_events,
           csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])

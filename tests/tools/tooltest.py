@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,14 @@ def directory(path):
     return head[0] or ("/" if head[1] else ".")
 
 
+HEX = "[0-9A-Fa-f]"
+NUMBER = re.compile(f"(?<!{HEX})(?:{HEX}{{8}}-(?:{HEX}{{4}}-){{3}}{HEX}{{12}}(?!{HEX})|(?=[A-Fa-f]*[0-9]){HEX}{{8,}})|[0-9]+")
+
+
+def pattern(path):
+    return NUMBER.sub("#", path)
+
+
 CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write"}
 
 
@@ -103,6 +112,8 @@ def key_of(event, by, width=INTERVAL_NS):
     for key in by:
         if key == "dir":
             values.append(directory(event["file"]))
+        elif key == "pattern":
+            values.append(pattern(event["file"]))
         elif key == "t_ns":
             values.append(event["ts"] // width * width)
         elif key == "class":
@@ -149,14 +160,14 @@ def order(value):
 def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_NS, percentiles=True):
     """`events`: those of the processes and the time asked about; `passes`: the other filters."""
     members, children = collections.defaultdict(list), collections.Counter()
-    self_known = not {"region", "file", "dir", "t_ns"} & set(by)
+    self_known = not {"region", "file", "dir", "pattern", "t_ns"} & set(by)
     for event in filter(counts, events):
         if self_known and "region" in event:
             parent = dict(event, cat=event["region_cat"], name=event["region"])
             parent.pop("file", None)
             if passes(parent):
                 children[key_of(parent, by)] += event["dur"]
-        if not passes(event) or ({"file", "dir"} & set(by) and "file" not in event):
+        if not passes(event) or ({"file", "dir", "pattern"} & set(by) and "file" not in event):
             continue
         key = key_of(event, by, width)
         if "region" in by:  # two regions may have one name

@@ -1,0 +1,16 @@
+/* The pattern of a path: what files of one purpose have in common when their names are numbered. */
+#ifndef DFT_PATTERN_H
+#define DFT_PATTERN_H
+
+#include <stdint.h>
+
+/* In words, for --help. */
+#define DFT_PATTERN_RULE                                                                                               \
+    "each run of digits, each UUID, and each run of eight or more hexadecimal digits with a decimal one among them\n"  \
+    "is #"
+
+/* Writes the pattern of `length` bytes into `pattern`, which has room for as many. Returns its length. The pattern of a
+ * pattern is itself. */
+uint32_t dft_pattern_of(const char *path, uint32_t length, char *pattern);
+
+#endif
