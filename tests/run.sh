@@ -123,10 +123,12 @@ run_fuzz() {
     for target in $targets; do
         name=$(basename "$target")
         found=$(mktemp -d)
-        corpus=$(find tests -type d -path "*corpus*" -name "${name#fuzz_}" | head -n 1)
-        [ -n "$corpus" ] || corpus=$(find tests -type d -name corpus | head -n 1)
+        corpus=$(find tests -type d -path "*/corpus/${name#fuzz_}" | head -n 1)
+        [ -n "$corpus" ] || corpus=tests/format/corpus
+        words=
+        [ ! -e "$corpus.dict" ] || words=-dict=$corpus.dict
         "$target" -max_total_time=$share -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-            -artifact_prefix="$logs/" "$found" ${corpus:+"$corpus"} || { rm -rf "$found"; return 1; }
+            -artifact_prefix="$logs/$name-" $words "$found" "$corpus" || { rm -rf "$found"; return 1; }
         rm -rf "$found"
     done
 }

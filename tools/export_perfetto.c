@@ -251,7 +251,7 @@ static void flush_held(struct perfetto *p)
     if (!p->nheld)
         return;
     for (size_t i = 0; i < p->nargs; i++)
-        if (p->args[i].type == DFT_ARG_STRING)
+        if (p->args[i].type == DFT_ARG_STRING && p->args[i].s.length)
             p->args[i].s.bytes = p->texts + (uintptr_t)p->args[i].s.bytes;
     qsort(p->held, p->nheld, sizeof(*p->held), outermost_first);
     for (size_t i = 0; i < p->nheld; i++) {

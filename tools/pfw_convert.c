@@ -110,8 +110,10 @@ static int take_point(struct dft_pfw *pfw, char phase, struct dft_text line)
         return 0;
     }
     dft_pfw_see(pfw, line);
+    if (dft_pfw_point(pfw, phases[letter - letters]))
+        return -1;
     pfw->counts->counters += phase == 'C';
-    return dft_pfw_point(pfw, phases[letter - letters]);
+    return 0;
 }
 
 /* One whole record. Returns 0, or -1: it is not one of ours. */
@@ -139,8 +141,10 @@ static int take_record(struct dft_pfw *pfw, struct dft_text line)
         return dft_pfw_metadata(pfw, line);
     if (phase == 'A') {
         dft_pfw_see(pfw, line);
+        if (dft_pfw_aggregated(pfw))
+            return -1;
         pfw->counts->aggregated++;
-        return dft_pfw_aggregated(pfw);
+        return 0;
     }
     return take_point(pfw, phase, line);
 }
@@ -183,13 +187,18 @@ static void rescue_definition(struct dft_pfw *pfw, const char *at, const char *e
         dft_pfw_define(pfw, kind, &hash, &name);
 }
 
-/* Where a record may begin inside of a broken one: writers that cut a line leave out its end. */
-static const char *next_start(const char *at, const char *end)
+/* Where a record may begin inside of a broken one: writers that cut a line leave out its end. `*id` is where such a search found the first
+ * way to begin, in the same line and not behind `end`, or NULL: it is not searched for again before that is passed, or a long line would take for ever. */
+static const char *next_start(const char *at, const char *end, const char **id)
 {
-    const char *id = memmem(at, (size_t)(end - at), "{\"id\":", 6);
-    const char *name = memmem(at, (size_t)((id ? id : end) - at), "{\"name\":\"", 9);
+    const char *name;
 
-    return name ? name : id;
+    if (!*id || *id < at) {
+        *id = memmem(at, (size_t)(end - at), "{\"id\":", 6);
+        *id = *id ? *id : end;
+    }
+    name = memmem(at, (size_t)(*id - at), "{\"name\":\"", 9);
+    return name ? name : *id < end ? *id : NULL;
 }
 
 static int is_frame(char c)
@@ -207,6 +216,7 @@ static int is_record(const struct dft_pfw_record *record)
 /* A line has one record, none, or, where lines are glued together, several. */
 static void take_line(struct dft_pfw *pfw, const char *at, const char *end, uint64_t number)
 {
+    const char *id = NULL;
     int broken = 0;
 
     pfw->counts->lines++;
@@ -233,7 +243,7 @@ static void take_line(struct dft_pfw *pfw, const char *at, const char *end, uint
         if (!behind && !broken)
             rescue_definition(pfw, start, end);
         broken = 1;
-        at = next_start(behind ? behind : start + 1, end);
+        at = next_start(behind ? behind : start + 1, end, &id);
         if (!at)
             break;
     }

@@ -104,7 +104,8 @@ static int begin_member(struct dft_lines_inside *in)
     return 0;
 }
 
-/* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. */
+/* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. Of damaged data igzip may say that there are fewer than no
+ * bytes left of the input; where it stands is right all the same. */
 static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size_t *got)
 {
     uint8_t *input = in->input + in->input_at;
@@ -130,7 +131,7 @@ static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size
     rc = inflate(state, Z_NO_FLUSH);
     rc = rc == Z_STREAM_END ? 1 : rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -1;
 #endif
-    in->input_at += length - state->avail_in;
+    in->input_at += (size_t)(state->next_in - input);
     *got = room - state->avail_out;
     return rc;
 }

@@ -114,7 +114,7 @@ void dft_pfw_arg_text(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64
         stream->events[stream->count - 1].bits |= DFT_BIT_CUT;
         pfw->counts->arguments++;
     }
-    if (stream->text_used + text.length > stream->text_capacity) {
+    if (stream->text_used + text.length >= stream->text_capacity) { /* also for empty texts: they stand somewhere */
         size_t capacity = 2 * stream->text_capacity + text.length + 1024;
         char *bigger = realloc(stream->text, capacity);
 

@@ -129,7 +129,7 @@ static size_t flights_of(const struct ps *ps, uint32_t process)
 
 static void json_arguments(struct dft_json *json, struct dft_text command)
 {
-    const char *at = command.bytes, *end = at + command.length;
+    const char *at = command.bytes, *end = command.length ? at + command.length : at;
 
     dft_json_array(json, "command");
     while (at < end) {
@@ -278,7 +278,7 @@ static void print_json(const struct ps *ps)
 static void print_command(const struct dft_process *process)
 {
     struct dft_text command = process->command.length ? process->command : process->exe;
-    const char *at = command.bytes, *end = at + command.length;
+    const char *at = command.bytes, *end = command.length ? at + command.length : at;
 
     while (at < end) {
         const char *stop = memchr(at, '\0', (size_t)(end - at));

@@ -172,7 +172,9 @@ static int take_children(struct dft_asking *asking, struct dft_counting *countin
             return -ENOMEM;
         number = dft_group_map_find(map, &final);
         if (number >= 0)
-            answer->groups[number].self_ns -= (int64_t)counting->children_ns[i];
+            /* Sums of a damaged row may be any number: they wrap. */
+            answer->groups[number].self_ns =
+                (int64_t)((uint64_t)answer->groups[number].self_ns - counting->children_ns[i]);
     }
     return 0;
 }

@@ -38,6 +38,14 @@ static double share_of(const struct dft_answer *answer, const struct dft_group *
     return group->self_ns > 0 ? (double)group->self_ns : 0;
 }
 
+/* Bytes a second. A damaged row may have any number of them. */
+static uint64_t rate_of(const struct dft_metrics *metrics)
+{
+    double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
+
+    return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+}
+
 static void set_cell(const struct dft_answer *answer, const struct dft_group *group, enum cell cell, uint64_t all_ns,
                      char *room)
 {
@@ -67,7 +75,7 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
     else if (cell == CELL_BYTES && m->data)
         dft_text_bytes(room, m->bytes);
     else if (cell == CELL_RATE && m->bytes && m->dur_sum)
-        strcat(dft_text_bytes(room, (uint64_t)((double)m->bytes * 1e9 / (double)m->dur_sum)) ? room : room, "/s");
+        strcat(dft_text_bytes(room, rate_of(m)) ? room : room, "/s");
 }
 
 /* Which cells the table has: self time only where it differs, percentiles where they are known. */

@@ -1,0 +1,81 @@
+/* A libFuzzer target over the reading of live files: rings, records, open runs, regions and the call in flight become batches; each of them
+ * can be encoded, and is decoded to as many events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec.h"
+#include "live.h"
+#include "patches.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct dft_encoder *encoder;
+static struct dft_decoder *decoder;
+static uint32_t batches;
+
+static void demand(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static int give(void *context, const struct dft_batch *batch)
+{
+    struct dft_skipped skipped = {0};
+    struct dft_block_header header;
+    struct dft_batch again;
+    const void *block;
+    const char *why;
+    size_t offset = 0, found;
+    long bytes = dft_encode_events(encoder, batch, &block);
+
+    (void)context;
+    demand(batch->count <= DFT_BLOCK_EVENTS_MAX && ++batches < 100000);
+    if (bytes < 0)
+        return 0;
+    demand(dft_block_next(block, (size_t)bytes, &offset, &header, &found, &skipped) == 1 && !skipped.damaged);
+    demand(dft_decode_events(decoder, &header, (const char *)block + found + sizeof header, &again, &why) == 0);
+    demand(again.count == batch->count && again.nargs == batch->nargs);
+    return 0;
+}
+
+static int every_third(void *context, uint32_t stream, uint64_t sequence)
+{
+    (void)context;
+    return (stream + sequence) % 3 == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct dft_live *live;
+    const struct dft_ring *ring;
+    const char *why = NULL;
+    struct patched patched;
+    size_t offset = 0, before = 0;
+    void *exact;
+
+    if (!encoder) {
+        encoder = dft_encoder_init(aligned_alloc(64, (dft_encoder_bytes() + 63) & ~(size_t)63));
+        decoder = dft_decoder_create();
+        demand(decoder != NULL);
+    }
+    patches_apply(data, size, &patched);
+    exact = aligned_alloc(4096, (patched.live_bytes + 4095) & ~(size_t)4095); /* as it would be mapped */
+    demand(exact != NULL);
+    memcpy(exact, patched.live, patched.live_bytes);
+    batches = 0;
+    if (dft_live_check(exact, patched.live_bytes, &live, &why)) {
+        demand(why != NULL);
+    } else {
+        struct dft_live_reader reader = {
+            .bytes = exact, .length = patched.live_bytes, .give = give, .covered = size & 1 ? every_third : NULL};
+
+        while ((ring = dft_live_ring(exact, patched.live_bytes, &offset))) {
+            demand(offset > before && offset <= patched.live_bytes);
+            before = offset;
+            demand(dft_live_batches(live, ring, &reader) == 0);
+        }
+    }
+    free(exact);
+    return 0;
+}
