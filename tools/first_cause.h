@@ -1,0 +1,53 @@
+/* First cause: which of many ranks departed first from what it did before.
+ *
+ * Each rank has a series of samples in order of time. Consecutive rises add up until a sample that does not rise; the
+ * first time that they reach the rank's threshold (the larger of `floor` and a tenth of its largest value) is its spike.
+ * Spikes are put in order on the aligned clock: time - offset of the rank. The second of them is the onset; the suspects
+ * are those that are not later. */
+#ifndef DFT_FIRST_CAUSE_H
+#define DFT_FIRST_CAUSE_H
+
+#include <stdint.h>
+
+struct dft_sample {
+    int64_t time_ns;
+    int64_t value; /* not negative */
+};
+
+struct dft_series {
+    uint32_t rank;
+    uint32_t count;
+    const struct dft_sample *samples;
+    int64_t offset_ns;
+};
+
+enum dft_confidence { DFT_CONFIDENCE_LOW, DFT_CONFIDENCE_MEDIUM, DFT_CONFIDENCE_HIGH };
+
+struct dft_suspect {
+    uint32_t rank;
+    int64_t time_ns, aligned_ns; /* of the spike */
+    int64_t delta;               /* sum of the rises */
+    uint32_t samples;            /* that rose */
+    int64_t lead_ns;             /* before the onset; 0 without one */
+    enum dft_confidence confidence;
+};
+
+struct dft_first_cause {
+    uint32_t candidates; /* ranks with a spike */
+    int has_onset;
+    int64_t onset_ns;
+    struct dft_suspect *suspects; /* in order */
+    uint32_t nsuspects;
+    uint32_t *short_ranks; /* those with fewer than two samples, ascending */
+    uint32_t nshort;
+};
+
+/* `interval_ns`: the usual time between samples; `missing`: there are ranks without any. The series are by ascending
+ * rank, each rank once. Returns 0 or -ENOMEM; after 0 call dft_first_cause_fini. */
+int dft_first_cause_find(const struct dft_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
+                         int missing, struct dft_first_cause *found);
+void dft_first_cause_fini(struct dft_first_cause *found);
+
+const char *dft_confidence_name(enum dft_confidence confidence);
+
+#endif
