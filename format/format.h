@@ -57,7 +57,8 @@
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i.
  *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
  *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`:
- *    events, rows, samples, names; 1 for PROCESS and END.
+ *    events, rows, samples, names; 1 for PROCESS and END. Of several PROCESS blocks the one with the highest `first` is
+ *    true, of several ENDs that with the most events.
  *    UNFINISHED stands where blocks were being written when their writer ended: a header (its tail is `stored`, its raw
  *    0) and `stored` bytes that nobody is to look at, blocks among them included; there is no payload checksum. A
  *    writer of more than a page puts it there, then what follows, and last of all the first block's header in its

@@ -98,7 +98,8 @@ static const struct dft_column_spec process_specs[] = {
 
 long dft_encode_process(struct dft_encoder *encoder, const struct dft_process *process, const void **block)
 {
-    struct dft_block_header header = {.type = DFT_BLOCK_PROCESS, .count = 1, .key = process->key};
+    struct dft_block_header header = {
+        .type = DFT_BLOCK_PROCESS, .count = 1, .key = process->key, .first = process->order};
 
     dft_block_begin(encoder);
 #define DFT_RECORD(NAME, kind, field) put_##kind(&encoder->raw, DFT_PR_##NAME, process->field);
@@ -116,7 +117,7 @@ int dft_decode_process(struct dft_decoder *decoder, const struct dft_block_heade
 
     if (status)
         return status;
-    *process = (struct dft_process){.key = header->key};
+    *process = (struct dft_process){.key = header->key, .order = header->first};
 #define DFT_RECORD(NAME, kind, field) process->field = get_##kind(columns, DFT_PR_##NAME);
 #include "records.def"
 #undef DFT_RECORD

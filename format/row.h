@@ -65,6 +65,7 @@ struct dft_buckets {
 
 struct dft_process {
     uint64_t key, parent_key;
+    uint64_t order; /* the highest is true: notes are added in the course of time */
     uint32_t pid, ppid;
     int32_t rank, local_rank; /* -1: unknown */
     uint32_t world_size;      /* 0: unknown */

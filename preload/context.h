@@ -16,6 +16,7 @@ struct dft_context {
     uint32_t staged;  /* bytes of whole blocks that wait in staging */
     uint32_t counted; /* events in them */
     int failed;       /* a write of this drain did not succeed */
+    int keeps;        /* then its records stay where readers find them, and are not lost */
     char *staging;    /* DFT_STAGING_BYTES */
     char *stack_top;
 };

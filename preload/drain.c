@@ -21,6 +21,8 @@
 
 #define GROW_AFTER 2u
 
+int dft_drain_kept;
+
 /* --- rows and events as blocks ------------------------------------------------------------------------------------- */
 
 /* Smallest start and largest end of the calls in rows. */
@@ -122,6 +124,7 @@ struct job {
     struct dft_context *context;
     struct dft_ring *ring;
     uint64_t from, to;
+    int done; /* out: the slots are free */
 };
 
 static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
@@ -163,6 +166,17 @@ static int put_names(void *argument, const struct dft_name *names, uint32_t coun
     return context->failed;
 }
 
+/* At the end, what cannot be written is not lost as long as there is a live file. */
+static int can_keep(const struct dft_ring *ring)
+{
+    return dft_late && ring->offset && dft_livefile_path[0];
+}
+
+static void keep_records(void)
+{
+    __atomic_store_n(&dft_drain_kept, 1, __ATOMIC_RELAXED);
+}
+
 /* On the context's stack. */
 static void drain(void *argument)
 {
@@ -174,17 +188,21 @@ static void drain(void *argument)
     memset(context->take.taken, 0, DFT_RING_SLOTS_MAX / 8);
     context->take.key = dft_key;
     context->failed = 0;
+    context->keeps = can_keep(job->ring);
     while (sequence < job->to) {
         dft_ring_take(job->ring, &sequence, job->to, &context->take, &batch);
         if (batch.count || batch.nnames)
             put_batch(context, &batch);
     }
     dft_staging_flush(context);
+    if (context->failed && context->keeps)
+        return keep_records();
     if (context->failed)
         keep_names(job);
     else
         dft_unsent_give(put_names, context);
     free_taken(job->ring, context->take.taken);
+    job->done = 1;
 }
 
 /* Returns 0, or -ENOMEM: nothing was done. */
@@ -196,12 +214,13 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     if (!job.context)
         return -ENOMEM;
     if (dft_clock_update(&job.context->clock))
-        dft_livefile_note = "the machine was suspended, or its clocks disagree: times before and after may not fit\n";
+        dft_process_note(DFT_NOTE_CLOCKS);
     dft_live->clock = job.context->clock;
     mult = job.context->clock.mult;
     dft_on_stack(job.context->stack_top, drain, &job);
     dft_context_release(job.context);
-    atomic_store_explicit(&ring->tail, to, memory_order_release);
+    if (job.done)
+        atomic_store_explicit(&ring->tail, to, memory_order_release);
     atomic_fetch_add(&dft_live->overhead_ns, (uint64_t)(((__uint128_t)(dft_ticks() - begin) * mult) >> 32));
     return 0;
 }
@@ -285,6 +304,18 @@ struct open_job {
     const struct dft_ended *ended;
 };
 
+/* The regions that were claimed are open as before. */
+static void give_back(struct dft_ring *home, const struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+        const struct dft_call *call = &batch->calls[event->call];
+
+        if (call->op == DFT_OP_REGION && event->depth < DFT_OPEN_REGIONS)
+            __atomic_store_n(&home->regions[event->depth].name, call->id, __ATOMIC_RELAXED);
+    }
+}
+
 /* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (two threads that end the process,
  * or dftmerge after a kill) gives the same numbers. */
 static void drain_open(void *argument)
@@ -294,11 +325,16 @@ static void drain_open(void *argument)
     struct dft_batch batch;
 
     context->failed = 0;
+    context->keeps = can_keep(job->home);
     dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
     batch.key = dft_key;
     if (batch.count)
         put_batch(context, &batch);
     dft_staging_flush(context);
+    if (context->failed && context->keeps) {
+        give_back(job->home, &batch);
+        return keep_records();
+    }
     for (uint32_t i = 0; i < DFT_RUNS; i++)
         atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
     atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);

@@ -11,6 +11,9 @@ void dft_drain_own(struct dft_thread *self);
  * still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
+/* Something that could not be written at the end stays in the live file. */
+extern int dft_drain_kept; /* atomic */
+
 /* Takes the open runs of a thread, after dft_late was announced, and its open regions if they end with the process. Returns 1 when they
  * cannot be taken: the thread is at them. Signals blocked. */
 uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended);

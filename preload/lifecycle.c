@@ -220,11 +220,13 @@ void dft_process_forked(void)
     atomic_store(&unrecorded, 0);
     ended = 0;
     renewed = 0;
+    dft_drain_kept = 0;
     dft_process_lock.held = 0;
     dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();
     dft_tracefile_forget();
+    dft_process_untold();
     dft_context_forked();
     dft_fdtable_forked();
     dft_outstanding_forget();
@@ -246,6 +248,11 @@ void dft_process_forked_once(void)
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */
 
+static int is_kept(void)
+{
+    return __atomic_load_n(&dft_drain_kept, __ATOMIC_RELAXED);
+}
+
 /* All rings to the file. Returns the number of slots that other threads are still filling. */
 static uint32_t drain_everything(const struct dft_ended *process)
 {
@@ -255,8 +262,8 @@ static uint32_t drain_everything(const struct dft_ended *process)
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
         uint32_t left = dft_drain_all_of(thread), open = dft_drain_open(thread, process);
 
-        for (uint32_t times = 0; left + open && thread != dft_self && dft_clock_monotonic_ns() < wait_until_ns;
-             times++) {
+        for (uint32_t times = 0;
+             left + open && thread != dft_self && !is_kept() && dft_clock_monotonic_ns() < wait_until_ns; times++) {
             dft_sys_wait(times);
             left = left ? dft_drain_all_of(thread) : 0;
             open = open ? dft_drain_open(thread, process) : 0;
@@ -316,7 +323,7 @@ void dft_process_exec(void)
     atomic_store(&dft_live->state, DFT_LIVE_EXEC);
     unsure = announce_late();
     if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
-        renewed < NEW_LIVEFILES)
+        !is_kept() && renewed < NEW_LIVEFILES)
         dft_livefile_remove();
     dft_signals_restore(before);
 }
@@ -344,6 +351,7 @@ void dft_process_exec_failed(void)
         return;
     before = dft_signals_block();
     __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&dft_drain_kept, 0, __ATOMIC_RELAXED);
     dft_spin_lock(&dft_process_lock);
     gone = !dft_livefile_path[0];
     if (gone) {
@@ -384,8 +392,10 @@ void dft_process_end(enum dft_ending how, int status)
     /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
     if (drain_everything(unsure ? &not_known : &end))
         unsure = 1;
+    if (is_kept() && dft_self)
+        dft_unsent_leave(dft_self);
     /* When END cannot be written, the live file alone knows what was lost. */
-    if (!dft_process_write_end(how, status & 0xff) && !unsure)
+    if (!dft_process_write_end(how, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
     dft_signals_restore(before);
 }

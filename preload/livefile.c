@@ -17,13 +17,13 @@
 #include "config.h"
 #include "lifecycle.h"
 #include "maps.h"
+#include "process.h"
 #include "sys.h"
 #include "thread.h"
 #include "tracefile.h"
 
 struct dft_live *dft_live;
 char dft_livefile_path[4400];
-const char *dft_livefile_note = "";
 uint32_t dft_livefile_number;
 
 static uint64_t allocated;     /* bytes of the file */
@@ -165,7 +165,6 @@ int dft_livefile_create(void)
     int fd;
 
     dft_livefile_path[0] = 0;
-    dft_livefile_note = "";
     fd = create();
     live = map(fd, DFT_LIVE_PAGE, 0);
     if (!live && fd >= 0)
@@ -174,7 +173,7 @@ int dft_livefile_create(void)
         dft_sys_close(fd);
     else {
         dft_livefile_path[0] = 0;
-        dft_livefile_note = "no place for a live file: events not yet written are lost if the process is killed\n";
+        dft_process_note(DFT_NOTE_NO_LIVEFILE);
     }
     if (!live)
         return -ENOMEM;
@@ -237,7 +236,7 @@ struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
         dft_sys_close(fd);
         atomic_store(&dft_live->size, offset + bytes);
     } else if (dft_livefile_path[0]) {
-        dft_livefile_note = "some rings lie in plain memory: the live file could not grow\n";
+        dft_process_note(DFT_NOTE_PLAIN_RINGS);
     }
     if (!ring)
         return NULL;

@@ -30,8 +30,7 @@ int dft_livefile_has_room(size_t bytes);
 /* In a forked child: the parent's file is left alone. */
 void dft_livefile_forget(void);
 
-/* Its path, "" when it is plain memory; and what could not be done as usual, lines. */
+/* Its path, "" when it is plain memory. */
 extern char dft_livefile_path[];
-extern const char *dft_livefile_note;
 
 #endif

@@ -55,26 +55,74 @@ static void read_clocks(uint64_t sample[2])
     sample[1] = dft_clock_realtime_ns();
 }
 
-static int described; /* atomic: the start is in the file */
+static const char *const note_texts[] = {
+    "no place for a live file: events not yet written are lost if the process is killed\n",
+    "some rings lie in plain memory: the live file could not grow\n",
+    "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
+};
+static uint32_t notes; /* atomic bits */
+static uint32_t told;  /* atomic: the notes in the file; TOLD_NOTHING: not even the start is */
+#define TOLD_NOTHING UINT32_MAX
+
+void dft_process_note(enum dft_process_note note)
+{
+    __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
+}
+
+void dft_process_untold(void)
+{
+    notes = 0;
+    told = TOLD_NOTHING;
+}
+
+/* What there is to tell of the process does not change but for the notes: it is put together once. */
+static struct dft_process process;
+
+static void collect_notes(void)
+{
+    static char text[512];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < sizeof note_texts / sizeof *note_texts; i++)
+        for (const char *from = note_texts[i]; told >> i & 1 && *from && used < sizeof text;)
+            text[used++] = *from++;
+    process.notes = text_of(text, used);
+}
+
+static int write_process(const struct dft_drain_block *blocks, uint32_t count)
+{
+    uint32_t now = __atomic_load_n(&notes, __ATOMIC_RELAXED);
+    int result;
+
+    __atomic_store_n(&told, now, __ATOMIC_RELAXED);
+    collect_notes();
+    result = dft_drain_blocks(blocks, count);
+    if (result)
+        __atomic_store_n(&told, TOLD_NOTHING, __ATOMIC_RELAXED);
+    else
+        process.order++;
+    return result;
+}
 
 int dft_process_write_start(void)
 {
     static char exe[4096], command[16384], cwd[4096], options[2048];
     static struct utsname names;
-    struct dft_process process = {.key = dft_key,
-                                  .parent_key = dft_parent_key,
-                                  .pid = dft_pid,
-                                  .ppid = (uint32_t)DFT_SYS(getppid, 0, 0, 0, 0, 0, 0),
-                                  .rank = dft_job.rank,
-                                  .local_rank = dft_job.local_rank,
-                                  .world_size = dft_job.world_size,
-                                  .start_ns = dft_clock_start_ns,
-                                  .clock_offset = dft_clock_offset,
-                                  .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
-    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
     uint64_t sample[2];
-    int result;
+    long n;
 
+    process = (struct dft_process){.key = dft_key,
+                                   .parent_key = dft_parent_key,
+                                   .pid = dft_pid,
+                                   .ppid = (uint32_t)DFT_SYS(getppid, 0, 0, 0, 0, 0, 0),
+                                   .rank = dft_job.rank,
+                                   .local_rank = dft_job.local_rank,
+                                   .world_size = dft_job.world_size,
+                                   .start_ns = dft_clock_start_ns,
+                                   .clock_offset = dft_clock_offset,
+                                   .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
+
+    n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
     process.exe = text_of(exe, n < 0 ? 0 : (size_t)n);
     process.command = read_file("/proc/self/cmdline", command, sizeof command);
     n = DFT_SYS(getcwd, cwd, sizeof cwd, 0, 0, 0, 0);
@@ -84,20 +132,17 @@ int dft_process_write_start(void)
     process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
     process.options = text_of(options, dft_config_describe(options, sizeof options));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
-    process.notes = text_of(dft_livefile_note, strlen(dft_livefile_note));
     read_clocks(sample);
-    result = dft_drain_blocks((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
-    __atomic_store_n(&described, !result, __ATOMIC_RELAXED);
-    return result;
+    return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
 }
 
 void dft_process_describe(void)
 {
-    if (__atomic_load_n(&described, __ATOMIC_RELAXED) || dft_tracefile_fails())
+    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) || dft_tracefile_fails())
         return;
     dft_spin_lock(&dft_process_lock);
-    if (!described)
-        dft_process_write_start();
+    if (told != __atomic_load_n(&notes, __ATOMIC_RELAXED))
+        write_process(&(const struct dft_drain_block){encode_process, &process}, 1);
     dft_spin_unlock(&dft_process_lock);
 }
 

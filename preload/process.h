@@ -7,7 +7,13 @@
 /* Signals blocked. They return 0, or -errno: it could not be written. */
 int dft_process_write_start(void);
 int dft_process_write_end(enum dft_ending how, int status);
-/* Writes the start if that was not possible so far and seems to be now. */
+/* Writes the start if that was not possible so far and seems to be now, or if there is something new to note. */
 void dft_process_describe(void);
+
+/* What could not be done as usual. Any thread. */
+enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS };
+void dft_process_note(enum dft_process_note note);
+/* In a forked child: nothing has been told of it. */
+void dft_process_untold(void);
 
 #endif

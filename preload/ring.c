@@ -104,12 +104,27 @@ static int make_room(struct dft_thread *self, uint32_t n)
     return -1;
 }
 
+/* A record of which the marker alone is missing. */
+static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint32_t n, const struct dft_slot *record,
+                                    const struct dft_pieces *items)
+{
+    struct dft_slot *slot = dft_ring_slot(ring, first);
+
+    fill_parts(ring, first, items);
+    for (uint32_t i = 1; i < n; i++)
+        atomic_store_explicit(&dft_ring_slot(ring, first + i)->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART),
+                              memory_order_release);
+    memcpy((char *)slot + sizeof slot->marker, (const char *)record + sizeof slot->marker,
+           sizeof *slot - sizeof slot->marker);
+    slot->slots = (uint8_t)n;
+    return slot;
+}
+
 /* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
 static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
                     struct dft_run *run)
 {
     uint32_t bytes = 0, n;
-    struct dft_slot *slot;
     struct dft_ring *ring;
     uint64_t first;
     int late, tries = 0;
@@ -132,15 +147,7 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
         run->record_stream = ring->stream;
         atomic_store_explicit(&run->record, first + 1, memory_order_release);
     }
-    fill_parts(ring, first, items);
-    for (uint32_t i = 1; i < n; i++)
-        atomic_store_explicit(&dft_ring_slot(ring, first + i)->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART),
-                              memory_order_release);
-    slot = dft_ring_slot(ring, first);
-    memcpy((char *)slot + sizeof slot->marker, (const char *)record + sizeof slot->marker,
-           sizeof *slot - sizeof slot->marker);
-    slot->slots = (uint8_t)n;
-    dft_ring_commit(self, slot, first + n - 1, late);
+    dft_ring_commit(self, fill_record(ring, first, n, record, items), first + n - 1, late);
     return 0;
 }
 
@@ -182,23 +189,52 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct
     put_long(self, &record, &items, open);
 }
 
-void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
+static void name_record(uint64_t id, const struct dft_pieces *text, struct dft_slot *record, uint32_t *length,
+                        struct dft_pieces *items)
 {
-    struct dft_slot record = {.call = DFT_CALL_NAME, .file = id};
-    struct dft_pieces items = {.count = 0};
-    uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - 5, length = 0;
-    uint8_t tag = DFT_ITEM_TEXT;
+    static const uint8_t tag = DFT_ITEM_TEXT;
+    const uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - 5;
 
-    dft_pieces_add(&items, &tag, 1);
-    dft_pieces_add(&items, &length, 4);
+    *record = (struct dft_slot){.call = DFT_CALL_NAME, .file = id};
+    *length = items->count = 0;
+    dft_pieces_add(items, &tag, 1);
+    dft_pieces_add(items, length, 4);
     for (uint32_t i = 0; i < text->count; i++) {
-        uint32_t n = text->length[i] < most - length ? text->length[i] : most - length;
+        uint32_t n = text->length[i] < most - *length ? text->length[i] : most - *length;
 
         if (n < text->length[i])
-            record.bits = DFT_BIT_CUT;
-        dft_pieces_add(&items, text->at[i], n);
-        length += n;
+            record->bits = DFT_BIT_CUT;
+        dft_pieces_add(items, text->at[i], n);
+        *length += n;
     }
+}
+
+void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
+{
+    struct dft_pieces items;
+    struct dft_slot record;
+    uint32_t length;
+
+    name_record(id, text, &record, &length, &items);
     if (!put_long(self, &record, &items, NULL))
         self->sent[id & (DFT_SENT_NAMES - 1)] = id;
+}
+
+int dft_name_leave(struct dft_thread *self, const struct dft_name *name)
+{
+    const struct dft_pieces text = {.at = {name->text.bytes}, .length = {name->text.length}, .count = 1};
+    struct dft_ring *ring = self->ring;
+    struct dft_pieces items;
+    struct dft_slot record;
+    uint32_t length, n;
+    uint64_t first;
+
+    name_record(name->id, &text, &record, &length, &items);
+    record.bits |= name->cut ? DFT_BIT_CUT : 0;
+    n = 1 + (5 + length + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
+    if (!ring->offset || occupied(ring) + n > ring->capacity || reserve_row(self, n, &first))
+        return -1;
+    atomic_store_explicit(&fill_record(ring, first, n, &record, &items)->marker,
+                          dft_ring_marker(ring, first, DFT_SLOT_VALID), memory_order_release);
+    return 0;
 }

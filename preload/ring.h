@@ -142,6 +142,10 @@ static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
 /* Puts the definition of a name into the ring: the pieces are its text. */
 void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text);
 
+/* At the end, for whoever reads the live file: a name whose block could not be written, where there is room. Nothing is drained. Returns 0, or -1:
+ * there is none. */
+int dft_name_leave(struct dft_thread *self, const struct dft_name *name);
+
 /* The innermost open region, 0 none. */
 static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint16_t *depth)
 {

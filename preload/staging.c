@@ -33,7 +33,8 @@ static void write_out(struct dft_context *context, const void *blocks, size_t le
 
     if (result)
         context->failed = 1;
-    atomic_fetch_add(result ? &dft_live->dropped[why_not(result)] : &dft_live->events, events);
+    if (!result || !context->keeps)
+        atomic_fetch_add(result ? &dft_live->dropped[why_not(result)] : &dft_live->events, events);
 }
 
 void dft_staging_flush(struct dft_context *context)
@@ -72,7 +73,7 @@ static void write_blocks(void *argument)
 {
     struct blocks_job *job = argument;
 
-    job->context->failed = 0;
+    job->context->failed = job->context->keeps = 0;
     for (uint32_t i = 0; i < job->count; i++) {
         const void *block;
         long length = job->blocks[i].encode(job->context->encoder, job->blocks[i].what, &block);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fdtable.h"
-#include "thread.h"
+#include "ring.h"
 
 #define NAMES_MAX  2048u
 #define TEXT_BYTES (256u << 10)
@@ -82,6 +82,14 @@ void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uin
         used = 0;
         __atomic_store_n(&count, 0, __ATOMIC_RELAXED);
     }
+    dft_spin_unlock(&lock);
+}
+
+void dft_unsent_leave(struct dft_thread *self)
+{
+    dft_spin_lock(&lock);
+    for (uint32_t i = count; i > 0 && !dft_name_leave(self, &kept->names[i - 1]); i--)
+        ;
     dft_spin_unlock(&lock);
 }
 

@@ -11,6 +11,10 @@ void dft_unsent_keep(const struct dft_name *names, uint32_t count);
 /* Hands all of them to `put`, one at a time in one thread, and forgets them when it returns 0. */
 void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uint32_t count), void *context);
 
+/* At the end of the process: leaves them in this thread's ring, as far as there is room. */
+struct dft_thread;
+void dft_unsent_leave(struct dft_thread *self);
+
 /* In a forked child: they are the parent's. */
 void dft_unsent_forked(void);
 

@@ -110,12 +110,16 @@ def nearly_full_tmpfs(directory):
 
 @tests.case
 def full_to_the_end(directory):
-    """END cannot be written either, nor is there room for the live file: what was lost is known all the same."""
+    """END cannot be written either, nor is there room for the live file beside the trace: what was lost is known all the same, and
+    what was in the rings at the end is in the live file, with its names."""
     with disk(directory, "tmpfs") as place, nothing_stays_in_shm():
         (place / "traces").mkdir()
         fill(place, 0)
         plain_and_traced(directory, place / "traces" / "t")
-        equal(is_accounted_for(place / "traces", ["no space for the trace"]), [], "events")
+        events = is_accounted_for(place / "traces", ["no space for the trace"])
+        equal(events[-1]["name"], "close", f"the last of {len(events)} events")
+        true(len(events) > 10, f"{len(events)} events of the end")
+        names_are_known(events, directory)
         text = dftmerge("summary", place / "traces").out.decode()
         true(text.startswith("lost "), f"the summary begins with something else: {text[:60]!r}")
 

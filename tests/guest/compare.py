@@ -22,6 +22,7 @@ FULL = os.environ.get("DFT_GUEST") == "full"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SECONDS = 300
 WITNESS_SECONDS = 2
+UNWRITABLE = {"no space for the trace", "no descriptor for the trace", "write failed"}
 
 # What differs between two plain runs: a pattern, what takes its place, and why that says nothing about the tracer.
 Rule = collections.namedtuple("Rule", "pattern replacement reason")
@@ -160,7 +161,8 @@ def check_traces(place, endings, dropped):
     report = json.loads(done.out)
     until = time.monotonic() + WITNESS_SECONDS
     begun = {file: process for file, process in cut_short(report["notes"])}
-    unasked = [file for file, process in begun.items() if died_of_signal(endings, process, until) is False]
+    told = {process["live_file"] for process in processes_of(place) if process["ended"] not in ("killed", "running")}
+    unasked = [file for file, process in begun.items() if file + ".live" not in told and died_of_signal(endings, process, until) is False]
     true(not unasked, f"begun and left by processes that no signal ended: {unasked}")
     report["files_bad"] -= sum(file.endswith(".live") for file in begun)  # an empty trace counts as none
     bad = {key: value for key, value in report.items() if value and key.startswith(("files_bad", "blocks_", "bytes_"))
@@ -175,8 +177,9 @@ def check_traces(place, endings, dropped):
             wrong.append(f"{who}: dropped {process['dropped']}")
         if process["ended"] == "killed" or process["live_file"]:
             killed = died_of_signal(endings, process["pid"], until)
-            counted = process["dropped"] and not process["dropped"].keys() - dropped  # the live file alone can tell of it
-            if not counted and not (process["ended"] == "killed" if killed is None else killed):
+            # what could not be written at the end, or was lost, the live file alone can tell of
+            meant = dropped & UNWRITABLE and process["ended"] != "killed" or process["dropped"] and not process["dropped"].keys() - dropped
+            if not meant and not (process["ended"] == "killed" if killed is None else killed):
                 wrong.append(f"{who}: ended ({process['ended']}, {process['status']}) and left {process['live_file']}")
         elif process["ended"] == "exit" and process["status"] is not None and process["pid"] not in many and endings.statuses is not None:
             status = endings.statuses.get(process["pid"])

@@ -31,7 +31,7 @@ GROUPS = 4
 # Calls of what clone() starts on the thread-local memory of the thread that goes on beside it: counted, not recorded.
 BORROWED = "in a child that shares memory"
 # They take from the trace too what they take from themselves: the size of files, descriptors; what is lost is counted.
-DROPS = {"fsize": {"write failed"}, "dup": {"write failed"}, "open": {"write failed"}}
+DROPS = {"fsize": {"no space for the trace"}, "dup": {"no descriptor for the trace"}, "open": {"no descriptor for the trace"}}
 WORD = re.compile(rb"(fail|error|warn|unexpected|corrupt|mismatch|differ)", re.I)
 
 
