@@ -61,7 +61,7 @@ static int run(int argc, char **argv)
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     dump.names = dft_source_names_table(source);
     dft_source_span(source, &dump.origin_ns, &end);
-    rc = dft_source_names(source, NULL, 0);
+    rc = dft_source_names_locate(source);
     if (!rc)
         rc = (unsorted ? dft_source_unordered : dft_source_ordered)(source, &options.filter,
                                                                     options.json ? give_json : give_text, &dump);

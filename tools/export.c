@@ -74,7 +74,7 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
 
     if (!error) {
         export->out = out.stream;
-        error = dft_source_names(export->source, NULL, 0);
+        error = dft_source_names_locate(export->source);
         if (!error)
             error = exporter->write(export);
         if (!error)

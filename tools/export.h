@@ -11,7 +11,7 @@
 struct dft_export {
     struct dft_source *source;
     const struct dft_filter *filter;
-    const struct dft_names *names; /* all are fetched */
+    const struct dft_names *names; /* of the event that is given all are there */
     FILE *out;
     uint64_t left_out; /* events that the format has no form for; counted by the writer, told to the user */
 };

@@ -1,49 +1,22 @@
-/* The set of files in use: one open-addressed table a worker, merged and sorted by text at the end. */
+/* The files in use: their ids are collected first, then the blocks are gone through for their texts, in order, and each text is given as
+ * it comes by. */
 #include "export_files.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* 0 marks a free place: no name has that id. */
-struct set {
-    uint64_t *ids;
-    size_t count, room; /* room: a power of two, or 0 */
-};
+#include "pfw_map.h"
+
+#define GIVEN 1u /* the value of an id whose text was given */
 
 struct files {
     const struct dft_filter *filter;
-    struct set *sets; /* one a worker */
+    pthread_mutex_t lock;
+    struct dft_pfw_map ids;
+    void (*give)(void *context, uint64_t id, struct dft_text text);
+    void *context;
 };
-
-static void set_put(struct set *set, uint64_t id)
-{
-    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15)) & (set->room - 1);
-
-    while (set->ids[at] && set->ids[at] != id)
-        at = (at + 1) & (set->room - 1);
-    set->count += !set->ids[at];
-    set->ids[at] = id;
-}
-
-static int set_add(struct set *set, uint64_t id)
-{
-    struct set bigger;
-
-    if (2 * set->count >= set->room) {
-        bigger = (struct set){.room = set->room ? 4 * set->room : 1024};
-        bigger.ids = calloc(bigger.room, sizeof(*bigger.ids));
-        if (!bigger.ids)
-            return -ENOMEM;
-        for (size_t i = 0; i < set->room; i++)
-            if (set->ids[i])
-                set_put(&bigger, set->ids[i]);
-        free(set->ids);
-        *set = bigger;
-    }
-    set_put(set, id);
-    return 0;
-}
 
 static int select_block(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
@@ -57,71 +30,107 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
                    const struct dft_block *block, struct dft_batch *batch)
 {
     struct files *files = context;
+    uint64_t before = 0;
     int error = 0;
 
+    (void)worker;
     (void)process;
     (void)block;
-    for (uint32_t i = 0; i < batch->count && !error; i++)
-        if (batch->events[i].file &&
-            dft_filter_event(files->filter, &batch->events[i], batch->calls[batch->events[i].call].id))
-            error = set_add(&files->sets[worker], batch->events[i].file);
+    pthread_mutex_lock(&files->lock);
+    for (uint32_t i = 0; i < batch->count && !error; i++) {
+        const struct dft_event *event = &batch->events[i];
+
+        if (!event->file || event->file == before ||
+            !dft_filter_event(files->filter, event, batch->calls[event->call].id))
+            continue;
+        before = event->file;
+        error = dft_pfw_map_put(&files->ids, event->file) ? 0 : -ENOMEM;
+    }
+    pthread_mutex_unlock(&files->lock);
     return error;
 }
 
-struct named {
-    uint64_t id;
-    struct dft_text text;
-};
-
-static int by_text(const void *a, const void *b)
+static void give_names(struct files *files, const struct dft_name *names, uint32_t count)
 {
-    const struct named *x = a, *y = b;
-    uint32_t shorter = x->text.length < y->text.length ? x->text.length : y->text.length;
-    int order = shorter ? memcmp(x->text.bytes, y->text.bytes, shorter) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *given = names[i].text.bytes ? dft_pfw_map_find(&files->ids, names[i].id) : NULL;
 
-    if (!order)
-        order = (x->text.length > y->text.length) - (x->text.length < y->text.length);
-    return order ? order : (x->id > y->id) - (x->id < y->id);
+        if (!given || *given)
+            continue;
+        *given = GIVEN;
+        files->give(files->context, names[i].id, names[i].text);
+    }
 }
 
-static int give_sorted(const struct dft_source *source, const struct set *set, void (*give)(void *context, uint64_t id),
-                       void *context)
+static int give_known(struct files *files, struct dft_source *source)
 {
-    const struct dft_names *names = dft_source_names_table(source);
-    struct named *list = calloc(set->count + 1, sizeof(*list));
+    struct dft_reader *reader = dft_reader_create(source);
+    int error = reader ? 0 : -ENOMEM;
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+
+    for (size_t i = 0; i < count && error != -ENOMEM; i++) {
+        struct dft_block_header header;
+        const struct dft_name *names;
+        const char *why;
+        const void *payload;
+        uint32_t n;
+
+        if (!dft_block_has_names(&blocks[i]))
+            continue;
+        error = dft_reader_block(reader, &blocks[i], &header, &payload);
+        if (!error)
+            error = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &n, &why);
+        if (!error)
+            give_names(files, names, n);
+    }
+    dft_reader_destroy(reader);
+    return error == -ENOMEM ? error : 0; /* what cannot be read was noted when its events were */
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int give_unknown(struct files *files, const struct dft_names *names)
+{
+    uint64_t *ids;
     size_t n = 0;
 
-    if (!list)
+    for (size_t i = 0; i < files->ids.room; i++)
+        n += files->ids.slots[i].key && !files->ids.slots[i].value;
+    ids = malloc((n + 1) * sizeof *ids);
+    if (!ids)
         return -ENOMEM;
-    for (size_t i = 0; i < set->room; i++)
-        if (set->ids[i])
-            list[n++] = (struct named){set->ids[i], dft_names_text(names, set->ids[i])};
-    qsort(list, n, sizeof(*list), by_text);
-    for (size_t i = 0; i < n; i++)
-        give(context, list[i].id);
-    free(list);
+    n = 0;
+    for (size_t i = 0; i < files->ids.room; i++)
+        if (files->ids.slots[i].key && !files->ids.slots[i].value)
+            ids[n++] = files->ids.slots[i].key;
+    qsort(ids, n, sizeof *ids, by_id);
+    for (size_t i = 0; i < n; i++) {
+        char room[18];
+
+        files->give(files->context, ids[i], dft_names_show(names, ids[i], room));
+    }
+    free(ids);
     return 0;
 }
 
 int dft_files_visit(struct dft_source *source, const struct dft_filter *filter,
-                    void (*give)(void *context, uint64_t id), void *context)
+                    void (*give)(void *context, uint64_t id, struct dft_text text), void *context)
 {
-    unsigned threads = dft_source_threads(source);
-    struct files files = {.filter = filter, .sets = calloc(threads, sizeof(*files.sets))};
-    int error = -ENOMEM;
+    struct files files = {.filter = filter, .lock = PTHREAD_MUTEX_INITIALIZER, .give = give, .context = context};
+    int error = dft_source_visit(
+        source,
+        &(struct dft_visit){.context = &files, .select = select_block, .events = collect, .progress = "files listed"});
 
-    if (files.sets)
-        error = dft_source_visit(
-            source, &(struct dft_visit){
-                        .context = &files, .select = select_block, .events = collect, .progress = "files listed"});
-    for (unsigned w = 1; w < threads && !error; w++)
-        for (size_t i = 0; i < files.sets[w].room && !error; i++)
-            if (files.sets[w].ids[i])
-                error = set_add(&files.sets[0], files.sets[w].ids[i]);
     if (!error)
-        error = give_sorted(source, &files.sets[0], give, context);
-    for (unsigned w = 0; files.sets && w < threads; w++)
-        free(files.sets[w].ids);
-    free(files.sets);
+        error = give_known(&files, source);
+    if (!error)
+        error = give_unknown(&files, dft_source_names_table(source));
+    dft_pfw_map_fini(&files.ids);
     return error;
 }

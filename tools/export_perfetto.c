@@ -246,8 +246,10 @@ static int outermost_first(const void *a, const void *b)
     return 0;
 }
 
-static void flush_held(struct perfetto *p)
+static void flush_held(void *context)
 {
+    struct perfetto *p = context;
+
     if (!p->nheld)
         return;
     for (size_t i = 0; i < p->nargs; i++)
@@ -371,12 +373,14 @@ static int write_perfetto(struct dft_export *export)
         goto out;
     dft_json_init(&p.json, export->out, 0);
     dft_source_span(export->source, &p.origin_ns, &end_ns);
+    dft_source_names_on_return(export->source, flush_held, &p);
     put_head(&p);
     error = dft_pids_visit(&p.pids, put_metadata, &p);
     if (!error)
         error = dft_source_ordered(export->source, export->filter, hold, &p);
     if (!error)
         flush_held(&p);
+    dft_source_names_on_return(export->source, NULL, NULL);
     fputs("\n]}\n", export->out);
 out:
     dft_pids_free(&p.pids);

@@ -322,13 +322,10 @@ static int put_event(void *context, const struct dft_event_at *at)
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-static void put_file(void *context, uint64_t id)
+static void put_file(void *context, uint64_t id, struct dft_text text)
 {
     struct pfw *pfw = context;
-    struct dft_text text;
-    char room[18];
 
-    text = dft_names_show(pfw->export->names, id, room);
     begin_metadata(pfw, "FH", 0, text);
     dft_json_uint(&pfw->json, "value", id);
     end(pfw);

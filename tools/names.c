@@ -27,6 +27,8 @@ struct dft_names {
     struct cds_lfht *table;
     struct node *_Atomic nodes;
     struct entry *_Atomic entries;
+    struct dft_names *lent;
+    _Atomic uint64_t bytes;
 };
 
 void dft_names_enter(void)
@@ -116,6 +118,9 @@ static struct entry *entry_create(struct dft_names *names, const char *bytes, ui
 
     if (!entry)
         return NULL;
+    /* Relaxed: a sum for whoever looks at it, and nothing hangs on it. The slot of the table is counted with the node. */
+    atomic_fetch_add_explicit(&names->bytes, sizeof *entry + sizeof(struct node) + 2 * sizeof(void *) + length,
+                              memory_order_relaxed);
     entry->length = length;
     memcpy(entry->bytes, bytes, length);
     entry->next = atomic_load_explicit(&names->entries, memory_order_relaxed);
@@ -179,6 +184,19 @@ int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint3
     return 0;
 }
 
+uint64_t dft_names_bytes(const struct dft_names *names)
+{
+    return atomic_load_explicit(&names->bytes, memory_order_relaxed);
+}
+
+struct dft_names *dft_names_lend(struct dft_names *names, struct dft_names *texts)
+{
+    struct dft_names *before = names->lent;
+
+    names->lent = texts;
+    return before;
+}
+
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id)
 {
     struct dft_text text = {NULL, 0};
@@ -193,7 +211,7 @@ struct dft_text dft_names_text(const struct dft_names *names, uint64_t id)
         text.length = entry->length;
     }
     rcu_read_unlock();
-    return text;
+    return text.bytes || !names->lent ? text : dft_names_text(names->lent, id);
 }
 
 struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char room[18])

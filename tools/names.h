@@ -15,8 +15,15 @@
 
 struct dft_names;
 
-struct dft_names *dft_names_create(void); /* NULL: no memory */
-void dft_names_destroy(struct dft_names *names);
+struct dft_names *dft_names_create(void);        /* NULL: no memory */
+void dft_names_destroy(struct dft_names *names); /* NULL: nothing */
+
+/* Memory that the texts take, all told. */
+uint64_t dft_names_bytes(const struct dft_names *names);
+
+/* Texts that are found here, too, as long as they are lent: of the ids that `names` has no text for. NULL: none. Returns what was
+ * lent before. While no other thread looks for texts. */
+struct dft_names *dft_names_lend(struct dft_names *names, struct dft_names *texts);
 
 void dft_names_enter(void);
 void dft_names_leave(void);

@@ -194,7 +194,7 @@ static int count_knowing(struct dft_asking *asking)
         unknown |= asking->workers[i].unknown;
     if (rc < 0 || !unknown)
         return rc;
-    rc = dft_source_names(asking->source, NULL, 0);
+    rc = dft_source_names_locate(asking->source);
     return rc ? rc : count_all(asking);
 }
 

@@ -86,7 +86,9 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
         return rc;
     dft_names_enter();
     pthread_mutex_init(&source->notes.lock, NULL);
+    pthread_mutex_init(&source->located_lock, NULL);
     source->quiet = options->quiet;
+    source->fitted = SIZE_MAX;
     source->dedupe = options->dedupe;
     source->no_index = options->no_index;
     choose_threads(source, options->threads);
@@ -127,6 +129,8 @@ void dft_source_close(struct dft_source *source)
     free(source->notes.lines);
     free(source->notes.shown);
     pthread_mutex_destroy(&source->notes.lock);
+    pthread_mutex_destroy(&source->located_lock);
+    dft_pfw_map_fini(&source->located);
     dft_names_destroy(source->names);
     dft_names_leave();
     free(source);

@@ -214,8 +214,8 @@ struct dft_event_at {
 
 /* Gives every event that passes the filter (NULL: all), each once: ordered by start, then process key, tid, stream,
  * sequence. Memory is bounded by time windows (about half a million events; more only when more than that start in the
- * same nanosecond). Decodes in `threads` threads; the callback runs in the caller's thread. Fetch names before
- * (dft_source_names), they are not fetched here. */
+ * same nanosecond). Decodes in `threads` threads; the callback runs in the caller's thread. For texts of all
+ * names see dft_source_names_locate. */
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
                        int (*give)(void *context, const struct dft_event_at *at), void *context);
 
@@ -234,5 +234,14 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
 /* Fetches what BUCKETS and NAMES blocks alone hold: mostly all names of calls and regions, for a fraction of the work.
  * */
 int dft_source_names_of_rows(struct dft_source *source);
+/* May a block hold names? Copies hold nothing new; a block whose range was seen in another one may. */
+int dft_block_has_names(const struct dft_block *block);
+/* Before all events are gone through: has all names looked for. Texts are kept up to a bound (those of calls and regions beyond it,
+ * too), of the others it is known where they stand (24 to 48 bytes each); dft_source_ordered and dft_source_unordered fetch these again
+ * for the events that they give, and forget them behind these. Returns 0 or -ENOMEM. */
+int dft_source_names_locate(struct dft_source *source);
+/* Is called before texts are forgotten: what holds back events that it was given writes them now. Events of one start are not parted
+ * unless these alone have more names than there is room for. */
+void dft_source_names_on_return(struct dft_source *source, void (*write)(void *context), void *context);
 
 #endif

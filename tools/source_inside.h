@@ -5,10 +5,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "pfw_map.h"
 #include "source.h"
 
 #define DFT_THREADS_MAX 64u
-#define DFT_TYPES       16u /* block types that are counted apart */
+#define DFT_TYPES       16u                  /* block types that are counted apart */
+#define DFT_NAMES_KEPT  (UINT64_C(96) << 20) /* memory for texts of dft_source_names_locate */
+#define DFT_NAMES_LENT  (UINT64_C(64) << 20) /* and of dft_source_names_lend */
 
 struct dft_notes {
     pthread_mutex_t lock;
@@ -27,7 +30,13 @@ struct dft_source {
     struct dft_source_process *processes;
     uint32_t nprocesses;
     struct dft_names *names;
-    _Atomic int all_names; /* every name was fetched */
+    _Atomic int all_names;        /* every name was fetched */
+    _Atomic int all_located;      /* of every name that was not fetched it is known where it stands: */
+    struct dft_pfw_map located;   /* id -> number of the block + 1 */
+    pthread_mutex_t located_lock; /* while that is found out */
+    size_t fitted;                /* for how many events there was room the last time */
+    void (*on_return)(void *context);
+    void *on_return_context;
     struct dft_notes notes;
     void **owned; /* texts of processes */
     size_t nowned;
@@ -101,6 +110,16 @@ int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);
 
 /* source_process.c: processes and blocks from what was scanned (which is emptied). */
 int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned);
+
+/* source_names.c: the texts of these names are found until they are returned, also those that are not kept. -E2BIG: there is no room for
+ * so many. anyway: whatever room they take. */
+int dft_source_names_lend(struct dft_source *source, const uint64_t *wanted, size_t count, int anyway);
+void dft_source_names_return(struct dft_source *source);
+
+/* source_give.c: gives `count` events, as at(from, i, ...) says what they are (0: it is left out), with the texts of their names. */
+typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
+int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
+                    int (*give)(void *context, const struct dft_event_at *at), void *context);
 
 /* source_cover.c: sets state and use of all blocks. */
 int dft_source_cover(struct dft_source *source);

@@ -156,7 +156,7 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 {
     struct ordering ordering = {.window = {.source = source, .filter = filter}};
     struct dft_window *window = &ordering.window;
-    int rc = filter && dft_filter_has_calls(filter) ? dft_source_names(source, NULL, 0) : 0;
+    int rc = filter && dft_filter_has_calls(filter) ? dft_source_names_locate(source) : 0;
 
     if (rc)
         return rc;
@@ -179,29 +179,46 @@ out:
     return rc;
 }
 
-static int give_batch(struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block,
-                      const struct dft_batch *batch, int (*give)(void *, const struct dft_event_at *), void *context)
+struct batch_at {
+    const struct dft_source *source;
+    const struct dft_filter *filter;
+    const struct dft_block *block;
+    const struct dft_batch *batch;
+};
+
+/* The first argument of an event, or of the next that has any. */
+static uint32_t args_of(const struct dft_batch *batch, size_t event)
 {
-    int rc = 0, open = batch->first > batch->last;
+    uint32_t low = 0, high = batch->nargs;
 
-    for (uint32_t i = 0, arg = 0; !rc && i < batch->count; i++) {
-        const struct dft_event *event = &batch->events[i];
-        struct dft_event_at at = {.event = event,
-                                  .process = &source->processes[block->process],
-                                  .call = batch->calls[event->call].id,
-                                  .op = batch->calls[event->call].op,
-                                  .tid = block->tid,
-                                  .stream = block->stream,
-                                  .sequence = open ? 0 : batch->first + i,
-                                  .args = batch->args + arg};
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
 
-        while (arg < batch->nargs && batch->args[arg].event == i)
-            arg++;
-        at.nargs = (uint32_t)(batch->args + arg - at.args);
-        if (!filter || dft_filter_event(filter, event, at.call))
-            rc = give(context, &at);
+        if (batch->args[middle].event < event)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return rc;
+    return low;
+}
+
+static int event_at(const void *from, size_t i, struct dft_event_at *at)
+{
+    const struct batch_at *here = from;
+    const struct dft_batch *batch = here->batch;
+    const struct dft_event *event = &batch->events[i];
+    uint32_t arg = args_of(batch, i);
+
+    *at = (struct dft_event_at){.event = event,
+                                .process = &here->source->processes[here->block->process],
+                                .call = batch->calls[event->call].id,
+                                .op = batch->calls[event->call].op,
+                                .tid = here->block->tid,
+                                .stream = here->block->stream,
+                                .sequence = batch->first > batch->last ? 0 : batch->first + i,
+                                .args = batch->args + arg,
+                                .nargs = args_of(batch, i + 1) - arg};
+    return !here->filter || dft_filter_event(here->filter, event, at->call);
 }
 
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
@@ -211,7 +228,7 @@ int dft_source_unordered(struct dft_source *source, const struct dft_filter *fil
     int rc = reader ? 0 : -ENOMEM;
 
     if (!rc && filter && dft_filter_has_calls(filter))
-        rc = dft_source_names(source, NULL, 0);
+        rc = dft_source_names_locate(source);
     for (size_t i = 0; !rc && i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         struct dft_batch batch;
@@ -220,7 +237,8 @@ int dft_source_unordered(struct dft_source *source, const struct dft_filter *fil
             continue;
         rc = dft_reader_events(reader, block, &batch);
         if (!rc)
-            rc = give_batch(source, filter, block, &batch, give, context);
+            rc = dft_source_give(source, batch.count, event_at, &(struct batch_at){source, filter, block, &batch}, give,
+                                 context);
         else if (rc != -ENOMEM)
             rc = 0;
     }

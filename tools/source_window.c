@@ -198,8 +198,16 @@ static struct order_key *sort_keys(struct order_key *keys, struct order_key *oth
     return keys;
 }
 
-static void fill_at(const struct dft_window *window, const struct dft_window_event *kept, struct dft_event_at *at)
+struct in_order {
+    const struct dft_window *window;
+    const struct order_key *sorted;
+};
+
+static int event_at(const void *from, size_t i, struct dft_event_at *at)
 {
+    const struct in_order *in_order = from;
+    const struct dft_window *window = in_order->window;
+    const struct dft_window_event *kept = &window->slices[in_order->sorted[i].slice].events[in_order->sorted[i].index];
     const struct dft_block *block = window->blocks[kept->block];
 
     *at = (struct dft_event_at){.event = &kept->event,
@@ -211,12 +219,13 @@ static void fill_at(const struct dft_window *window, const struct dft_window_eve
                                 .sequence = kept->sequence,
                                 .args = kept->args,
                                 .nargs = kept->nargs};
+    return 1;
 }
 
 int dft_window_give(struct dft_window *window, int (*give)(void *context, const struct dft_event_at *at), void *context)
 {
     size_t count = atomic_load(&window->kept), n = 0;
-    struct order_key *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other), *sorted;
+    struct order_key *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other);
     int rc = keys && other ? 0 : -ENOMEM;
 
     for (size_t s = 0; !rc && s < window->count; s++)
@@ -224,13 +233,9 @@ int dft_window_give(struct dft_window *window, int (*give)(void *context, const 
             keys[n++] =
                 (struct order_key){window->slices[s].events[i].event.start_ns - window->from, (uint32_t)s, (uint32_t)i};
     if (!rc) {
-        sorted = sort_keys(keys, other, n, window->to - window->from);
-        for (size_t i = 0; !rc && i < n; i++) {
-            struct dft_event_at at;
+        struct in_order in_order = {window, sort_keys(keys, other, n, window->to - window->from)};
 
-            fill_at(window, &window->slices[sorted[i].slice].events[sorted[i].index], &at);
-            rc = give(context, &at);
-        }
+        rc = dft_source_give(window->source, n, event_at, &in_order, give, context);
     }
     free(keys);
     free(other);

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from faults import DFTMERGE, FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, summary, tracing, true
+from faults import DFTMERGE, FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, run_checked, summary, tracing, true
 
 tests = Tests()
 KIB_OF_A_PROCESS = 4096  # resident, all but rings
@@ -72,12 +72,58 @@ def many_files(directory):
     equal(events_named(directory, "access"), n, "calls")
     files = [e["file"] for e in dump(directory / "traces") if e["name"] == "access"]
     equal(files, [f"{directory}/traced/name{i}" for i in range(n)], "names")
-    for command, bytes_of_a_name in (("dump", 200), ("summary", 1024)):
-        process = subprocess.Popen([DFTMERGE, command, directory / "traces"], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        equal(status, 0, f"dftmerge {command}")
-        bound = (64 << 10) + n * bytes_of_a_name // 1024
-        true(usage.ru_maxrss <= bound, f"dftmerge {command} took {usage.ru_maxrss} KiB for {n} names: more than {bound}")
+    commands = [("summary",), ("dump",), ("dump", "--json"), ("dump", "--unsorted"), ("check",), ("ps",), ("stat",), ("summary", "--by", "dir"),
+                ("merge", "-o", directory / "merged.dft"), *(("export", "--to", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))]
+    for command in commands if FULL else commands[:2]:
+        used = memory_of(*command, directory / "traces")
+        bound = (512 if command[0] == "summary" else 256) << 10
+        true(used <= bound, f"dftmerge {command} took {used} KiB for {n} names: more than {bound}")
+
+
+def memory_of(*arguments):
+    """KiB that dftmerge took at most."""
+    process = subprocess.Popen([DFTMERGE, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    equal(status, 0, f"dftmerge {arguments}")
+    return usage.ru_maxrss
+
+
+@tests.case
+def names_beyond_memory(directory):
+    """More text than dftmerge keeps: fetched for the events at hand, and forgotten."""
+    n = 300000 if FULL else 30000
+    place = directory
+    while len(str(place)) < 3700:
+        place /= "d" * 200
+    place.mkdir(parents=True)
+    program = compile_program(directory, "much", "-I", ROOT / "include")
+    run_checked([program, "files", n, place], env=tracing(directory / "traces" / "t", DATA_DIR=directory))
+    wanted = [f"{place}/name{i}" for i in range(n)]
+    for command in (["dump", "--json"], ["dump", "--unsorted", "--json"]):
+        equal([e["file"] for e in lines_of(*command, directory / "traces") if e["name"] == "access"], wanted, f"{command}: names")
+    perfetto = [e["args"]["file"] for e in lines_of("export", "--to", "perfetto", "-o", "-", directory / "traces") if e.get("name") == "access"]
+    equal(perfetto, wanted, "perfetto: names")
+    files, hashes = {}, []
+    for record in lines_of("export", "--to", "pfw", "-o", "-", directory / "traces"):
+        if record["name"] == "FH":
+            files[record["args"]["value"]] = record["args"]["name"]
+        elif record["name"] == "access":
+            hashes.append(record["args"]["fhash"])
+    equal([files[h] for h in hashes], wanted, "pfw: names")
+    for command in (("dump",), ("dump", "--unsorted"), *(("export", "--to", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))):
+        if FULL:
+            used = memory_of(*command, directory / "traces")
+            true(used <= 400 << 10, f"dftmerge {command} took {used} KiB")
+
+
+def lines_of(*arguments):
+    """Of a command that writes one JSON object a line."""
+    process = subprocess.Popen([DFTMERGE, *arguments], stdout=subprocess.PIPE)
+    for line in process.stdout:
+        line = line.strip(b",\n")
+        if line.startswith(b"{") and line.endswith(b"}"):
+            yield json.loads(line)
+    equal(process.wait(), 0, f"dftmerge {arguments}")
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
