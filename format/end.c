@@ -34,3 +34,24 @@ const char *dft_ending_text(enum dft_ending ending)
 
     return i < sizeof texts / sizeof *texts ? texts[i] : "unknown";
 }
+
+const char *dft_misuse_text(enum dft_misuse misuse)
+{
+    static const char *const texts[] = {
+        [DFT_MISUSE_END_ALONE] = "regions ended in a thread that had not begun them",
+        [DFT_MISUSE_OUTER_FIRST] = "regions ended by the end of one around them",
+        [DFT_MISUSE_LEFT_OPEN] = "regions never ended",
+        [DFT_MISUSE_SPAN_ALONE] = "spans ended that were not begun, or twice",
+        [DFT_MISUSE_SPAN_OPEN] = "spans never ended",
+        [DFT_MISUSE_SPAN_MANY] = "spans by number beyond those that are followed",
+        [DFT_MISUSE_NULL] = "names or texts that were NULL",
+        [DFT_MISUSE_NAME_CUT] = "names too long, cut",
+        [DFT_MISUSE_ARG_CUT] = "arguments cut or left out for want of room",
+        [DFT_MISUSE_ARG_ALONE] = "arguments while no region was open",
+        [DFT_MISUSE_RESUME_ALONE] = "resumed or suspended without its counterpart",
+    };
+    _Static_assert(sizeof texts / sizeof *texts == DFT_MISUSE_LAST + 1, "one text a kind");
+    unsigned i = (unsigned)misuse;
+
+    return i <= DFT_MISUSE_LAST && texts[i] ? texts[i] : "of a kind unknown here";
+}

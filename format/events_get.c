@@ -47,7 +47,7 @@ static const char *shape_fault(const struct shape *shape, uint32_t ncalls)
         return "column SHAPES refers to no call";
     if (flags & ~DFT_F_KNOWN || (flags >> DFT_F_FILE_SHIFT & 7) > DFT_FILE_NONE ||
         (flags >> DFT_F_OFFSET_SHIFT & 3) > DFT_OFFSET_EXPLICIT ||
-        (flags >> DFT_F_ERRNO_SHIFT & 3) > DFT_ERRNO_EXPLICIT || (flags >> DFT_F_PHASE_SHIFT & 15) > DFT_PHASE_METADATA)
+        (flags >> DFT_F_ERRNO_SHIFT & 3) > DFT_ERRNO_EXPLICIT || (flags >> DFT_F_PHASE_SHIFT & 15) > DFT_PHASE_LAST)
         return "column SHAPES has unknown flags";
     return NULL;
 }

@@ -242,7 +242,7 @@ static inline int put_event(struct putting *p, const struct dft_event *event, ui
     struct dft_entry *file;
     uint32_t flags, rare;
 
-    if (dft_unlikely(event->call >= p->batch->ncalls || event->phase > DFT_PHASE_METADATA))
+    if (dft_unlikely(event->call >= p->batch->ncalls || event->phase > DFT_PHASE_LAST))
         return -EINVAL;
     call = call_state(p, event->call);
     flags = dft_shape_of_bits(event->bits) | (uint32_t)event->phase << DFT_F_PHASE_SHIFT;

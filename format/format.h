@@ -97,6 +97,9 @@
  *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
  *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN: in the flags alone.
+ *    Spans: an event of op REGION with an ID is a span, which belongs to no thread and may overlap with anything. It was begun by the
+ *    event of phase ASYNC_BEGIN with that id, whose argument "parent" is the id of the span around it, if any; the complete event is put
+ *    where it ends. One with ASYNC_END alone ends a span whose begin the process does not know. FLOW_START, FLOW_STEP and FLOW_END are points.
  *    Arguments (at most 262,144): columns ARG_EVENT (event index minus that of the previous argument, at first 0),
  *    ARG_KEY (position in NAMES), ARG_TYPE (0 int64 zigzag, 1 double: eight bytes, 2 string: LEB128 n, n bytes),
  *    ARG_VALUE (bytes). Their number is that of the values in ARG_EVENT.
@@ -126,7 +129,7 @@
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
  * 9. PROCESS, CLOCK, END, ORIGIN: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
  *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
- *    LEB128 reason, LEB128 count. NAMES block: just the column NAMES. */
+ *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. NAMES block: just the column NAMES. */
 #ifndef DFT_FORMAT_H
 #define DFT_FORMAT_H
 
@@ -251,6 +254,8 @@ enum dft_phase {
     DFT_PHASE_FLOW_END = 7,
     DFT_PHASE_COUNTER = 8,
     DFT_PHASE_METADATA = 9,
+    DFT_PHASE_FLOW_STEP = 10,
+    DFT_PHASE_LAST = 10,
 };
 
 enum dft_buckets_column {
@@ -308,6 +313,7 @@ enum dft_end_column {
     DFT_END_HOW = 6,     /* enum dft_ending */
     DFT_END_STATUS = 7,  /* zigzag: exit status or signal, where known */
     DFT_END_TIME_NS = 8, /* Unix ns */
+    DFT_END_MISUSE = 9,
 };
 
 enum dft_origin_column {
@@ -350,6 +356,22 @@ enum dft_drop {
     DFT_DROP_NO_NUMBER =
         12, /* no descriptor for the trace: the program had all, or put other files on ours again and again */
     DFT_DROP_LAST = 12,
+};
+
+/* What a program did with its annotations that cannot be meant so; nothing of its own is lost by it. The text stands in format/end.c. */
+enum dft_misuse {
+    DFT_MISUSE_END_ALONE = 1,     /* a region ended in a thread that had not begun it */
+    DFT_MISUSE_OUTER_FIRST = 2,   /* a region was ended by the end of one around it */
+    DFT_MISUSE_LEFT_OPEN = 3,     /* a region was open when its thread ended, or its process did by itself */
+    DFT_MISUSE_SPAN_ALONE = 4,    /* a span ended that the process did not begin, or had ended */
+    DFT_MISUSE_SPAN_OPEN = 5,     /* a span was never ended */
+    DFT_MISUSE_SPAN_MANY = 6,     /* a span by number beyond those that are followed at a time: its end is not known */
+    DFT_MISUSE_NULL = 7,          /* NULL for a name, a key or a text */
+    DFT_MISUSE_NAME_CUT = 8,      /* a name too long */
+    DFT_MISUSE_ARG_CUT = 9,       /* an argument was cut, or left out for want of room */
+    DFT_MISUSE_ARG_ALONE = 10,    /* an argument while no region was open */
+    DFT_MISUSE_RESUME_ALONE = 11, /* resume without pause, suspend without resume */
+    DFT_MISUSE_LAST = 11,
 };
 
 #endif

@@ -23,7 +23,7 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     3
+#define DFT_LIVE_VERSION     4
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
@@ -118,7 +118,7 @@ enum dft_item {
 
 struct dft_open_region {
     uint64_t name;  /* 0: the end of the process has ended it */
-    uint64_t start; /* ticks */
+    uint64_t start; /* ticks; 0: a span that goes on in this thread, it has an event of its own */
 };
 
 /* Who gets the name puts the region's event: its thread, or whoever ends the process meanwhile. 0: the other was first. */
@@ -187,6 +187,10 @@ struct dft_ring {
     _Atomic uint32_t runs_busy; /* the owner is at its runs: nobody else may be, its handlers included */
     struct dft_open_region regions[DFT_OPEN_REGIONS];
     struct dft_run runs[DFT_RUNS];
+    _Atomic uint64_t misuse[DFT_MISUSE_LAST + 1];
+    _Atomic uint64_t spans_begun, spans_ended; /* by this thread: their sums over threads tell how many are open */
+    _Atomic uint32_t paused;                   /* what is recorded here is not kept, but for names */
+    uint32_t pad;
     _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");

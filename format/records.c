@@ -133,7 +133,30 @@ static const struct dft_column_spec end_specs[] = {
 #include "records.def"
 #undef DFT_RECORD
     [DFT_END_DROPPED] = DFT_COLUMN_SPEC(DROPPED, BYTES),
+    [DFT_END_MISUSE] = DFT_COLUMN_SPEC(MISUSE, BYTES),
 };
+
+/* Pairs of a reason and its count; reasons above `last` are added up as 0. */
+static void put_counts(struct dft_raw *raw, unsigned id, const uint64_t *counts, unsigned last)
+{
+    dft_raw_open(raw, id, DFT_ENC_BYTES);
+    for (unsigned i = 0; i <= last; i++) {
+        if (!counts[i])
+            continue;
+        dft_raw_leb(raw, i);
+        dft_raw_leb(raw, counts[i]);
+    }
+    dft_raw_close(raw);
+}
+
+static void get_counts(struct dft_columns *columns, unsigned id, uint64_t *counts, unsigned last)
+{
+    while (dft_column_left(columns, id) && !columns->why) {
+        uint64_t reason = dft_column_leb(columns, id);
+
+        counts[reason <= last ? reason : 0] += dft_column_leb(columns, id);
+    }
+}
 
 long dft_encode_end(struct dft_encoder *encoder, const struct dft_end *end, const void **block)
 {
@@ -144,14 +167,12 @@ long dft_encode_end(struct dft_encoder *encoder, const struct dft_end *end, cons
 #define DFT_RECORD(NAME, kind, field) put_##kind(raw, DFT_END_##NAME, end->field);
 #include "records.def"
 #undef DFT_RECORD
-    dft_raw_open(raw, DFT_END_DROPPED, DFT_ENC_BYTES);
-    for (unsigned i = 0; i <= DFT_DROP_LAST; i++) {
-        if (!end->dropped[i])
-            continue;
-        dft_raw_leb(raw, i);
-        dft_raw_leb(raw, end->dropped[i]);
-    }
-    dft_raw_close(raw);
+    put_counts(raw, DFT_END_DROPPED, end->dropped, DFT_DROP_LAST);
+    for (unsigned i = 0; i <= DFT_MISUSE_LAST; i++)
+        if (end->misuse[i]) {
+            put_counts(raw, DFT_END_MISUSE, end->misuse, DFT_MISUSE_LAST);
+            break;
+        }
     return dft_block_end(encoder, &header, NULL, 0, block);
 }
 
@@ -167,11 +188,8 @@ int dft_decode_end(struct dft_decoder *decoder, const struct dft_block_header *h
 #define DFT_RECORD(NAME, kind, field) end->field = get_##kind(columns, DFT_END_##NAME);
 #include "records.def"
 #undef DFT_RECORD
-    while (dft_column_left(columns, DFT_END_DROPPED) && !columns->why) {
-        uint64_t reason = dft_column_leb(columns, DFT_END_DROPPED);
-
-        end->dropped[reason <= DFT_DROP_LAST ? reason : 0] += dft_column_leb(columns, DFT_END_DROPPED);
-    }
+    get_counts(columns, DFT_END_DROPPED, end->dropped, DFT_DROP_LAST);
+    get_counts(columns, DFT_END_MISUSE, end->misuse, DFT_MISUSE_LAST);
     return dft_decoder_result(decoder, 0, why);
 }
 #undef DFT_RECORD_END

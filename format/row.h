@@ -76,8 +76,9 @@ struct dft_process {
 
 struct dft_end {
     uint64_t key;
-    uint64_t events;                     /* written to blocks since load */
-    uint64_t dropped[DFT_DROP_LAST + 1]; /* by enum dft_drop; [0]: for reasons that this reader does not know */
+    uint64_t events;                      /* written to blocks since load */
+    uint64_t dropped[DFT_DROP_LAST + 1];  /* by enum dft_drop; [0]: for reasons that this reader does not know */
+    uint64_t misuse[DFT_MISUSE_LAST + 1]; /* by enum dft_misuse, likewise */
     uint64_t overhead_ns;
     uint64_t time_ns;
     int32_t status;

@@ -392,4 +392,6 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
             step = pass_over(&filling, sequence, (marker & 3) == DFT_SLOT_FREE || this_lap);
         }
     }
+    if (atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed))
+        batch->count = batch->nargs = 0;
 }

@@ -127,6 +127,10 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
 
         if (!name)
             continue;
+        if (!start) { /* a span that goes on here has an event of its own */
+            outer = name;
+            continue;
+        }
         add_open(take, batch, position_of_region(batch, name), start, outer, (uint16_t)i);
         event->phase = DFT_PHASE_COMPLETE;
         event->bits = 0;
@@ -145,8 +149,9 @@ void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const st
                                 .first = atomic_load(&ring->runs_taken),
                                 .events = take->events,
                                 .calls = take->calls};
-    add_runs(ring, take, reader, batch);
-    if (ended->time_ns)
+    if (!atomic_load(&ring->paused))
+        add_runs(ring, take, reader, batch);
+    if (ended->time_ns && !atomic_load(&ring->paused))
         add_regions(ring, take, ended, batch);
     batch->last = batch->first + batch->count - 1;
 }
@@ -167,6 +172,10 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct d
     for (uint32_t i = 0; i < known; i++) {
         if (!ring->regions[i].name)
             continue;
+        if (!ring->regions[i].start) {
+            region = ring->regions[i].name;
+            continue;
+        }
         add_open(take, batch, position_of_region(batch, ring->regions[i].name), ring->regions[i].start, region,
                  (uint16_t)i);
         region = ring->regions[i].name;

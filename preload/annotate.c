@@ -1,19 +1,23 @@
-/* Owns the annotations: regions, instants, counters, metadata and arguments become records of the calling thread's ring. */
+/* Owns the annotations: instants, counters, metadata and arguments become records of the calling thread's ring; what programs see. */
 #include "annotate.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include <dftrace/dftrace.h>
-
 #include "clock.h"
 #include "codec.h"
-#include "ring.h"
 #include "run.h"
 
 #define NAME_ROOM   448u /* longer names are cut */
 #define STRING_MOST 4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
+
+struct dft_thread *dft_annotate_thread(void)
+{
+    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
+        return NULL; /* the regions are those of the thread that it shares memory with */
+    return dft_on & 8 /* DFT_ON_REGIONS */ ? dft_thread_get() : NULL;
+}
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -24,89 +28,58 @@ struct name {
     char text[NAME_ROOM];
 };
 
-static uint32_t copy(char *to, uint32_t room, const char *text)
+/* Copies what there is room for. Returns its length. */
+static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const char *text)
 {
-    size_t n = text ? strnlen(text, room) : 0;
+    size_t n;
 
-    memcpy(to, text ? text : "", n);
+    if (!text) {
+        dft_misuse(self, DFT_MISUSE_NULL, 1);
+        text = "(null)";
+    }
+    n = strnlen(text, room + 1u);
+    if (n > room) {
+        dft_misuse(self, DFT_MISUSE_NAME_CUT, 1);
+        n = room;
+    }
+    memcpy(to, text, n);
     return (uint32_t)n;
 }
 
-static void make_name(struct name *name, const char *category, const char *text)
+/* Its text goes into the ring at the first use. */
+__attribute__((noinline)) uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *text)
 {
-    uint32_t n = copy(name->text, 64, category);
-
-    name->text[n++] = 0;
-    name->length = n + copy(name->text + n, NAME_ROOM - n, text);
-    name->id = dft_name_id(name->text, name->length);
-}
-
-static void define(struct dft_thread *self, const struct name *name)
-{
-    struct dft_pieces text = {.count = 0};
-
-    if (dft_name_was_sent(self, name->id))
-        return;
-    dft_pieces_add(&text, name->text, name->length);
-    dft_name_send(self, name->id, &text);
-}
-
-/* The id of "category NUL name"; its text goes into the ring at its first use. */
-static __attribute__((noinline)) uint64_t define_text(struct dft_thread *self, const char *category, const char *text)
-{
+    struct dft_pieces pieces = {.count = 0};
     struct name name;
+    uint32_t n = copy(self, name.text, 64, category);
 
-    make_name(&name, category, text);
-    define(self, &name);
+    name.text[n++] = 0;
+    name.length = n + copy(self, name.text + n, NAME_ROOM - n, text);
+    name.id = dft_name_id(name.text, name.length);
+    if (!dft_name_was_sent(self, name.id)) {
+        dft_pieces_add(&pieces, name.text, name.length);
+        dft_name_send(self, name.id, &pieces);
+    }
     return name.id;
 }
 
-static uint64_t site_id(struct dft_thread *self, struct dftrace_site *site)
+uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {
     uint64_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
 
     if (__builtin_expect(id != 0 && dft_name_was_sent(self, id), 1))
         return id;
-    id = define_text(self, site->category ? site->category : "APP", site->name);
+    id = dft_annotate_name(self, site->category ? site->category : category, site->name);
     __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
     return id;
 }
 
-static struct dft_thread *thread_if_on(void)
+/* --- records ------------------------------------------------------------------------------------------------------ */
+
+void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
+                      uint32_t head_bytes, uint32_t args_from)
 {
-    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
-        return NULL; /* the regions are those of the thread that it shares memory with */
-    return dft_on & 8 /* DFT_ON_REGIONS */ ? dft_thread_get() : NULL;
-}
-
-/* --- regions ------------------------------------------------------------------------------------------------------ */
-
-static void region_begin(struct dftrace_site *site)
-{
-    struct dft_thread *self = thread_if_on();
-    uint32_t depth;
-    uint64_t id;
-
-    if (!self)
-        return;
-    dft_run_break_all(self);
-    id = site_id(self, site);
-    depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    if (depth < DFT_OPEN_REGIONS) {
-        const struct dft_open_region region = {id, dft_ticks()};
-
-        self->home->regions[depth] = region;
-        self->args_of[depth] = self->args_used;
-        atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
-        atomic_signal_fence(memory_order_seq_cst);
-        self->home->regions[depth] = region; /* a handler's region may have stood there before the depth was ours */
-    } else {
-        atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
-    }
-}
-
-static void put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const struct dft_pieces *args)
-{
+    uint32_t args = self->args_used - args_from; /* a handler's are gone again */
     struct dft_pieces items = {.count = 0};
     uint8_t tag = DFT_ITEM_DURATION;
 
@@ -116,85 +89,19 @@ static void put(struct dft_thread *self, struct dft_slot *record, uint64_t durat
         dft_pieces_add(&items, &tag, 1);
         dft_pieces_add(&items, &duration, 8);
     }
-    for (uint32_t i = 0; i < args->count; i++)
-        dft_pieces_add(&items, args->at[i], args->length[i]);
+    if (head_bytes)
+        dft_pieces_add(&items, head, head_bytes);
+    if (args)
+        dft_pieces_add(&items, self->args + args_from, args);
+    if (self->args_cut)
+        record->bits |= DFT_BIT_CUT;
     dft_ring_put_any(self, record, &items);
-}
-
-/* The region is this thread's to record, unless the end of the process came first. Late, whoever claims its name has it; before that
- * the finaliser sees the new depth, or this thread that it is late. */
-static int leave_region(struct dft_ring *home, uint32_t index)
-{
-    int late = *(volatile int *)&dft_late;
-    uint64_t name = late ? dft_region_claim(&home->regions[index]) : 0;
-
-    atomic_store_explicit(&home->depth, index, memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (!late && __builtin_expect(*(volatile int *)&dft_late, 0)) {
-        name = dft_region_claim(&home->regions[index]);
-        late = 1;
-    }
-    return !late || name;
-}
-
-/* Ends the innermost region, which has this index. */
-static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
-{
-    struct dft_ring *home = self->home;
-    const struct dft_open_region region = home->regions[index];
-    uint16_t from = self->args_of[index], to = self->args_used; /* a handler's region may take this index below */
-    struct dft_pieces args = {.count = 0};
-    struct dft_slot record = {.start = region.start,
-                              .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
-                              .bits = self->args_cut ? DFT_BIT_CUT : 0,
-                              .file = region.name,
-                              .offset = -1,
-                              .region = index ? home->regions[index - 1].name : 0,
-                              .fd = -1,
-                              .depth = (uint16_t)index};
-
-    if (leave_region(home, index)) {
-        if (to > from)
-            dft_pieces_add(&args, self->args + from, (uint32_t)(to - from));
-        put(self, &record, dft_ticks_between(region.start, end), &args);
-    }
-    self->args_used = from;
+    self->args_used = (uint16_t)args_from;
     self->args_cut = 0;
 }
 
-/* The region's index, or -1 when it is not open. */
-static int find_open(const struct dft_ring *home, uint32_t depth, uint64_t id)
-{
-    for (int i = (int)depth - 1; i >= 0; i--)
-        if (home->regions[i].name == id)
-            return i;
-    return -1;
-}
-
-static void region_end(struct dftrace_site *site)
-{
-    uint64_t end = dft_ticks();
-    struct dft_thread *self = thread_if_on();
-    uint32_t depth;
-    int index;
-
-    if (!self)
-        return;
-    dft_run_break_all(self);
-    depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    if (depth > DFT_OPEN_REGIONS) {
-        atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], 1, memory_order_relaxed);
-        return;
-    }
-    index = depth ? find_open(self->home, depth, site_id(self, site)) : -1;
-    while (index >= 0 && (int)depth > index)
-        end_innermost(self, --depth, end);
-}
-
-/* --- points ------------------------------------------------------------------------------------------------------- */
-
-static void put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const struct dft_pieces *args)
+uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const void *head,
+                                uint32_t head_bytes, uint32_t args_from)
 {
     struct dft_slot record = {.start = dft_ticks(),
                               .call = (uint16_t)(DFT_CALL_ANNOTATION + op),
@@ -204,90 +111,23 @@ static void put_point(struct dft_thread *self, enum dft_op op, uint64_t name, co
                               .fd = -1};
 
     record.region = dft_region_innermost(self, &record.depth);
-    put(self, &record, 0, args);
-}
-
-static void instant(struct dftrace_site *site)
-{
-    const struct dft_pieces none = {.count = 0};
-    struct dft_thread *self = thread_if_on();
-
-    if (self)
-        put_point(self, DFT_OP_INSTANT, site_id(self, site), &none);
-}
-
-static void counter(struct dftrace_site *site, uint8_t tag, const void *value)
-{
-    struct dft_thread *self = thread_if_on();
-    struct dft_pieces args = {.count = 0};
-    uint64_t key;
-
-    if (!self)
-        return;
-    key = define_text(self, "", "value");
-    dft_pieces_add(&args, &tag, 1);
-    dft_pieces_add(&args, &key, 8);
-    dft_pieces_add(&args, value, 8);
-    put_point(self, DFT_OP_COUNTER, site_id(self, site), &args);
-}
-
-static void counter_int(struct dftrace_site *site, int64_t value)
-{
-    counter(site, DFT_ITEM_ARG_INT, &value);
-}
-
-static void counter_double(struct dftrace_site *site, double value)
-{
-    counter(site, DFT_ITEM_ARG_DOUBLE, &value);
-}
-
-static void put_metadata(const char *category, const char *key, const char *value)
-{
-    struct dft_thread *self = thread_if_on();
-    struct dft_pieces args = {.count = 0};
-    uint8_t tag = DFT_ITEM_ARG_STRING;
-    uint64_t value_key;
-    uint32_t length;
-
-    if (!self || !value)
-        return;
-    value_key = define_text(self, "", "value");
-    length = (uint32_t)strnlen(value, STRING_MOST);
-    dft_pieces_add(&args, &tag, 1);
-    dft_pieces_add(&args, &value_key, 8);
-    dft_pieces_add(&args, &length, 4);
-    dft_pieces_add(&args, value, length);
-    put_point(self, DFT_OP_METADATA, define_text(self, category, key), &args);
-}
-
-static void metadata(const char *key, const char *value)
-{
-    put_metadata("APP", key, value);
-}
-
-static void thread_name(const char *name)
-{
-    put_metadata("dftrace", "thread_name", name);
+    dft_annotate_put(self, &record, 0, head, head_bytes, args_from);
+    return record.start;
 }
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */
 
-/* Keeps an item for the innermost open region; texts are cut, numbers are kept whole or not at all. */
-static void keep_arg(uint8_t tag, const char *key, const void *value, uint32_t length)
+static void keep(struct dft_thread *self, uint8_t tag, uint64_t key, const void *value, uint32_t length)
 {
-    struct dft_thread *self = thread_if_on();
-    uint32_t with_length = tag == DFT_ITEM_ARG_STRING ? 4 : 0, bytes = 9 + with_length + length, used;
+    uint32_t with_length = tag == DFT_ITEM_ARG_STRING ? 4 : 0, bytes = 9 + with_length + length;
+    uint32_t used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED);
     uint8_t *at;
-    uint64_t id;
 
-    if (!self || !atomic_load_explicit(&self->home->depth, memory_order_relaxed))
-        return;
-    id = define_text(self, "", key);
-    used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED);
     if (with_length && used + bytes > DFT_ARGS_BYTES && used + 13 + ARGS_SPARED < DFT_ARGS_BYTES) {
         length = DFT_ARGS_BYTES - ARGS_SPARED - used - 13;
         bytes = 13 + length;
         self->args_cut = 1;
+        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
     }
     if (bytes > DFT_ARGS_BYTES)
         bytes = DFT_ARGS_BYTES + 1; /* the sum below must not overflow */
@@ -295,48 +135,180 @@ static void keep_arg(uint8_t tag, const char *key, const void *value, uint32_t l
     if (used + bytes > DFT_ARGS_BYTES) {
         __atomic_fetch_sub(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED);
         self->args_cut = 1;
+        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
         return;
     }
     at = self->args + used;
     *at = tag;
-    memcpy(at + 1, &id, 8);
+    memcpy(at + 1, &key, 8);
     memcpy(at + 9, &length, with_length);
     memcpy(at + 9 + with_length, value, length);
 }
 
+static void keep_string(struct dft_thread *self, const char *key, const char *value)
+{
+    if (value)
+        keep(self, DFT_ITEM_ARG_STRING, dft_annotate_name(self, "", key), value, (uint32_t)strnlen(value, STRING_MOST));
+    else
+        dft_misuse(self, DFT_MISUSE_NULL, 1);
+}
+
+void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value)
+{
+    keep(self, DFT_ITEM_ARG_INT, dft_annotate_name(self, "", key), &value, 8);
+}
+
+void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)
+{
+    for (uint32_t i = 0; args && i < count; i++)
+        if (args[i].type == 2)
+            keep_string(self, args[i].key, args[i].value.string);
+        else
+            keep(self, args[i].type ? DFT_ITEM_ARG_DOUBLE : DFT_ITEM_ARG_INT, dft_annotate_name(self, "", args[i].key),
+                 &args[i].value, 8);
+}
+
+/* Of the innermost open region. */
+static void arg_of_region(const struct dftrace_arg arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    if (atomic_load_explicit(&self->home->depth, memory_order_relaxed))
+        dft_annotate_keep_args(self, &arg, 1);
+    else
+        dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);
+}
+
 static void arg_int(const char *key, int64_t value)
 {
-    keep_arg(DFT_ITEM_ARG_INT, key, &value, 8);
+    arg_of_region(dftrace_int(key, value));
 }
 
 static void arg_double(const char *key, double value)
 {
-    keep_arg(DFT_ITEM_ARG_DOUBLE, key, &value, 8);
+    arg_of_region(dftrace_double(key, value));
 }
 
 static void arg_string(const char *key, const char *value)
 {
-    if (value)
-        keep_arg(DFT_ITEM_ARG_STRING, key, value, (uint32_t)strnlen(value, STRING_MOST));
+    arg_of_region(dftrace_string(key, value));
 }
 
-/* --- the end -------------------------------------------------------------------------------------------------------- */
+/* --- regions ------------------------------------------------------------------------------------------------------ */
 
-void dft_annotate_end_all(struct dft_thread *self, const char *what)
+static void region_begin_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    dft_run_break_all(self);
+    dft_region_begin(self, dft_annotate_site(self, site, "APP"), dft_ticks(), 0);
+    dft_annotate_keep_args(self, args, count);
+}
+
+static void region_begin(struct dftrace_site *site)
+{
+    region_begin_args(site, NULL, 0);
+}
+
+static void region_end_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
     uint64_t end = dft_ticks();
-    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    struct dft_thread *self = dft_annotate_thread();
+    uint16_t from;
+    int within;
 
-    if (depth > DFT_OPEN_REGIONS) {
-        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
-                                  memory_order_relaxed);
-        depth = DFT_OPEN_REGIONS;
-        atomic_store_explicit(&self->home->depth, depth, memory_order_relaxed);
+    if (!self)
+        return;
+    dft_run_break_all(self);
+    from = self->args_used;
+    if (count)
+        dft_annotate_keep_args(self, args, count);
+    within = dft_region_end(self, dft_annotate_site(self, site, "APP"), end, 0);
+    if (__builtin_expect(within == 0, 1))
+        return;
+    dft_misuse(self, within < 0 ? DFT_MISUSE_END_ALONE : DFT_MISUSE_OUTER_FIRST, within < 0 ? 1 : (uint64_t)within);
+    if (within < 0)
+        self->args_used = from;
+}
+
+static void region_end(struct dftrace_site *site)
+{
+    region_end_args(site, NULL, 0);
+}
+
+/* --- points ------------------------------------------------------------------------------------------------------- */
+
+static void instant_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    uint32_t from;
+
+    if (!self)
+        return;
+    from = self->args_used;
+    dft_annotate_keep_args(self, args, count);
+    dft_annotate_put_point(self, DFT_OP_INSTANT, dft_annotate_site(self, site, "APP"), NULL, 0, from);
+}
+
+static void instant(struct dftrace_site *site)
+{
+    instant_args(site, NULL, 0);
+}
+
+/* A value and its name, for counters and metadata. */
+static void put_value(struct dft_thread *self, enum dft_op op, uint64_t name, struct dftrace_arg value)
+{
+    uint32_t from = self->args_used;
+
+    value.key = "value";
+    if (value.type == 2 && !value.value.string) {
+        dft_misuse(self, DFT_MISUSE_NULL, 1);
+        return;
     }
-    while (depth > 0) {
-        arg_string(DFT_ENDED_BY, what);
-        end_innermost(self, --depth, end);
-    }
+    dft_annotate_keep_args(self, &value, 1);
+    dft_annotate_put_point(self, op, name, NULL, 0, from);
+}
+
+static void counter_int(struct dftrace_site *site, int64_t value)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_COUNTER, dft_annotate_site(self, site, "APP"), dftrace_int(NULL, value));
+}
+
+static void counter_double(struct dftrace_site *site, double value)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_COUNTER, dft_annotate_site(self, site, "APP"), dftrace_double(NULL, value));
+}
+
+static void metadata_arg(const char *scope, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_METADATA, dft_annotate_name(self, scope ? scope : "APP", arg->key), *arg);
+}
+
+static void metadata(const char *key, const char *value)
+{
+    const struct dftrace_arg arg = dftrace_string(key, value);
+
+    metadata_arg("APP", &arg);
+}
+
+static void thread_name(const char *name)
+{
+    const struct dftrace_arg arg = dftrace_string("thread_name", name);
+
+    metadata_arg("dftrace", &arg);
 }
 
 /* --- what programs see -------------------------------------------------------------------------------------------- */
@@ -355,9 +327,29 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .arg_double = arg_double,
     .arg_string = arg_string,
     .thread_name = thread_name,
+    .region_begin_args = region_begin_args,
+    .region_end_args = region_end_args,
+    .instant_args = instant_args,
+    .span_begin = dft_span_begin,
+    .span_end = dft_span_end,
+    .span_resume = dft_span_resume,
+    .span_suspend = dft_span_suspend,
+    .async_begin = dft_span_async_begin,
+    .async_end = dft_span_async_end,
+    .flow = dft_span_flow,
+    .new_id = dft_span_new_id,
+    .metadata_arg = metadata_arg,
+    .pause = dft_pause,
+    .resume = dft_resume,
+    .flush = dft_flush,
 };
 
 void dft_annotate_enable(void)
 {
     dftrace_api_v1.enabled = 1;
+}
+
+int dft_annotate_is_enabled(void)
+{
+    return dftrace_api_v1.enabled;
 }

@@ -1,12 +1,64 @@
-/* Behind dftrace.h. */
+/* Behind dftrace.h: what annotate.c, span.c, pause.c, function.c and perfflow.c share. All of it works in signal handlers. */
 #ifndef DFT_ANNOTATE_H
 #define DFT_ANNOTATE_H
 
+#include <dftrace/dftrace.h>
+
+#include "ring.h"
+
 /* Lets programs see that annotations are recorded. */
 void dft_annotate_enable(void);
+int dft_annotate_is_enabled(void);
 
-/* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their argument "ended_by". */
-struct dft_thread;
-void dft_annotate_end_all(struct dft_thread *self, const char *what);
+/* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their argument "ended_by". left: the program could
+ * have ended them itself. */
+void dft_annotate_end_all(struct dft_thread *self, const char *what, int left);
+
+/* The calling thread's state, or NULL: nothing is to be recorded. */
+struct dft_thread *dft_annotate_thread(void);
+
+static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uint64_t times)
+{
+    atomic_fetch_add_explicit(&self->home->misuse[what], times, memory_order_relaxed);
+}
+
+/* The id of "category NUL name", whose text this thread's stream has carried. */
+uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *name);
+/* The same of a site, which remembers it; `category` when it has none. */
+uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category);
+
+/* Arguments as items, behind those of the open regions, until the use is set back to what it was before. Texts are cut, numbers are kept
+ * whole or not at all. */
+void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
+void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value);
+
+/* A record with the items of the thread from args_from on; they are used up. `head`: items before them, or NULL. */
+void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
+                      uint32_t head_bytes, uint32_t args_from);
+/* An event at this moment. Returns its ticks. */
+uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const void *head,
+                                uint32_t head_bytes, uint32_t args_from);
+
+/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it. frame: tells functions, and spans, of one name apart; 0
+ * for others. A frame is an address on the stack: of several open ones the function's is the innermost that is not below it. */
+void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
+/* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
+int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame);
+int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);
+
+/* span.c, pause.c */
+void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const struct dftrace_span *parent,
+                    const struct dftrace_arg *args, uint32_t count);
+void dft_span_end(struct dftrace_span *span, const struct dftrace_arg *args, uint32_t count);
+void dft_span_resume(const struct dftrace_span *span);
+void dft_span_suspend(const struct dftrace_span *span);
+void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
+void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
+void dft_span_flow(struct dftrace_site *site, uint64_t id, int what);
+uint64_t dft_span_new_id(void);
+enum dft_pause_of { DFT_PAUSE_THREAD = 0, DFT_PAUSE_PROCESS = 1 };
+void dft_pause(int what);
+void dft_resume(int what);
+void dft_flush(void);
 
 #endif

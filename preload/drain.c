@@ -322,10 +322,14 @@ static void drain_open(void *argument)
 {
     struct open_job *job = argument;
     struct dft_context *context = job->context;
+    uint32_t depth = atomic_load_explicit(&job->home->depth, memory_order_relaxed);
     struct dft_batch batch;
 
     context->failed = 0;
     context->keeps = can_keep(job->home);
+    if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* of those its thread alone knows */
+        atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
+                                  memory_order_relaxed);
     dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
     batch.key = dft_key;
     if (batch.count)

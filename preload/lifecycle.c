@@ -383,7 +383,7 @@ void dft_process_end(enum dft_ending how, int status)
     dft_inlined_end_all();
     dft_requests_end();
     if (dft_self)
-        dft_annotate_end_all(dft_self, dft_ending_text(how));
+        dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
     unsure = announce_late();
     end = note_end(how, status & 0xff /* all that the parent sees */);
     atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL

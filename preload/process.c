@@ -146,6 +146,24 @@ void dft_process_describe(void)
     dft_spin_unlock(&dft_process_lock);
 }
 
+/* Spans may be begun by one thread and ended by another. */
+static void count_misuse(uint64_t *misuse, enum dft_ending how)
+{
+    uint64_t begun = 0, ended = 0;
+
+    for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        for (uint32_t i = 0; i < t->nrings; i++) {
+            struct dft_ring *ring = t->rings[i];
+
+            begun += atomic_load(&ring->spans_begun);
+            ended += atomic_load(&ring->spans_ended);
+            for (int what = 1; what <= DFT_MISUSE_LAST; what++)
+                misuse[what] += atomic_load(&ring->misuse[what]);
+        }
+    if (begun > ended && (how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT))
+        misuse[DFT_MISUSE_SPAN_OPEN] += begun - ended;
+}
+
 int dft_process_write_end(enum dft_ending how, int status)
 {
     struct dft_end end = {.key = dft_key,
@@ -157,6 +175,7 @@ int dft_process_write_end(enum dft_ending how, int status)
     uint64_t sample[2];
 
     dft_process_describe();
+    count_misuse(end.misuse, how);
     for (int why = 1; why <= DFT_DROP_LAST; why++) {
         end.dropped[why] = atomic_load(&dft_live->dropped[why]);
         for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {

@@ -146,13 +146,18 @@ void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces
  * there is none. */
 int dft_name_leave(struct dft_thread *self, const struct dft_name *name);
 
+/* Of the innermost of more than DFT_OPEN_REGIONS. (region.c) */
+uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth);
+
 /* The innermost open region, 0 none. */
 static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint16_t *depth)
 {
     uint32_t open = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
 
     *depth = (uint16_t)open;
-    return open == 0 ? 0 : self->home->regions[open <= DFT_OPEN_REGIONS ? open - 1 : DFT_OPEN_REGIONS - 1].name;
+    if (__builtin_expect(open > DFT_OPEN_REGIONS, 0))
+        return dft_region_deep_name(self, open);
+    return open == 0 ? 0 : self->home->regions[open - 1].name;
 }
 
 #endif

@@ -16,6 +16,7 @@
 #include "fdtable.h"
 #include "lifecycle.h"
 #include "livefile.h"
+#include "pause.h"
 #include "maps.h"
 #include "paths.h"
 #include "probe.h"
@@ -93,6 +94,7 @@ static void lay_in(struct dft_thread *self)
 
         if (!ring)
             break;
+        atomic_store_explicit(&ring->paused, dft_pause_of_ring(self), memory_order_relaxed);
         self->rings[self->nrings++] = ring;
         self->spares++;
     }

@@ -13,6 +13,7 @@
 #include "lifecycle.h"
 #include "livefile.h"
 #include "paths.h"
+#include "pause.h"
 #include "run.h"
 #include "sandbox.h"
 
@@ -24,6 +25,7 @@ static pthread_key_t end_key;
 static int have_key;
 static struct __cds_wfs_stack free_states; /* popped with dft_process_lock held */
 static uint32_t idle;                      /* atomic: how many they are */
+static uint32_t inherited_pauses;          /* of the thread that forked */
 static uint32_t grown;                     /* large rings there are; dft_process_lock */
 
 #define IDLE_WHOLE 16u  /* states that wait as they are: a program with few threads at a time pays for nothing */
@@ -50,9 +52,12 @@ static void thread_ends(void *state)
         return;
     before = dft_signals_block();
     dft_run_break_all(self);
-    dft_annotate_end_all(self, "thread");
+    dft_annotate_end_all(self, "thread", 1);
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
+    self->pauses = 0;
+    if (self->deep)
+        DFT_SYS(madvise, self->deep, DFT_DEEP_REGIONS * sizeof *self->deep, MADV_DONTNEED, 0, 0, 0);
     if (dft_drain_all_of(self) == 0) {
         dft_self = NULL;
         if (__atomic_fetch_add(&idle, 1, __ATOMIC_RELAXED) >= IDLE_WHOLE && !dft_late)
@@ -80,6 +85,12 @@ int dft_thread_init(void)
     return -error;
 }
 
+static void set_up(const struct dft_thread *thread, struct dft_ring *ring, uint32_t tid)
+{
+    ring->tid = tid;
+    atomic_store_explicit(&ring->paused, dft_pause_of_ring(thread), memory_order_relaxed);
+}
+
 static struct dft_thread *reuse(uint32_t tid)
 {
     struct cds_wfs_node *node;
@@ -97,7 +108,7 @@ static struct dft_thread *reuse(uint32_t tid)
             return NULL; /* no memory: this state is lost */
     thread->hollow = 0;
     for (uint32_t i = 0; i < thread->nrings; i++)
-        thread->rings[i]->tid = tid;
+        set_up(thread, thread->rings[i], tid);
     memset(thread->run_keys, 0, sizeof thread->run_keys);
     thread->runs_open = 0;
     thread->cwd_version = 0;
@@ -106,6 +117,7 @@ static struct dft_thread *reuse(uint32_t tid)
 
 static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
 {
+    set_up(thread, ring, ring->tid);
     thread->rings[thread->nrings++] = ring;
     thread->ring = ring;
     thread->drain_at = ring->capacity / 4 * 3;
@@ -118,6 +130,8 @@ static struct dft_thread *create(uint32_t tid)
 
     if (!ring)
         return NULL;
+    thread->pauses = inherited_pauses;
+    inherited_pauses = 0;
     set_ring(thread, ring);
     thread->home = ring;
     thread->livefile = dft_livefile_number;
@@ -237,6 +251,7 @@ void dft_thread_forget_all(void)
 
     for (uint32_t i = 0; self && i < self->nrings; i++)
         detach(self->rings[i]);
+    inherited_pauses = self ? self->pauses : 0;
     dft_self = NULL;
     dft_threads = NULL;
     idle = grown = 0;

@@ -24,6 +24,7 @@
 #define DFT_ARGS_BYTES   1024u
 #define DFT_FIRST_SLOTS  256u
 #define DFT_THREAD_RINGS 16u
+#define DFT_DEEP_REGIONS 65400u /* beyond those in the live file; the depth of an event has 16 bits */
 
 /* The path of a directory descriptor, valid while the table's word for it is the same. */
 struct dft_dir {
@@ -32,6 +33,17 @@ struct dft_dir {
     int32_t fd;
     uint32_t length;
     char text[DFT_DIR_TEXT];
+};
+
+/* What an open region has besides what stands in the live file. */
+struct dft_region_more {
+    uint64_t frame; /* annotate.h */
+    uint32_t args;  /* where its arguments begin */
+};
+
+struct dft_deep_region {
+    struct dft_open_region region;
+    struct dft_region_more more;
 };
 
 struct dft_thread {
@@ -49,10 +61,13 @@ struct dft_thread {
     uint32_t hollow;      /* idle: most of its memory was given back */
     uint32_t spares;      /* the last of `rings`, not used yet: for when no other can be had */
     struct cds_wfs_node free;
-    struct dft_thread *next; /* in dft_threads */
+    struct dft_thread *next;      /* in dft_threads */
+    uint32_t pauses;              /* pause.c */
+    uint32_t spans;               /* how many it has begun */
+    struct dft_deep_region *deep; /* DFT_DEEP_REGIONS; NULL until they are needed */
     uint16_t args_used;
-    uint16_t args_of[DFT_OPEN_REGIONS]; /* where the arguments of each open region begin */
     uint8_t args_cut;
+    struct dft_region_more more_of[DFT_OPEN_REGIONS];
     uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
     uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */
     uint64_t run_keys[DFT_RUNS],

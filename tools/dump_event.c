@@ -13,7 +13,7 @@ const char *dft_dump_phase(uint8_t phase)
         [DFT_PHASE_INSTANT] = "instant",     [DFT_PHASE_ASYNC_BEGIN] = "async_begin",
         [DFT_PHASE_ASYNC_END] = "async_end", [DFT_PHASE_FLOW_START] = "flow_start",
         [DFT_PHASE_FLOW_END] = "flow_end",   [DFT_PHASE_COUNTER] = "counter",
-        [DFT_PHASE_METADATA] = "metadata",
+        [DFT_PHASE_METADATA] = "metadata",   [DFT_PHASE_FLOW_STEP] = "flow_step",
     };
 
     return phase < sizeof names / sizeof *names ? names[phase] : "unknown";

@@ -17,7 +17,7 @@ char dft_export_phase(const struct dft_event *event, uint8_t op)
         [DFT_PHASE_COMPLETE] = 'X',   [DFT_PHASE_BEGIN] = 'B',       [DFT_PHASE_END] = 'E',
         [DFT_PHASE_INSTANT] = 'i',    [DFT_PHASE_ASYNC_BEGIN] = 'b', [DFT_PHASE_ASYNC_END] = 'e',
         [DFT_PHASE_FLOW_START] = 's', [DFT_PHASE_FLOW_END] = 'f',    [DFT_PHASE_COUNTER] = 'C',
-        [DFT_PHASE_METADATA] = 'M'};
+        [DFT_PHASE_METADATA] = 'M',   [DFT_PHASE_FLOW_STEP] = 't'};
 
     if (op == DFT_OP_INSTANT)
         return 'i';
@@ -28,6 +28,26 @@ char dft_export_phase(const struct dft_event *event, uint8_t op)
     if ((op == DFT_OP_EXEC || op == DFT_OP_FORK) && event->phase == DFT_PHASE_BEGIN)
         return 'X'; /* it did not return here (exec, vfork): there will be no end */
     return event->phase < sizeof(letters) ? letters[event->phase] : 'X';
+}
+
+const char *dft_export_mark(const struct dft_event *event, uint8_t op)
+{
+    switch (dft_export_phase(event, op)) {
+    case 'i':
+        return "instant";
+    case 'b':
+        return "async_begin";
+    case 'e':
+        return "async_end";
+    case 's':
+        return "flow_start";
+    case 't':
+        return "flow_step";
+    case 'f':
+        return "flow_end";
+    default:
+        return NULL;
+    }
 }
 
 const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,

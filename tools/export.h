@@ -27,6 +27,9 @@ extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);
 
+/* What an event is that a form without its phase gives as a complete one of no duration; NULL: a call or region. */
+const char *dft_export_mark(const struct dft_event *event, uint8_t op);
+
 /* The argument with this name, or NULL. */
 const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
                                           const char *name);

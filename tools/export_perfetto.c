@@ -134,8 +134,13 @@ static void put_phase(struct perfetto *p, const struct dft_event_at *at, char ph
         put_microseconds(json, "dur", at->event->dur_ns);
     if (phase == 'i')
         dft_json_string(json, "s", "t");
-    if (strchr("besf", phase))
+    if (strchr("be", phase)) { /* numbers of this process alone */
+        dft_json_object(json, "id2");
+        dft_json_string(json, "local", id);
+        dft_json_end_object(json);
+    } else if (strchr("stf", phase)) {
         dft_json_string(json, "id", id);
+    }
     if (phase == 'f')
         dft_json_string(json, "bp", "e");
 }
@@ -203,14 +208,19 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
     char phase = dft_export_phase(at->event, at->op), room[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
-    int request = phase == 'X' && at->event->id; /* these overlap, which slices of a thread may not */
+    int overlaps = phase == 'X' && at->event->id;   /* which slices of a thread may not: requests, spans */
+    int span = overlaps && at->op == DFT_OP_REGION; /* its begin is an event of its own */
 
     dft_names_call(p->export->names, at->call, &category, &name, room);
     fputs(",\n", json->out);
     dft_json_init(json, json->out, 0);
     if (phase == 'M' && put_thread_name(p, at, category, name))
         return;
-    begin_event(p, at, category, name, (char)(phase == 'M' ? 'i' : request ? 'b' : phase), at->event->start_ns);
+    if (phase == 'M')
+        phase = 'i';
+    else if (overlaps)
+        phase = span ? 'e' : 'b';
+    begin_event(p, at, category, name, phase, at->event->start_ns + (span ? at->event->dur_ns : 0));
     dft_json_object(json, "args");
     if (phase == 'C')
         put_counter(p, at, name);
@@ -220,7 +230,7 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
         put_call_arguments(p, at);
     dft_json_end_object(json);
     dft_json_end_object(json);
-    if (request)
+    if (overlaps && !span)
         put_request_end(p, at, category, name);
 }
 

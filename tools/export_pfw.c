@@ -202,8 +202,9 @@ static void put_bytes(struct pfw *pfw, const struct dft_event_at *at, struct dft
 
 static int reserved(struct dft_text key)
 {
-    static const char *const keys[] = {"hhash", "fhash",      "level",  "p_idx", "ret",    "fd",   "count",
-                                       "size",  "image_size", "offset", "flags", "whence", "mode", "errno"};
+    static const char *const keys[] = {"async_id", "dftrace", "hhash", "fhash", "level",      "p_idx",
+                                       "ret",      "fd",      "count", "size",  "image_size", "offset",
+                                       "flags",    "whence",  "mode",  "errno"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (key.length == strlen(keys[i]) && memcmp(key.bytes, keys[i], key.length) == 0)
@@ -225,7 +226,7 @@ static void put_user_arguments(struct pfw *pfw, const struct dft_event_at *at)
         if (later < at->nargs)
             continue;
         dft_names_call(pfw->export->names, at->args[i].key, &category, &name, room);
-        if (reserved(name) && at->op != DFT_OP_REGION) {
+        if (reserved(name) && (at->op != DFT_OP_REGION || at->event->id)) {
             snprintf(changed, sizeof(changed), "%.*s_", (int)name.length, name.bytes);
             name = text_of(changed);
         }
@@ -260,8 +261,10 @@ static void put_arguments(struct pfw *pfw, const struct dft_event_at *at, struct
         dft_json_uint(json, "flags", event->flags);
     if (event->mode)
         dft_json_uint(json, "mode", event->mode);
-    if (dft_export_phase(event, at->op) == 'i')
-        dft_json_string(json, "dftrace", "instant"); /* there is no phase for it that the analysers read */
+    if (event->id)
+        dft_json_uint(json, "async_id", event->id);
+    if (dft_export_mark(event, at->op)) /* there is no phase for it that the analysers read */
+        dft_json_string(json, "dftrace", dft_export_mark(event, at->op));
     put_user_arguments(pfw, at);
     end(pfw);
 }
@@ -288,7 +291,7 @@ static void put_call(struct pfw *pfw, const struct dft_event_at *at, struct dft_
     uint64_t bytes = dft_event_bytes(event, at->op), share = bytes / calls;
     uint64_t from = event->start_ns + event->dur_ns / calls * i;
     uint64_t until = i + 1 == calls ? event->start_ns + event->dur_ns : from + event->dur_ns / calls;
-    char letter[2] = {phase == 'i' ? 'X' : phase, '\0'};
+    char letter[2] = {dft_export_mark(event, at->op) ? 'X' : phase, '\0'};
 
     begin(pfw, name, category, at->process->process.pid, at->tid);
     dft_json_uint(&pfw->json, "ts", from / 1000);
@@ -308,7 +311,7 @@ static int put_event(void *context, const struct dft_event_at *at)
     dft_names_call(pfw->export->names, at->call, &category, &name, room);
     if (phase == 'M') {
         put_custom(pfw, at, name);
-    } else if (at->event->bits & DFT_BIT_OPEN || strchr("besf", phase)) {
+    } else if (at->event->bits & DFT_BIT_OPEN || (strchr("be", phase) && at->op != DFT_OP_REGION)) {
         pfw->export->left_out++;
     } else {
         uint32_t calls = at->event->calls < RUN_MAX ? at->event->calls : RUN_MAX;

@@ -99,10 +99,10 @@ static char phase_of(const struct dft_pfw_record *record)
 
 static int take_point(struct dft_pfw *pfw, char phase, struct dft_text line)
 {
-    static const char letters[] = "BEiIbesfC";
-    static const uint8_t phases[] = {DFT_PHASE_BEGIN,      DFT_PHASE_END,         DFT_PHASE_INSTANT,
-                                     DFT_PHASE_INSTANT,    DFT_PHASE_ASYNC_BEGIN, DFT_PHASE_ASYNC_END,
-                                     DFT_PHASE_FLOW_START, DFT_PHASE_FLOW_END,    DFT_PHASE_COUNTER};
+    static const char letters[] = "BEiIbesftC";
+    static const uint8_t phases[] = {
+        DFT_PHASE_BEGIN,     DFT_PHASE_END,        DFT_PHASE_INSTANT,  DFT_PHASE_INSTANT,   DFT_PHASE_ASYNC_BEGIN,
+        DFT_PHASE_ASYNC_END, DFT_PHASE_FLOW_START, DFT_PHASE_FLOW_END, DFT_PHASE_FLOW_STEP, DFT_PHASE_COUNTER};
     const char *letter = phase ? strchr(letters, phase) : NULL;
 
     if (!letter) {

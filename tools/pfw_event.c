@@ -304,13 +304,26 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     dft_pfw_event_done(pfw, stream);
 }
 
-/* Our own export has no phase for instants that the analysers would read: they are calls without length, and marked. */
-static int was_instant(const struct dft_pfw_record *record)
+/* Our own export has no phase for instants and the like that the analysers would read: they are calls without length, and marked. Returns
+ * what it stands for, 0: a call. */
+static uint8_t marked_phase(const struct dft_pfw_record *record)
 {
-    for (uint32_t i = 0; i < record->nothers; i++)
-        if (record->other[i].key.length == 7 && !memcmp(record->other[i].key.bytes, "dftrace", 7) &&
-            record->other[i].value.text.length == 7 && !memcmp(record->other[i].value.text.bytes, "instant", 7))
-            return 1;
+    static const struct {
+        const char *text;
+        uint8_t phase;
+    } marks[] = {{"instant", DFT_PHASE_INSTANT},     {"async_begin", DFT_PHASE_ASYNC_BEGIN},
+                 {"async_end", DFT_PHASE_ASYNC_END}, {"flow_start", DFT_PHASE_FLOW_START},
+                 {"flow_step", DFT_PHASE_FLOW_STEP}, {"flow_end", DFT_PHASE_FLOW_END}};
+
+    for (uint32_t i = 0; i < record->nothers; i++) {
+        const struct dft_text key = record->other[i].key, value = record->other[i].value.text;
+
+        if (key.length != 7 || memcmp(key.bytes, "dftrace", 7) != 0)
+            continue;
+        for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
+            if (value.length == strlen(marks[m].text) && !memcmp(value.bytes, marks[m].text, value.length))
+                return marks[m].phase;
+    }
     return 0;
 }
 
@@ -339,8 +352,8 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
     answer_children(pfw, stream->process, call);
     if (!is_event(pfw, stream->process, call, start_ns))
         return 0;
-    if (dft_unlikely(record->nothers && was_instant(record)))
-        return dft_pfw_point(pfw, DFT_PHASE_INSTANT);
+    if (dft_unlikely(record->nothers && marked_phase(record)))
+        return dft_pfw_point(pfw, marked_phase(record));
     pfw->counts->events++;
     convert(pfw, stream, call, start_ns, duration_ns);
     return 0;
@@ -349,8 +362,11 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
 /* Counters, instants, and what else has a time and no length. Their arguments are kept as they are. */
 int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
 {
-    static const uint8_t ops[DFT_PHASE_METADATA + 1] = {
-        [DFT_PHASE_INSTANT] = DFT_OP_INSTANT, [DFT_PHASE_COUNTER] = DFT_OP_COUNTER};
+    static const uint8_t ops[DFT_PHASE_LAST + 1] = {[DFT_PHASE_INSTANT] = DFT_OP_INSTANT,
+                                                    [DFT_PHASE_COUNTER] = DFT_OP_COUNTER,
+                                                    [DFT_PHASE_FLOW_START] = DFT_OP_FLOW,
+                                                    [DFT_PHASE_FLOW_STEP] = DFT_OP_FLOW,
+                                                    [DFT_PHASE_FLOW_END] = DFT_OP_FLOW};
     struct dft_pfw_record *record = pfw->record;
     struct dft_pfw_stream *stream;
     struct dft_pfw_call *call;
@@ -374,7 +390,7 @@ int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
     event->phase = phase;
     event->result = 0;
     event->file = dft_pfw_file_of(pfw, record);
-    if (phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END)
+    if ((phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END) || phase == DFT_PHASE_FLOW_STEP)
         event->id = id;
     event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op);
     dft_pfw_arguments(pfw, stream, record);

@@ -87,8 +87,26 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
         process->end.dropped[DFT_DROP_TORN] += file->torn;
 }
 
+/* Annotations that cannot be meant so, over all processes. */
+static void note_misuse(struct dft_source *source)
+{
+    for (unsigned i = 1; i <= DFT_MISUSE_LAST; i++) {
+        uint32_t processes = 0;
+        uint64_t count = 0;
+
+        for (uint32_t p = 0; p < source->nprocesses; p++) {
+            count += source->processes[p].end.misuse[i];
+            processes += source->processes[p].end.misuse[i] != 0;
+        }
+        if (processes)
+            dft_source_note(source, 0, "annotations: %llu %s, in %u process%s", (unsigned long long)count,
+                            dft_misuse_text((enum dft_misuse)i), processes, processes == 1 ? "" : "es");
+    }
+}
+
 void dft_live_notes(struct dft_source *source)
 {
+    note_misuse(source);
     for (uint32_t p = 0; p < source->nprocesses; p++) {
         const struct dft_source_process *process = &source->processes[p];
         const char *path = process->live_file ? source->files[process->live_file - 1].path : NULL;

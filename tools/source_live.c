@@ -279,6 +279,8 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     while (!rc && (ring = dft_live_ring(bytes, length, &offset))) {
         for (int i = 0; i <= DFT_DROP_LAST; i++)
             file->end.dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);
+        for (int i = 0; i <= DFT_MISUSE_LAST; i++)
+            file->end.misuse[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->misuse[i]);
         reader.torn = 0;
         rc = dft_live_batches(live, ring, &reader);
         file->torn += reader.torn;

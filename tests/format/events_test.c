@@ -166,7 +166,7 @@ static void test_refused(void)
     batch.events[7].call = batch.ncalls;
     check_refused(encoder, &batch, -EINVAL);
     batch.events[7] = event;
-    batch.events[7].phase = DFT_PHASE_METADATA + 1;
+    batch.events[7].phase = DFT_PHASE_LAST + 1;
     check_refused(encoder, &batch, -EINVAL);
     batch.events[7] = event;
     wrong = batch;

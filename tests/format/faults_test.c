@@ -126,7 +126,7 @@ static void test_shapes(void)
                                      7u << DFT_F_FILE_SHIFT,
                                      3u << DFT_F_OFFSET_SHIFT,
                                      3u << DFT_F_ERRNO_SHIFT,
-                                     10u << DFT_F_PHASE_SHIFT};
+                                     (DFT_PHASE_LAST + 1u) << DFT_F_PHASE_SHIFT};
 
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         begin_events(wrong[i]);

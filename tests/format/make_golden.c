@@ -133,6 +133,8 @@ static int put_few(void)
          .result = -1, .err = 18, .fd = -1, .offset = -1, .unit = 1, .calls = 1},
         {.start_ns = START + 150, .dur_ns = SECOND, .call = CALL_REGION, .id = 42, .fd = -1, .offset = -1, .unit = 1,
          .calls = 1, .phase = DFT_PHASE_ASYNC_BEGIN},
+        {.start_ns = START + 160, .call = CALL_REGION, .id = UINT64_MAX, .fd = -1, .offset = -1, .unit = 1,
+         .calls = 1, .phase = DFT_PHASE_FLOW_STEP},
         {.start_ns = START + 2 * SECOND, .call = CALL_CLOSE, .file = 888, .fd = 3, .offset = -1, .unit = 1, .calls = 1,
          .phase = DFT_PHASE_BEGIN, .bits = DFT_BIT_OPEN},
     };
@@ -257,6 +259,8 @@ static int put_end(void)
 
     end.dropped[DFT_DROP_RING_FULL] = 3;
     end.dropped[DFT_DROP_TORN] = 1;
+    end.misuse[DFT_MISUSE_END_ALONE] = 2;
+    end.misuse[DFT_MISUSE_SPAN_OPEN] = 300;
     if (list)
         return 0;
     return put(dft_encode_names(encoder, KEY, names, NAMES, &block), &block) ||

@@ -35,11 +35,11 @@ BUCKETS = {3: "INTERVAL_NS", 4: "KIND", 5: "INTERVAL", 6: "REGION", 7: "SUBJECT"
 PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: "WORLD_SIZE", 9: "START_NS",
            10: "CLOCK_OFFSET", 11: "HOST", 12: "JOB_ID", 13: "EXE", 14: "COMMAND", 15: "CWD", 16: "VERSION",
            17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES"}
-END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS"}
+END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS", 9: "MISUSE"}
 CLOCK = {3: "SAMPLES"}
 KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END}
 ALL_BYTES = {"NAMES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
-             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "DROPPED"}
+             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "DROPPED", "MISUSE"}
 
 
 class Unreadable(Exception):
@@ -249,7 +249,7 @@ class EventsReader:
         for call, flags in shapes:
             need(call < len(self.calls), "shape: call")
             need(flags < 1 << 30 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
-                 and flags >> 18 & 15 < 10, "shape: flags")
+                 and flags >> 18 & 15 < 11, "shape: flags")
         return shapes
 
     def use(self, position):
@@ -429,17 +429,17 @@ def read_buckets(header, raw):
 def read_record(kind, raw):
     values = {}
     for name, column in columns_of(kind, raw).items():
-        if name in ALL_BYTES and name != "DROPPED":
+        if name in ALL_BYTES and name not in ("DROPPED", "MISUSE"):
             values[name.lower()] = column.data or b""
         elif name in ("RANK", "LOCAL_RANK"):
             values[name.lower()] = column.leb() - 1
         elif name in ("CLOCK_OFFSET", "STATUS"):
             values[name.lower()] = column.zigzag()
-        elif name == "DROPPED":
+        elif name in ("DROPPED", "MISUSE"):
             pairs = []
             while column.left():
                 pairs.append([column.leb(), column.leb()])
-            values["dropped"] = pairs
+            values[name.lower()] = pairs
         else:
             values[name.lower()] = column.leb()
     return values

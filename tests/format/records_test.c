@@ -96,6 +96,8 @@ static void test_end(void)
 
     for (unsigned i = 0; i <= DFT_DROP_LAST; i++)
         before.dropped[i] = i * i * i * i;
+    for (unsigned i = 0; i <= DFT_MISUSE_LAST; i++)
+        before.misuse[i] = i * i * i;
     size = dft_encode_end(encoder, &before, &block);
     payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
     CU_ASSERT_FATAL(payload && header.type == DFT_BLOCK_END);
@@ -103,6 +105,7 @@ static void test_end(void)
     CU_ASSERT(after.key == 9 && after.events == UINT64_MAX && after.overhead_ns == 7 && after.time_ns == 8);
     CU_ASSERT(after.status == -11 && after.how == 4);
     CU_ASSERT(!memcmp(before.dropped, after.dropped, sizeof after.dropped));
+    CU_ASSERT(!memcmp(before.misuse, after.misuse, sizeof after.misuse));
 }
 
 /* A reason that this reader does not know is counted all the same. */

@@ -119,7 +119,7 @@ static void make_wild_event(struct dft_event *event, const struct dft_batch *bat
         .fd = (int32_t)sample_wild(),
         .err = (uint16_t)sample_wild(),
         .depth = (uint16_t)sample_wild(),
-        .phase = (uint8_t)sample_below(DFT_PHASE_METADATA + 1),
+        .phase = (uint8_t)sample_below(DFT_PHASE_LAST + 1),
         .bits = (uint8_t)sample_below(32),
     };
 }

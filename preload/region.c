@@ -1,0 +1,165 @@
+/* Owns the open regions of threads. The outermost DFT_OPEN_REGIONS stand in the live file, so that a killed process's are known; those deeper in
+ * private memory, which a thread maps when it first needs it. */
+#include <string.h>
+
+#include "annotate.h"
+#include "clock.h"
+
+#define MOST (DFT_OPEN_REGIONS + DFT_DEEP_REGIONS)
+
+/* The first time a thread is in so deep. A handler may have been quicker. */
+static __attribute__((noinline)) struct dft_deep_region *map_deep(struct dft_thread *self)
+{
+    struct dft_deep_region *none = NULL, *deep = dft_sys_reserve(DFT_DEEP_REGIONS * sizeof *deep);
+
+    if (deep && !__atomic_compare_exchange_n(&self->deep, &none, deep, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        DFT_SYS(munmap, deep, DFT_DEEP_REGIONS * sizeof *deep, 0, 0, 0, 0);
+    return self->deep;
+}
+
+static struct dft_open_region *region_at(struct dft_thread *self, uint32_t index)
+{
+    return __builtin_expect(index < DFT_OPEN_REGIONS, 1) ? &self->home->regions[index]
+                                                         : &self->deep[index - DFT_OPEN_REGIONS].region;
+}
+
+static struct dft_region_more *more_of(struct dft_thread *self, uint32_t index)
+{
+    return __builtin_expect(index < DFT_OPEN_REGIONS, 1) ? &self->more_of[index]
+                                                         : &self->deep[index - DFT_OPEN_REGIONS].more;
+}
+
+uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth)
+{
+    if (depth > MOST)
+        depth = MOST;
+    return self->deep ? self->deep[depth - 1 - DFT_OPEN_REGIONS].region.name
+                      : self->home->regions[DFT_OPEN_REGIONS - 1].name;
+}
+
+void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame)
+{
+    const struct dft_open_region region = {name, start};
+    const struct dft_region_more more = {frame, self->args_used};
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    if (__builtin_expect(depth >= DFT_OPEN_REGIONS, 0) && (depth >= MOST || (!self->deep && !map_deep(self)))) {
+        atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
+        return;
+    }
+    *region_at(self, depth) = region;
+    *more_of(self, depth) = more;
+    atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    *region_at(self, depth) = region; /* a handler's region may have stood there before the depth was ours */
+    *more_of(self, depth) = more;
+}
+
+/* The region is this thread's to record, unless the end of the process came first. Late, whoever claims its name has it; before that
+ * the finaliser sees the new depth, or this thread that it is late. Regions deep within are not known to it. */
+static int leave_region(struct dft_thread *self, uint32_t index)
+{
+    struct dft_open_region *region = region_at(self, index);
+    int late = *(volatile int *)&dft_late && index < DFT_OPEN_REGIONS;
+    uint64_t name = late ? dft_region_claim(region) : 0;
+
+    atomic_store_explicit(&self->home->depth, index, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!late && __builtin_expect(*(volatile int *)&dft_late, 0) && index < DFT_OPEN_REGIONS) {
+        name = dft_region_claim(region);
+        late = 1;
+    }
+    return !late || name;
+}
+
+/* Ends the innermost region, which has this index. */
+static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
+{
+    const struct dft_open_region region = *region_at(self, index);
+    uint32_t from = more_of(self, index)->args; /* a handler's region may take this index below */
+    struct dft_slot record = {.start = region.start,
+                              .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
+                              .file = region.name,
+                              .offset = -1,
+                              .region = index ? region_at(self, index - 1)->name : 0,
+                              .fd = -1,
+                              .depth = (uint16_t)index};
+
+    if (leave_region(self, index) && region.start) {
+        dft_annotate_put(self, &record, dft_ticks_between(region.start, end), NULL, 0, from);
+        return;
+    }
+    self->args_used = (uint16_t)from;
+    self->args_cut = 0;
+}
+
+enum kind { KIND_REGION, KIND_FUNCTION, KIND_SPAN };
+
+static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, enum kind kind, uint64_t frame)
+{
+    const struct dft_open_region *region = region_at(self, index);
+
+    if (region->name != name || !region->start != (kind == KIND_SPAN))
+        return 0;
+    switch (kind) {
+    case KIND_REGION:
+        return 1;
+    case KIND_FUNCTION:
+        return more_of(self, index)->frame >= frame;
+    default:
+        return more_of(self, index)->frame == frame;
+    }
+}
+
+/* Ends the innermost that is it, and those within. Beyond what is kept only the number of regions is known. */
+static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kind kind, uint64_t frame)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    uint32_t most = self->deep ? MOST : DFT_OPEN_REGIONS;
+    int index, within;
+
+    if (__builtin_expect(depth > most, 0)) {
+        atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], 1, memory_order_relaxed);
+        return 0;
+    }
+    for (index = (int)depth - 1; index >= 0 && !is_it(self, (uint32_t)index, name, kind, frame); index--)
+        ;
+    if (index < 0)
+        return -1;
+    within = (int)depth - 1 - index;
+    while ((int)depth > index)
+        end_innermost(self, --depth, end);
+    return within;
+}
+
+int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame)
+{
+    return end_it(self, name, end, frame ? KIND_FUNCTION : KIND_REGION, frame);
+}
+
+int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
+{
+    return end_it(self, name, dft_ticks(), KIND_SPAN, id);
+}
+
+void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
+{
+    const struct dftrace_arg why = dftrace_string(DFT_ENDED_BY, what);
+    uint64_t end = dft_ticks();
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    uint32_t most = self->deep ? MOST : DFT_OPEN_REGIONS;
+
+    if (depth > most) {
+        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], depth - most, memory_order_relaxed);
+        depth = most;
+        atomic_store_explicit(&self->home->depth, depth, memory_order_relaxed);
+    }
+    while (depth > 0) {
+        depth--;
+        if (left && !more_of(self, depth)->frame)
+            dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
+        dft_annotate_keep_args(self, &why, 1);
+        end_innermost(self, depth, end);
+    }
+}
