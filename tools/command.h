@@ -3,6 +3,7 @@
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
+#include "clocks.h"
 #include "filter.h"
 #include "source.h"
 
@@ -21,6 +22,7 @@ struct dft_option {
 #define DFT_TAKES_FILTER 4u  /* --from --to --rank --pid --cat --name --file */
 #define DFT_TAKES_TOP    8u  /* --top --sort */
 #define DFT_TAKES_NONE   16u /* paths may be missing */
+#define DFT_TAKES_ALIGN  32u /* --align */
 
 struct dft_command {
     const char *name;
@@ -39,6 +41,8 @@ struct dft_options {
     int json, csv;
     uint64_t top; /* 0: not given */
     const char *sort;
+    const char *align;        /* --align, NULL: not given */
+    struct dft_clocks clocks; /* what it comes to, once the source is open */
 };
 
 #define DFT_EXIT_OK    0
@@ -56,6 +60,9 @@ void dft_options_fini(struct dft_options *options);
  * *code. After 0 call dft_command_end, which closes the source, flushes stdout and returns the exit code (`code`, or 1
  * when something was unreadable or stdout could not be written). */
 int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code);
+/* What "--align HOW" comes to: "none", "clocks", or the name of an event; without such an event that is noted as bad, and
+ * *clocks changes nothing. Returns 0 or -ENOMEM. */
+int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
 extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,

@@ -80,6 +80,6 @@ const struct dft_command dft_command_dump = {
     .details = "Text: seconds since the first event, duration, rank or -, pid/tid, call, arguments, result.\n"
                "JSON: one object a line, times in ns since the Unix epoch.",
     .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN,
     .run = run,
 };

@@ -161,6 +161,6 @@ const struct dft_command dft_command_export = {
         "csv       one line for every event, nanoseconds\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
-    .takes = DFT_TAKES_FILTER,
+    .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN,
     .run = run,
 };

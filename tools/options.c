@@ -20,6 +20,7 @@ enum option_id {
     OPT_FILE,
     OPT_TOP,
     OPT_SORT,
+    OPT_ALIGN,
     OPT_DEDUPE,
     OPT_NO_INDEX,
     OPT_QUIET,
@@ -48,6 +49,8 @@ static const struct common common_options[] = {
     {OPT_CAT, 0, "cat", "LIST", DFT_TAKES_FILTER, "only these categories, e.g. POSIX,STDIO; patterns work"},
     {OPT_NAME, 0, "name", "LIST", DFT_TAKES_FILTER, "only calls and regions with these names, e.g. 'read,p*'"},
     {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
+    {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
+     "correct times: clocks (by CLOCK records), or the name of an event that ends in all ranks at once"},
     {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
     {OPT_NO_INDEX, 0, "no-index", NULL, 0, "DFTracer's traces: convert them anew, and keep nothing for the next time"},
     {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
@@ -158,6 +161,9 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_SORT:
         options->sort = value;
+        break;
+    case OPT_ALIGN:
+        options->align = value;
         break;
     case OPT_TOP:
         rc = parse_count(&options->top, value, UINT32_MAX);
@@ -281,6 +287,7 @@ done:
 
 void dft_options_fini(struct dft_options *options)
 {
+    dft_clocks_fini(&options->clocks);
     dft_filter_fini(&options->filter);
 }
 
@@ -294,6 +301,38 @@ static int fail(struct dft_options *options, struct dft_source *source, int *cod
     dft_options_fini(options);
     *code = DFT_EXIT_BAD;
     return 1;
+}
+
+int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source)
+{
+    int rc;
+
+    if (!strcmp(how, "none")) {
+        *clocks = (struct dft_clocks){.kind = DFT_CLOCKS_NONE};
+        return 0;
+    }
+    rc = strcmp(how, "clocks") ? dft_clocks_by_event(clocks, source, how) : dft_clocks_by_anchors(clocks, source);
+    if (rc == -ENOENT)
+        dft_source_note(source, 1, "--align %s: no event of this name ends in two ranks or more: times are as recorded",
+                        how);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+/* Before anything asks for times. What was done is always said. */
+static int align(struct dft_options *options, struct dft_source *source)
+{
+    char *text;
+    int rc = dft_command_clocks(options->align, &options->clocks, source);
+
+    if (rc)
+        return rc;
+    text = dft_clocks_text(&options->clocks);
+    if (!text)
+        return -ENOMEM;
+    dft_source_note(source, 0, "%s", text);
+    free(text);
+    dft_source_align(source, &options->clocks);
+    return 0;
 }
 
 int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code)
@@ -317,7 +356,9 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
                     files == 1 ? "" : "s");
         return fail(options, *source, code, 0);
     }
-    rc = dft_filter_begin(&options->filter, *source);
+    rc = options->align ? align(options, *source) : 0;
+    if (!rc)
+        rc = dft_filter_begin(&options->filter, *source);
     return rc ? fail(options, *source, code, rc) : 0;
 }
 

@@ -39,6 +39,7 @@
 
 struct dft_source;
 struct dft_filter;
+struct dft_clocks;
 
 enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN = 3 /* DFTracer's */ };
 
@@ -135,6 +136,9 @@ const struct dft_block *dft_source_blocks(const struct dft_source *source, size_
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
+/* From now on the times of events, of blocks and of the span are corrected (clocks.h); those of rows are not, their
+ * intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
+void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
 /* Is it there, on this host, with the same start? For one that has ended: no. */
 int dft_process_is_running(const struct dft_source_process *process);
 /* Number of used blocks of a type. */

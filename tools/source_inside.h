@@ -41,6 +41,7 @@ struct dft_source {
     void **owned; /* texts of processes */
     size_t nowned;
     uint64_t start_ns, end_ns;
+    const struct dft_clocks *clocks; /* what times of events are corrected by; NULL: by nothing */
     size_t used[DFT_TYPES];
     unsigned threads;
     int quiet, dedupe, no_index;

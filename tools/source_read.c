@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clocks.h"
+
 struct dft_reader {
     struct dft_source *source;
     struct dft_decoder *decoder;
@@ -148,6 +150,12 @@ static void leave_out(struct dft_batch *batch, uint64_t covered)
     batch->first = covered + 1;
 }
 
+static void correct_times(const struct dft_clocks *clocks, uint32_t process, struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        batch->events[i].start_ns += (uint64_t)dft_clocks_shift(clocks, process, batch->events[i].start_ns);
+}
+
 int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch)
 {
     struct dft_block_header header;
@@ -164,6 +172,8 @@ int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, 
         return rc;
     if (block->state == DFT_BLOCK_OVERLAPS)
         leave_out(batch, block->covered);
+    if (reader->source->clocks)
+        correct_times(reader->source->clocks, block->process, batch);
     return keep_calls(reader, batch->calls, batch->ncalls);
 }
 
