@@ -66,6 +66,6 @@ int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_so
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
 extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,
-    dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks;
+    dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks, dft_command_compare;
 
 #endif

@@ -31,14 +31,19 @@ struct dft_names {
     _Atomic uint64_t bytes;
 };
 
+/* A thread may have two sources open. */
+static _Thread_local unsigned entered;
+
 void dft_names_enter(void)
 {
-    rcu_register_thread();
+    if (!entered++)
+        rcu_register_thread();
 }
 
 void dft_names_leave(void)
 {
-    rcu_unregister_thread();
+    if (!--entered)
+        rcu_unregister_thread();
 }
 
 struct dft_names *dft_names_create(void)

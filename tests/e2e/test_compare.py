@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Two runs of real programs, compared: one slower, one with more calls, one without some, one unchanged."""
+
+import json
+import sys
+
+from tracing import Tests, compile_program, dftmerge, equal, run, tracing, true
+
+tests = Tests()
+
+
+def trace(directory, name, ranks, *arguments):
+    """Runs the program once for each rank (None: one process without), in a directory of the run's own."""
+    program = directory / "checkpoints"
+    if not program.exists():
+        compile_program("checkpoints.c", program)
+    work = directory / name / "work"
+    for rank in range(ranks) if ranks else [None]:
+        own = work if rank is None else work / f"rank{rank}"
+        own.mkdir(parents=True)
+        more = {} if rank is None else {"RANK": rank, "WORLD_SIZE": ranks}
+        done = run([program, own, *arguments], env=tracing(directory / name / "out" / "t", **more))
+        equal(done.code, 0, f"exit code of {name}")
+    return directory / name / "out"
+
+
+def compare(*arguments):
+    done = dftmerge("compare", "--json", *arguments)
+    true(done.code in (0, 1), done.err)
+    return done.code, json.loads(done.out)
+
+
+def line(answer, table, **key):
+    found = [one for one in answer[table] if all(one[k] == v for k, v in key.items())]
+    equal(len(found), 1, f"lines of {table} with {key}")
+    return found[0]
+
+
+@tests.case
+def slower(directory):
+    """Each write moves two thousand times as much: the same calls, slower, in one process and in nine ranks."""
+    for ranks in (None, 9):
+        a = trace(directory, f"fast{ranks}", ranks, 24, 512)
+        b = trace(directory, f"slow{ranks}", ranks, 24, 1 << 20)
+        code, answer = compare("--fail-over", "50%", "--name", "p*,open,close", a, b)
+        write = line(answer, "calls", name="pwrite")
+        equal((code, write["count"]["spread"], write["time_ns"]["spread"]), (1, "same", "beyond"), "slower")
+        true(any(w.get("name") == "pwrite" for w in answer["worse"]), "pwrite is worse")
+        pattern = ".../work/ckpt-#.bin" if ranks is None else ".../work/rank#/ckpt-#.bin"
+        ours = line(answer, "files", pattern=pattern)
+        equal((ours["count"]["a"], ours["count"]["b"]), (24 * 23 * (ranks or 1),) * 2, "calls on checkpoints")
+        equal(compare("--fail-over", "50%", "--name", "p*,open,close", b, a)[0], 0, "faster is not worse")
+        text = dftmerge("compare", a, b).out.decode()
+        true("in pwrite of " + pattern + ": +" in text, text)
+
+
+@tests.case
+def another_call(directory):
+    """A call that the other does not make, with its count, in both directions."""
+    a = trace(directory, "plain", 2, 10, 512)
+    b = trace(directory, "stat", 2, 10, 512, "stat", "sync")
+    code, answer = compare("--fail-over", "0", "--metric", "count", a, b)
+    sync = line(answer, "calls", name="fsync")
+    equal((code, sync["count"]["a"], sync["count"]["b"], sync["count"]["spread"]), (1, 0, 20, "beyond"), "fsync")
+    equal(line(answer, "ranks", ranks="0-1")["count"]["b"] - line(answer, "ranks", ranks="0-1")["count"]["a"], 40, "per rank")
+    true("only in B: " in dftmerge("compare", a, b).out.decode(), "said")
+    code, answer = compare("--fail-over", "0", "--metric", "count", b, a)
+    equal((code, answer["worse"]), (0, []), "less is not worse")
+    true("only in A: " in dftmerge("compare", b, a).out.decode(), "said")
+
+
+@tests.case
+def missing_calls(directory):
+    a = trace(directory, "reads", None, 10, 512)
+    b = trace(directory, "noreads", None, 10, 512, "noread")
+    answer = compare(a, b)[1]
+    read = line(answer, "calls", name="pread")
+    equal((read["count"]["a"], read["count"]["b"], read["bytes"]["a"], read["time_p50_ns"]["b"]), (10, 0, 5120, None), "pread")
+    equal(answer["total"][0]["count"]["a"] - answer["total"][0]["count"]["b"], 10, "calls")
+
+
+@tests.case
+def unchanged(directory):
+    """The same program twice: calls, bytes and files are the same, whatever its times were; itself: nothing differs."""
+    a, b = (trace(directory, name, 3, 10, 4096) for name in ("one", "two"))
+    for metric in ("count", "bytes"):
+        code, answer = compare("--fail-over", "0", "--metric", metric, a, b)
+        equal((code, answer["worse"]), (0, []), metric)
+    for table in ("total", "calls", "files", "ranks"):
+        equal({one[m]["spread"] for one in answer[table] for m in ("count", "bytes")}, {"same"}, table)
+    equal((compare("--fail-over", "0", a, a)[0], compare(a, a)[1]["same"]), (0, True), "itself")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""`dftmerge compare`: every number and every verdict, recomputed from `dump --json`; matching of files and ranks; exit codes."""
+
+import collections
+import csv
+import fractions
+import io
+import json
+import random
+
+from tooltest import CLASSES, DATA, counts, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
+
+MEASURES = ["count", "bytes", "time_ns", "time_p50_ns", "time_p95_ns", "time_p99_ns"]
+T0 = 1_700_000_000_000_000
+READS, WRITES = {"read", "pread", "fread"}, {"write", "fputc", "pwrite"}
+
+
+def compare(*arguments, expect=0, **more):
+    return json.loads(dftmerge("compare", "--json", *arguments, expect=expect, **more).out)
+
+
+# --- an independent comparison -------------------------------------------------------------------------------------------
+
+
+def class_of(event):
+    if event["cat"] in ("APP", "LIB", "PROCESS"):
+        return "none"
+    return "read" if event["name"] in READS else "write" if event["name"] in WRITES else "meta"
+
+
+def tested(a, b):
+    """1: b is higher beyond chance, -1: lower, 0: neither, None: too few. The rank-sum test by its textbook formula."""
+    if len(a) < 8 or len(b) < 8:
+        return None
+    both = sorted(a + b)
+    first, number = {}, collections.Counter(both)
+    for i, value in enumerate(both):
+        first.setdefault(value, i)
+    rank = {v: fractions.Fraction(2 * first[v] + number[v] + 1, 2) for v in number}
+    n, m, all_ = len(a), len(b), len(a) + len(b)
+    u = sum(rank[v] for v in a) - fractions.Fraction(n * (n + 1), 2)
+    ties = sum(t ** 3 - t for t in number.values())
+    variance = fractions.Fraction(n * m, 12) * (all_ + 1 - fractions.Fraction(ties, all_ * (all_ - 1)))
+    distance = abs(u - fractions.Fraction(n * m, 2)) - fractions.Fraction(1, 2)
+    if distance <= 0 or distance ** 2 <= fractions.Fraction(10828, 1000) * variance:
+        return 0
+    return 1 if u < fractions.Fraction(n * m, 2) else -1
+
+
+class Run:
+    def __init__(self, path):
+        events = dump(path)
+        self.start = min(e["ts"] for e in events)
+        self.end = max(e["ts"] + e.get("dur", 0) for e in events)
+        self.events = [e for e in events if counts(e)]
+        self.processes = summary(path)["processes"]
+
+    def unit(self, event, most):
+        who = (event.get("host"), event["pid"]) if self.processes <= most else None
+        slices = min(24, 4096 // self.processes) if who else 24
+        if slices < 2:
+            return who, 0
+        width = (self.end - self.start) // slices + 1
+        if width >= 64 * 10**9:
+            width = -(-width // (64 * 10**9)) * 64 * 10**9
+        return who, event["ts"] // width
+
+
+def sums(events):
+    data = [e for e in events if e["name"] in DATA and "errno" not in e]
+    durations = [e["dur"] for e in events]
+    result = {"count": sum(e.get("calls", 1) for e in events), "bytes": sum(e["bytes"] for e in data),
+              "time_ns": sum(durations)}
+    for p in (50, 95, 99):
+        result[f"time_p{p}_ns"] = percentile(durations, p) if events else None
+    return result
+
+
+def units(members, by_process):
+    cells = collections.defaultdict(list)
+    for (who, slice_), event in members:
+        cells[who if by_process else (who, slice_)].append(event)
+    return [sums(events) for events in cells.values()]
+
+
+def explained(members, kind):
+    kinds = collections.defaultdict(lambda: [[0, 0], [0, 0]])
+    for side in (0, 1):
+        for _, event in members[side]:
+            kinds[kind(event)][side][0] += event.get("calls", 1)
+            kinds[kind(event)][side][1] += event["dur"]
+    total = 0
+    for (n, t), (m, s) in kinds.values():
+        part = (m - n) * t if n else s - t
+        total += (abs(part) // n if part >= 0 else -(abs(part) // n)) if n else part
+    return total
+
+
+def verdict(change, test):
+    a, b = change
+    if a is None or b is None:
+        return "unknown"
+    if a == b:
+        return "same"
+    if test is None:
+        return "unknown"
+    return "beyond" if test == (1 if b > a else -1) else "within"
+
+
+def item(members, kind=lambda e: (e["cat"], e["name"], class_of(e))):
+    """members: for each run its [(unit, event)]."""
+    by_process = all(len({who for (who, _), _ in side}) >= 8 for side in members)
+    parts = [units(side, by_process) for side in members]
+    whole = [sums([event for _, event in side]) for side in members]
+    result = {}
+    for measure in MEASURES:
+        a, b = (one[measure] for one in whole)
+        if measure in ("count", "bytes"):
+            spread = "same" if a == b else "beyond"
+        elif measure == "time_ns":
+            spread = verdict((a, b), tested(*([u["time_ns"] // u["count"] for u in side] for side in parts)))
+            part = explained(members, kind)
+            if a < b <= a + 2 * part or a > b >= a + 2 * part:
+                spread = "beyond"
+        else:
+            spread = verdict((a, b), tested(*([u[measure] for u in side] for side in parts)))
+        result[measure] = {"a": a, "b": b, "spread": spread,
+                           "percent": 100 * (b - a) / a if a and b is not None else None}
+    return result
+
+
+def expect_table(lines, runs, key, most, kind=None):
+    """`key`: of an event, a dict or None. Every line of the table must be as computed here, and none be missing."""
+    members = collections.defaultdict(lambda: ([], []))
+    for side in (0, 1):
+        for event in runs[side].events:
+            which = key(event)
+            if which is not None:
+                members[json.dumps(which)][side].append((runs[side].unit(event, most), event))
+    assert len(lines) == len(members), (len(lines), len(members))
+    for line in lines:
+        own = {k: v for k, v in line.items() if k not in MEASURES}
+        want = item(members[json.dumps(own)], *([kind] if kind else []))
+        for measure in MEASURES:
+            got = line[measure]
+            if got["percent"] is not None:
+                assert abs(got["percent"] - want[measure]["percent"]) < 1e-9
+                got = dict(got, percent=want[measure]["percent"])
+            assert got == want[measure], (own, measure, got, want[measure])
+    sizes = [abs(line["time_ns"]["b"] - line["time_ns"]["a"]) for line in lines]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def agrees(a, b, *options, **more):
+    answer, runs = compare(a, b, *options, **more), [Run(a), Run(b)]
+
+    def call(event):
+        return {"cat": event["cat"], "name": event["name"]}
+    expect_table(answer["total"], runs, lambda e: {} if class_of(e) != "none" else None, 1024)
+    expect_table(answer["calls"], runs, lambda e: call(e) if class_of(e) != "none" else None, 1024)
+    expect_table(answer["regions"], runs, lambda e: call(e) if class_of(e) == "none" else None, 1024)
+    expect_table(answer["files"], runs,
+                 lambda e: {"pattern": pattern(e["file"])} if class_of(e) != "none" and "file" in e else None, 64)
+    return answer, runs
+
+
+# --- traces of chosen durations --------------------------------------------------------------------------------------------
+
+
+def write(directory, processes, name="a"):
+    """processes: one list of calls each: (name, file or None, start us, duration us, bytes or None); ranks 0, 1, ..."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for rank, calls in enumerate(processes):
+        lines, files = [], {}
+        lines.append(json.dumps({"name": "PR", "cat": "dftracer", "pid": 100 + rank, "tid": 1, "ph": "M",
+                                 "args": {"name": "rank", "value": str(rank)}}))
+        for i, (call, file, start, duration, moved) in enumerate(calls):
+            arguments = {}
+            if file is not None:
+                if file not in files:
+                    files[file] = len(files) + 1
+                    lines.append(json.dumps({"name": "FH", "cat": "dftracer", "pid": 100 + rank, "tid": 1, "ph": "M",
+                                             "args": {"name": file, "value": files[file]}}))
+                arguments["fhash"] = files[file]
+            if moved is not None:
+                arguments["ret"] = moved
+            lines.append(json.dumps({"id": i, "name": call, "cat": "POSIX", "pid": 100 + rank, "tid": 1, "ph": "X",
+                                     "ts": T0 + start, "dur": duration, "args": arguments}))
+        (directory / f"{name}{rank}.pfw").write_text("\n".join(lines))
+    return directory
+
+
+def steady(seed, n=200, mean=100, call="read", file="/data/in", moved=4096, step=1000):
+    chance = random.Random(seed)
+    return [(call, file, i * step, round(mean * (0.5 + chance.random())), moved) for i in range(n)]
+
+
+def line_of(answer, table, **key):
+    found = [line for line in answer[table] if all(line[k] == v for k, v in key.items())]
+    assert len(found) == 1, (table, key, answer[table])
+    return found[0]
+
+
+# --- tests ----------------------------------------------------------------------------------------------------------------
+
+
+def every_number(where):
+    """Different runs of one and of many processes: sums, percentiles and verdicts of every line."""
+    make(where / "one", processes=1, seed=1, threads=3)
+    make(where / "other", processes=1, seed=2, threads=3)
+    make(where / "many", processes=12, seed=3, events=200)
+    make(where / "more", processes=10, seed=4, events=250)
+    for a, b in (("one", "other"), ("many", "more"), ("one", "many")):
+        answer, _ = agrees(where / a, where / b)
+        assert not answer["same"] and answer["notes"] == []
+    spreads = {line[m]["spread"] for table in ("calls", "files") for line in answer[table] for m in MEASURES}
+    assert {"beyond", "within"} <= spreads, spreads
+
+
+def the_same_run(where):
+    """A run and itself, in whatever form: no difference, and it never fails."""
+    make(where / "a", ranks=1, processes=3)
+    dftmerge("merge", "-o", where / "archive.dft", where / "a")
+    for b in (where / "a", where / "archive.dft"):
+        for metric in ("time", "bytes", "count", "p50", "p95", "p99"):
+            answer = compare("--fail-over", "0", "--metric", metric, where / "a", b)
+            assert answer["same"] and answer["worse"] == [], metric
+        spreads = {line[m]["spread"] for t in ("total", "calls", "files", "ranks") for line in answer[t] for m in MEASURES}
+        assert spreads == {"same"}
+    parts = sorted((where / "a").glob("*.dft"))
+    assert len(parts) == 3
+    assert compare(*parts[:2], parts[2], "--", where / "a")["same"]
+    assert "do not differ" in dftmerge("compare", where / "a", where / "a").out.decode()
+
+
+def slower(where):
+    """Same calls, a third slower: found beyond the spread in one process by slices of time, in many by process."""
+    for ranks in (1, 4, 16):
+        a = write(where / f"a{ranks}", [steady(i) for i in range(ranks)])
+        b = write(where / f"b{ranks}", [steady(1000 + i, mean=133) for i in range(ranks)])
+        same = write(where / f"c{ranks}", [steady(2000 + i) for i in range(ranks)])
+        answer, _ = agrees(a, b, "--fail-over", "10%", "--no-index", expect=1)
+        read = line_of(answer, "calls", name="read")
+        assert read["time_ns"]["spread"] == "beyond" and 25 < read["time_ns"]["percent"] < 42, read
+        assert (read["count"]["spread"], read["bytes"]["spread"]) == ("same", "same")
+        assert {w["table"] for w in answer["worse"]} == {"total", "calls", "files", "ranks"}
+        assert compare("--fail-over", "60%", "--no-index", a, b)["worse"] == []
+        for metric, code in (("bytes", 0), ("count", 0), ("p50", 1), ("p99", 1)):
+            done = run(DFTMERGE, "compare", "--no-index", "--fail-over", "10", "--metric", metric, a, b)
+            assert done.code == code, (ranks, metric, done)
+        assert compare("--fail-over", "5", "--no-index", b, a)["worse"] == []  # faster is not worse
+        answer, _ = agrees(a, same, "--fail-over", "1%", "--no-index")
+        assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "within"
+
+
+def chance_does_not_fail(where):
+    """Many pairs of runs that differ by chance alone: none is beyond the spread."""
+    chance = random.Random(7)
+
+    def heavy(seed):
+        own = random.Random(seed)
+        return [("write", "/out", i * 500, round(own.paretovariate(1.5) * 50), 100) for i in range(300)]
+    for i in range(12):
+        a = write(where / f"a{i}", [heavy(chance.random()) for _ in range(2)])
+        b = write(where / f"b{i}", [heavy(chance.random()) for _ in range(2)])
+        compare("--fail-over", "0", "--no-index", a, b)
+        compare("--fail-over", "0", "--metric", "p95", "--no-index", b, a)
+
+
+def more_and_other_calls(where):
+    """Twice the calls; a call that is new; one that is gone."""
+    base = steady(1) + [("unlink", "/tmp/x", 300_000 + i * 100, 40, None) for i in range(20)]
+    a = write(where / "a", [base])
+    b = write(where / "b", [steady(2, n=400, step=500) + [("fsync", "/data/out", 300_000, 9000, None)]])
+    answer, _ = agrees(a, b, "--fail-over", "10", "--no-index", expect=1)
+    read, new, gone = (line_of(answer, "calls", name=n) for n in ("read", "fsync", "unlink"))
+    assert read["count"] == {"a": 200, "b": 400, "percent": 100.0, "spread": "beyond"}
+    assert read["time_ns"]["spread"] == "beyond" and read["bytes"]["spread"] == "beyond"
+    assert new["count"]["a"] == 0 and new["time_ns"]["spread"] == "beyond" and new["time_p50_ns"]["a"] is None
+    assert gone["count"]["b"] == 0 and gone["time_ns"]["spread"] == "beyond"
+    assert {w.get("name") for w in answer["worse"] if w["table"] == "calls"} == {"read", "fsync"}
+    text = dftmerge("compare", "--no-index", a, b).out.decode()
+    assert "only in B: fsync (1)" in text and "only in A: unlink (20)" in text, text
+    assert "calls: 220 -> 401 (+82 %)" in text
+    answer = compare("--fail-over", "10", "--metric", "count", "--no-index", a, b, expect=1)
+    assert {w.get("name") for w in answer["worse"] if w["table"] == "calls"} == {"read"}  # one fsync is nothing
+
+
+def too_little_to_tell(where):
+    """One process and a few calls: slower, and nobody knows."""
+    a = write(where / "a", [steady(1, n=5)])
+    b = write(where / "b", [steady(2, n=5, mean=500)])
+    answer, _ = agrees(a, b, "--fail-over", "10", "--no-index")
+    assert line_of(answer, "calls", name="read")["time_ns"]["spread"] == "unknown"
+    text = dftmerge("compare", "--no-index", a, b).out.decode()
+    assert "cannot be told" in text and "?" in text
+    lossy = make(where / "lossy", lossy=1, seed=2)
+    answer = compare(make(where / "whole"), lossy)
+    assert line_of(answer, "calls", name="read")["count"]["spread"] == "unknown" and answer["b"]["lossy"]
+
+
+def files_in_other_directories(where):
+    """Numbered files, and runs that write elsewhere."""
+    def calls(directory, host, extra=()):
+        names = [f"{directory}/ckpt-{i:04}.h5" for i in range(6)] + [f"{directory}/log/{host}.txt", f"{directory}/log/all.txt",
+                                                                    "/etc/passwd", *extra]
+        return [("write", name, 100 * i, 10 + i, 10) for i, name in enumerate(names)]
+    a = write(where / "a", [calls("/scratch/u/base", "node17", ["/var/tmp/base.lock", "/tmp/a/one", "/home/old/lib/x.so"])])
+    b = write(where / "b", [calls("/scratch/u/new", "node3", ["/var/tmp/new.lock", "/tmp/b/c/one", "/opt/lib/x.so"])])
+    answer = compare("--no-index", a, b)
+    counts_ = {f["pattern"]: (f["count"]["a"], f["count"]["b"]) for f in answer["files"]}
+    assert counts_ == {".../ckpt-#.h#": (6, 6), ".../log/node#.txt": (1, 1), ".../log/all.txt": (1, 1),
+                       "/etc/passwd": (1, 1), "/var/tmp/base.lock": (1, 0), "/var/tmp/new.lock": (0, 1),
+                       ".../one": (1, 1), ".../lib/x.so": (1, 1)}, counts_
+    pairs = {(d["a"], d["b"]) for d in answer["directories"]}
+    assert pairs == {("/scratch/u/base", "/scratch/u/new"), ("/tmp/a", "/tmp/b/c"), ("/home/old", "/opt")}, pairs
+    text = dftmerge("compare", "--no-index", a, b).out.decode()
+    assert "/scratch/u/base in A, /scratch/u/new in B" in text and ".../ckpt-#.h#" in text
+
+
+def where_it_is(where):
+    """The first line says what matters: which call on which files."""
+    def calls(directory, cost):
+        return [("open", f"{directory}/ckpt-{i}", 1000 * i, cost + i % 7, None) for i in range(100)] + steady(3)
+    a, b = write(where / "a", [calls("/w/a", 50)]), write(where / "b", [calls("/w/b", 400)])
+    text = dftmerge("compare", "--no-index", a, b).out.decode()
+    assert "slower in I/O" in text or "times as long in I/O" in text
+    assert "nearly all in open of .../ckpt-#: +35.0 ms" in text and "beyond the spread" in text, text
+    back = dftmerge("compare", "--no-index", b, a).out.decode()
+    assert "faster in I/O" in back and "nearly all in open of .../ckpt-#: -35.0 ms" in back, back
+
+
+def groups_of_ranks(where):
+    """Ranks that do about as much are one line; a rank that one run alone has is another."""
+    def job(ranks, first):
+        return [steady(100 + r, n=400 if r == 0 else 40 + r, mean=first if r == 0 else 100,
+                       moved=4096 if r % 2 else 100_000) for r in range(ranks)]
+    a, b = write(where / "a", job(6, 100)), write(where / "b", job(8, 200))
+    answer = compare("--no-index", a, b)
+    got = {line["ranks"]: (line["count"]["a"], line["count"]["b"]) for line in answer["ranks"]}
+    assert got == {"0": (400, 400), "1,3,5": (129, 129), "2,4": (86, 86), "6": (0, 46), "7": (0, 47)}, got
+    expect_table([line for line in answer["ranks"]], [Run(a), Run(b)],
+                 lambda e: {"ranks": {0: "0", 2: "2,4", 4: "2,4", 6: "6", 7: "7"}.get(e["rank"], "1,3,5")}, 10**9,
+                 lambda e: class_of(e))
+    assert line_of(answer, "ranks", ranks="0")["time_ns"]["spread"] == "beyond"
+    assert line_of(answer, "ranks", ranks="1,3,5")["time_ns"]["spread"] in ("same", "within")
+    make(where / "none")
+    assert compare("--no-index", a, where / "none")["ranks"] == []
+
+
+def aggregates_alone(where):
+    """Runs of which no event is kept: calls and files are compared all the same."""
+    for seed in (1, 2):
+        make(where / f"rows{seed}", processes=9, seed=seed, keep=0)
+        make(where / f"all{seed}", processes=9, seed=seed)
+    rows, all_ = (compare(where / f"{k}1", where / f"{k}2") for k in ("rows", "all"))
+    assert rows["total"] == all_["total"] and rows["calls"] == all_["calls"]  # nine processes: no slices are needed
+    def known(answer):
+        return [{k: f[k] for k in ("pattern", "count", "bytes")} for f in sorted(answer["files"], key=str)
+                if f.update(time_ns={}, time_p50_ns={}, time_p95_ns={}, time_p99_ns={}) is None]
+    assert sorted(map(str, known(rows))) == sorted(map(str, known(all_)))
+
+
+def csv_and_text(where):
+    """CSV says what JSON says; text fits."""
+    make(where / "a", ranks=1, processes=2, seed=1)
+    make(where / "b", ranks=1, processes=2, seed=2)
+    answer = compare(where / "a", where / "b")
+    text = dftmerge("compare", "--csv", where / "a", where / "b").out.decode("utf-8", "surrogateescape")
+    lines = list(csv.DictReader(io.StringIO(text, newline="")))
+    wanted = [(t, line) for t in ("total", "calls", "regions", "files", "ranks") for line in answer[t]]
+    assert len(lines) == len(wanted)
+    for line, (table, want) in zip(lines, wanted):
+        assert line["table"] == table
+        for key in ("cat", "name", "pattern"):
+            assert line[key] == want.get(key, "")
+        assert line["ranks"] == want.get("ranks", "").replace(",", " ")
+        for m in MEASURES:
+            got = (line[f"{m}_a"], line[f"{m}_b"], line[f"{m}_spread"])
+            assert got == ("" if want[m]["a"] is None else str(want[m]["a"]),
+                           "" if want[m]["b"] is None else str(want[m]["b"]), want[m]["spread"])
+    assert len(compare("--top", "2", where / "a", where / "b")["calls"]) == 2
+    for width in (80, 100, 160):
+        text = dftmerge("compare", where / "a", where / "b", env={"COLUMNS": str(width)}).out.decode()
+        tables = text[text.index("\nCalls by"):]
+        assert "\x1b" not in text and max(map(len, tables.splitlines())) <= width, (width, text)
+
+
+def filters(where):
+    """The filters of other commands hold for both runs."""
+    make(where / "a", ranks=1, processes=3, seed=1)
+    make(where / "b", ranks=1, processes=3, seed=2)
+    answer = compare("--name", "read,p*", "--rank", "1-2", where / "a", where / "b")
+    for side in "ab":
+        want = {g["name"]: g["count"] for g in summary("--name", "read,p*", "--rank", "1-2", where / side)["groups"]}
+        assert {line["name"]: line["count"][side] for t in ("calls", "regions") for line in answer[t]} == want
+
+
+def usage(where):
+    """Wrong use is 2, an input that cannot be read 1."""
+    make(where / "a")
+    a = where / "a"
+    for arguments in ([a], [a, a, a], [], ["--", a], [a, "--"], ["--fail-over", "x", a, a], ["--fail-over", "-5%", a, a],
+                      ["--fail-over", "10%%", a, a], ["--fail-over", "nan", a, a], ["--metric", "speed", a, a],
+                      ["--json", "--csv", a, a]):
+        done = run(DFTMERGE, "compare", *arguments)
+        assert done.code == 2 and done.err and not done.out, (arguments, done)
+    for arguments in ([a, where / "nothing"], [where / "nothing", a]):
+        assert run(DFTMERGE, "compare", *arguments).code == 1
+    assert "rank-sum" in dftmerge("compare", "--help").out.decode()
+
+
+if __name__ == "__main__":
+    main([every_number, the_same_run, slower, chance_does_not_fail, more_and_other_calls, too_little_to_tell,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, csv_and_text, filters, usage])

@@ -1,0 +1,253 @@
+/* dftmerge compare: two runs side by side. The command: paths, options, exit code. */
+#include "compare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pattern.h"
+
+static const char *fail_text, *metric_text;
+
+static const struct dft_option own_options[] = {
+    {"fail-over", 0, "PERCENT", &fail_text, NULL, "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
+    {"metric", 0, "NAME", &metric_text, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
+    {0},
+};
+
+static const struct {
+    const char *word, *name;
+} measures[DFT_MEASURES] = {
+    {"count", "count"},     {"bytes", "bytes"},     {"time", "time_ns"},
+    {"p50", "time_p50_ns"}, {"p95", "time_p95_ns"}, {"p99", "time_p99_ns"},
+};
+
+const char *dft_measure_name(enum dft_measure measure)
+{
+    return measures[measure].name;
+}
+
+const char *dft_measure_word(enum dft_measure measure)
+{
+    return measures[measure].word;
+}
+
+const char *dft_spread_name(enum dft_spread spread)
+{
+    static const char *const names[] = {"same", "beyond", "within", "unknown"};
+
+    return names[spread];
+}
+
+const char *dft_compared_name(enum dft_compared table)
+{
+    static const char *const names[] = {"total", "calls", "regions", "files", "file_calls", "ranks"};
+
+    return names[table];
+}
+
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18])
+{
+    struct dft_text text = {"", 0};
+
+    for (int side = 0; id && side < 2; side++) {
+        text = dft_names_text(dft_source_names_table(comparison->runs[side].source), id);
+        if (text.bytes)
+            return text;
+    }
+    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, room) : text;
+}
+
+int dft_compare_is_same(const struct dft_comparison *comparison)
+{
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++)
+        for (uint32_t i = 0; i < comparison->tables[t].count; i++)
+            for (int m = 0; m < DFT_MEASURES; m++) {
+                const struct dft_change *change = &comparison->tables[t].items[i].changes[m];
+
+                if (change->known[0] != change->known[1] || change->value[0] != change->value[1])
+                    return 0;
+            }
+    return 1;
+}
+
+/* --- options -------------------------------------------------------------------------------------------------------
+ * */
+
+static int parse_failing(struct dft_comparison *comparison)
+{
+    char *end = NULL;
+    int found = 0;
+
+    comparison->fail_over = -1;
+    comparison->metric = DFT_MEASURE_TIME;
+    for (int m = 0; metric_text && m < DFT_MEASURES; m++)
+        if (!strcmp(metric_text, measures[m].word)) {
+            comparison->metric = (enum dft_measure)m;
+            found = 1;
+        }
+    if (metric_text && !found) {
+        fprintf(stderr, "dftmerge compare: --metric %s: there are time, bytes, count, p50, p95 and p99\n", metric_text);
+        return -EINVAL;
+    }
+    if (!fail_text)
+        return 0;
+    if (*fail_text >= '0' && *fail_text <= '9')
+        comparison->fail_over = strtod(fail_text, &end);
+    if (!end || strcmp(end + (*end == '%'), "") || !(comparison->fail_over <= 1e9)) {
+        fprintf(stderr, "dftmerge compare: --fail-over %s: not a number of per cent, as in 10%%\n", fail_text);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Position of the "--" between the paths of A and B, or argc. */
+static int find_divider(int argc, char **argv)
+{
+    int at = 1;
+
+    while (at < argc && strcmp(argv[at], "--"))
+        at++;
+    return at;
+}
+
+/* Which paths are A's and which B's. The lists of the filter belong to `options` alone. */
+static int divide(struct dft_comparison *comparison, const struct dft_options *options, int argc, char **argv, int at)
+{
+    struct dft_run *runs = comparison->runs;
+
+    runs[0].options = runs[1].options = *options;
+    if (at < argc) {
+        runs[1].options.source.paths = argv + at + 1;
+        runs[1].options.source.npaths = argc - at - 1;
+    } else if (options->source.npaths == 2) {
+        runs[0].options.source.npaths = runs[1].options.source.npaths = 1;
+        runs[1].options.source.paths++;
+    }
+    if (runs[0].options.source.npaths && runs[1].options.source.npaths && (at < argc || options->source.npaths == 2))
+        return 0;
+    fprintf(stderr, "dftmerge compare: two runs are needed: A B, or A... -- B... where a run lies in several places\n"
+                    "dftmerge compare: see `dftmerge compare --help`\n");
+    return -EINVAL;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------------
+ * */
+
+static int compare(struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    for (int side = 0; side < 2 && !rc; side++) {
+        struct dft_run *run = &comparison->runs[side];
+
+        rc = dft_job_collect(&run->job, run->source);
+        if (!rc)
+            rc = dft_run_ask(run);
+    }
+    if (!rc)
+        rc = dft_compare_match(comparison);
+    if (!rc)
+        rc = dft_compare_ranks(comparison);
+    if (!rc)
+        rc = dft_compare_items(comparison);
+    if (!rc)
+        rc = dft_compare_fail(comparison);
+    if (rc)
+        return rc;
+    if (comparison->runs[0].options.json)
+        return dft_compare_json(comparison);
+    return comparison->runs[0].options.csv ? dft_compare_csv(comparison) : dft_compare_print(comparison);
+}
+
+static void comparison_fini(struct dft_comparison *comparison)
+{
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++) {
+        struct dft_items *items = &comparison->tables[t];
+
+        dft_group_map_fini(&items->map);
+        free(items->items);
+        free(items->order);
+        free(items->cells[0]);
+        free(items->cells[1]);
+    }
+    for (uint32_t i = 0; i < comparison->nrank_groups; i++)
+        free(comparison->rank_groups[i].label);
+    dft_run_fini(&comparison->runs[0]);
+    dft_run_fini(&comparison->runs[1]);
+    dft_group_map_fini(&comparison->moved);
+    dft_group_map_fini(&comparison->labels);
+    free(comparison->directories);
+    free(comparison->of_moved);
+    free(comparison->cut_of_label);
+    free(comparison->rank_groups);
+    free(comparison->group_of_rank);
+    free(comparison->failures);
+}
+
+/* Both runs share the lists of the filter: the second one's end frees them, so the first is closed by hand. */
+static int run_both(struct dft_comparison *comparison)
+{
+    struct dft_run *runs = comparison->runs;
+    int code, rc, status;
+
+    if (dft_command_begin(&runs[0].options, &runs[0].source, &code))
+        return code;
+    if (dft_command_begin(&runs[1].options, &runs[1].source, &code)) {
+        dft_source_report(runs[0].source);
+        dft_source_close(runs[0].source);
+        return code;
+    }
+    rc = compare(comparison);
+    if (rc)
+        fprintf(stderr, "dftmerge compare: %s\n", strerror(-rc));
+    code = rc || comparison->nfailures ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    dft_source_report(runs[0].source);
+    status = dft_source_status(runs[0].source);
+    comparison_fini(comparison);
+    dft_source_close(runs[0].source);
+    code = dft_command_end(&runs[1].options, runs[1].source, code);
+    return code ? code : status ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_comparison comparison = {.fail_over = -1};
+    struct dft_options options;
+    int code, at = find_divider(argc, argv);
+
+    if (dft_options_parse(&options, &dft_command_compare, own_options, at, argv, &code))
+        return code;
+    if (parse_failing(&comparison) || divide(&comparison, &options, argc, argv, at)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    return run_both(&comparison);
+}
+
+const struct dft_command dft_command_compare = {
+    .name = "compare",
+    .arguments = "A B  |  [OPTION...] A... -- B...",
+    .brief = "two runs side by side: what changed, by how much, and is it more than chance",
+    .details =
+        "Compares calls, regions, patterns of files and groups of ranks. In patterns " DFT_PATTERN_RULE
+        ";\nof those that are in one run only, directories below which most names are the same are taken for each "
+        "other\n"
+        "(\"...\"). Ranks are put together that do about as much (within a factor of two from one to the next).\n\n"
+        "The spread: a change of time is beyond it when the times of a call in B's processes (or, where fewer than "
+        "eight\n"
+        "make it, in its processes and 24 slices of its time) lie so far above or below those of A's that chance "
+        "would\n"
+        "do it less than once in a thousand times (rank-sum test), or when the number of calls alone makes half of "
+        "it;\n"
+        "with fewer than eight of them on a side it cannot be told (\"?\"). Counts and bytes are exact: every change "
+        "is\n"
+        "one. What a whole run has in common, such as a busy file system, is not told apart from a change of the "
+        "program.\n\n"
+        "--fail-over looks at all I/O and every line that matters (1 % of all). Exit codes: 0 not worse, 1 worse (or\n"
+        "something was unreadable), 2 usage.",
+    .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+/* What a comparison asks each run: calls, patterns of files and ranks, by process and slice of time. */
+#include "compare.h"
+
+#include <errno.h>
+
+#define SLICES         24u
+#define CELLS_MAX      4096u /* processes times slices */
+#define PROCESSES_CALL 1024u /* more are not told apart, so that memory is bounded: spread is then over time alone */
+#define PROCESSES_FILE 64u
+#define ROWS_NS        (UINT64_C(64) * 1000000000) /* the usual interval of histograms: from there on rows answer */
+
+/* Width of a slice of time, or 0: do not slice. */
+static uint64_t slice_of(const struct dft_run *run, uint32_t processes)
+{
+    uint64_t start, end, slices = processes ? CELLS_MAX / processes : SLICES, width;
+
+    dft_source_span(run->source, &start, &end);
+    if (slices > SLICES)
+        slices = SLICES;
+    if (slices < 2 || end <= start || !dft_source_used(run->source, DFT_BLOCK_EVENTS))
+        return 0; /* aggregates cannot be cut where one likes */
+    width = (end - start) / slices + 1;
+    return width < ROWS_NS ? width : (width + ROWS_NS - 1) / ROWS_NS * ROWS_NS;
+}
+
+static void add_key(struct dft_query *query, enum dft_by by)
+{
+    query->by[query->nby++] = (uint8_t)by;
+}
+
+static void add_units(const struct dft_run *run, struct dft_query *query, uint32_t processes_max, enum dft_by who)
+{
+    uint32_t count;
+
+    dft_source_processes(run->source, &count);
+    if (count <= processes_max)
+        add_key(query, who);
+    else
+        count = 0;
+    query->width_ns = slice_of(run, count);
+    if (query->width_ns)
+        add_key(query, DFT_BY_TIME);
+    query->percentiles = query->bins = 1;
+}
+
+static int ask(struct dft_run *run, const struct dft_query *query, struct dft_answer *answer)
+{
+    int rc = dft_query_run(run->source, &run->options.filter, query, answer);
+
+    for (uint32_t i = 0; !rc && !answer->has_percentiles && i < answer->count; i++)
+        answer->groups[i].nbins = 0;
+    return rc;
+}
+
+static int ask_files(struct dft_run *run)
+{
+    struct dft_query query = {.by = {DFT_BY_PATTERN, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4};
+    int rc;
+
+    add_units(run, &query, PROCESSES_FILE, DFT_BY_PROCESS);
+    if (dft_source_used(run->source, DFT_BLOCK_EVENTS)) {
+        rc = ask(run, &query, &run->files);
+        if (rc || !run->files.unsplit)
+            return rc;
+        dft_answer_fini(&run->files);
+    }
+    /* What is known as aggregates alone is not known by file and call. */
+    query = (struct dft_query){.by = {DFT_BY_PATTERN, DFT_BY_CLASS}, .nby = 2, .percentiles = 1, .bins = 1};
+    return ask(run, &query, &run->files);
+}
+
+int dft_run_ask(struct dft_run *run)
+{
+    struct dft_query calls = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3};
+    struct dft_query ranks = {.by = {DFT_BY_CLASS}, .nby = 1};
+    int rc;
+
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        run->lossy |= run->job.dropped[reason] != 0;
+    run->lossy |= run->job.damaged || run->job.endless;
+    add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
+    rc = ask(run, &calls, &run->calls);
+    if (!rc)
+        rc = ask_files(run);
+    if (rc || !run->job.ranks)
+        return rc;
+    add_units(run, &ranks, UINT32_MAX, DFT_BY_RANK);
+    run->has_ranks = 1;
+    return ask(run, &ranks, &run->ranks);
+}
+
+void dft_run_fini(struct dft_run *run)
+{
+    dft_answer_fini(&run->calls);
+    dft_answer_fini(&run->files);
+    dft_answer_fini(&run->ranks);
+    dft_job_fini(&run->job);
+}
