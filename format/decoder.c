@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define DEFLATE_RATIO 1032u /* two bits may stand for 258 bytes */
+
 struct dft_decoder *dft_decoder_create(void)
 {
     struct dft_decoder *decoder = calloc(1, sizeof *decoder);
@@ -66,6 +68,8 @@ static const char *header_fault(const struct dft_block_header *header)
         return "header: bit string longer than the payload";
     if (!(header->flags & DFT_BLOCK_DEFLATED) && header->stored - header->tail != header->raw)
         return "header: sizes do not agree";
+    if (header->flags & DFT_BLOCK_DEFLATED && header->raw / DEFLATE_RATIO > header->stored - header->tail)
+        return "header: more than its payload can hold";
     return NULL;
 }
 

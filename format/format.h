@@ -15,7 +15,8 @@
  *    stored - tail is not raw.
  *
  * 3. PAYLOAD. Two parts. The first (`stored - tail` bytes) is, when flag DEFLATED is set, a raw deflate stream (RFC
- *    1951) of `raw` bytes, else the `raw` bytes themselves. The second (`tail` bytes) is a bit string, least
+ *    1951) of `raw` bytes, else the `raw` bytes themselves (a reader need not try to inflate what claims to be more than 1,032
+ *    times as large as it is: deflate cannot do that). The second (`tail` bytes) is a bit string, least
  *    significant bit first, used by split columns (5). The raw bytes are a list of columns:
  *
  *        column id (LEB128)  encoding (LEB128)  length (LEB128)  `length` bytes

@@ -352,8 +352,7 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
                 "writes them when it runs with\n"
                 "dftmerge: LD_PRELOAD=libdftrace.so DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n");
         else
-            fprintf(stderr, "dftmerge: nothing in the %u file%s that were found could be used\n", files,
-                    files == 1 ? "" : "s");
+            fprintf(stderr, "dftmerge: nothing in the %u file%s found could be used\n", files, files == 1 ? "" : "s");
         return fail(options, *source, code, 0);
     }
     rc = options->align ? align(options, *source) : 0;

@@ -32,6 +32,7 @@ struct dft_pfw_process {
     struct dft_process record;
     void *owned[4]; /* texts of the record */
     uint32_t nowned, streams;
+    uint32_t peer; /* number of the next one of this pid, on another host, round to the first */
     uint64_t last_ns; /* end of the latest event in the file's order */
     uint64_t end_ns;  /* of the "end" record */
     uint64_t events;
@@ -128,6 +129,7 @@ struct dft_pfw {
     uint64_t last_host_token, last_host;
     uint64_t buffered; /* events in all streams */
     uint32_t tables;
+    uint32_t holding; /* streams that have memory for events */
 
     struct dft_pfw_waiting *waiting;
     uint32_t nwaiting, waiting_capacity;

@@ -37,7 +37,7 @@ static struct dft_pfw_process *make_process(struct dft_pfw *pfw, uint64_t pid, u
 struct dft_pfw_process *dft_pfw_process(struct dft_pfw *pfw, uint64_t pid, uint64_t host)
 {
     uint64_t *number = dft_pfw_map_put(&pfw->process_of, pid * 2 + 1);
-    struct dft_pfw_process *process;
+    struct dft_pfw_process *process, *peer;
 
     if (!number) {
         pfw->error = -ENOMEM;
@@ -48,14 +48,19 @@ struct dft_pfw_process *dft_pfw_process(struct dft_pfw *pfw, uint64_t pid, uint6
         process->host = host;
     if (process && (!host || process->host == host))
         return process;
-    for (uint32_t i = 0; i < pfw->nprocesses; i++)
-        if (pfw->processes[i]->pid == pid && pfw->processes[i]->host == host) {
+    for (uint32_t i = process ? process->peer : 0; process && i != *number - 1; i = pfw->processes[i]->peer)
+        if (pfw->processes[i]->host == host) {
             *number = i + 1;
             return pfw->processes[i];
         }
+    peer = process;
     process = make_process(pfw, pid, host);
-    if (process)
-        *number = pfw->nprocesses;
+    if (!process)
+        return NULL;
+    process->peer = peer ? peer->peer : pfw->nprocesses - 1;
+    *number = pfw->nprocesses;
+    if (peer)
+        peer->peer = pfw->nprocesses - 1;
     return process;
 }
 

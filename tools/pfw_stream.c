@@ -8,6 +8,7 @@
 #include "pfw_inside.h"
 
 #define BUFFERED_MAX 65536u /* events in all streams of a file */
+#define HOLDING_MAX  8192u  /* streams that have memory for them, and for aggregates: 10 KiB each */
 #define TABLES_MAX   64u
 #define ROWS_MAX     4096u /* of a table; then it is written */
 #define ARGS_MAX     65536u
@@ -67,9 +68,11 @@ struct dft_event *dft_pfw_event_new(struct dft_pfw *pfw, struct dft_pfw_stream *
 {
     struct dft_event *event;
 
-    if (dft_unlikely(stream->count == stream->capacity) &&
-        dft_pfw_grow(pfw, &stream->events, &stream->capacity, stream->count, sizeof *stream->events))
-        return NULL;
+    if (dft_unlikely(stream->count == stream->capacity)) {
+        pfw->holding += !stream->capacity;
+        if (dft_pfw_grow(pfw, &stream->events, &stream->capacity, stream->count, sizeof *stream->events))
+            return NULL;
+    }
     event = &stream->events[stream->count++];
     memset(event, 0, sizeof *event);
     event->offset = -1;
@@ -187,7 +190,7 @@ void dft_pfw_event_done(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
     if (dft_unlikely(stream->count == DFT_BLOCK_EVENTS_MAX || stream->nargs >= ARGS_MAX ||
                      stream->text_used >= STREAM_TEXT))
         dft_pfw_stream_flush(pfw, stream);
-    else if (dft_unlikely(pfw->buffered >= BUFFERED_MAX))
+    else if (dft_unlikely(pfw->buffered >= BUFFERED_MAX || pfw->holding >= HOLDING_MAX))
         dft_pfw_streams_flush(pfw);
 }
 
@@ -336,23 +339,35 @@ void dft_pfw_stream_flush(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
         dft_pfw_rows_flush(pfw, stream);
 }
 
+static void give_back(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
+{
+    if (stream->rows) {
+        dft_pfw_rows_flush(pfw, stream);
+        dft_table_destroy(stream->rows);
+        stream->rows = NULL;
+        pfw->tables--;
+    }
+    pfw->holding -= stream->capacity != 0;
+    free(stream->events);
+    free(stream->args);
+    free(stream->text);
+    stream->events = NULL;
+    stream->args = NULL;
+    stream->text = NULL;
+    stream->capacity = stream->args_capacity = 0;
+    stream->text_capacity = 0;
+}
+
 /* Everything that is gathered, for good: memory goes back too when there are many streams. */
 void dft_pfw_streams_flush(struct dft_pfw *pfw)
 {
-    int many = pfw->tables > TABLES_MAX;
+    int many = pfw->tables > TABLES_MAX || pfw->holding >= HOLDING_MAX;
 
     for (uint32_t i = 0; i < pfw->nstreams; i++) {
         struct dft_pfw_stream *stream = pfw->streams[i];
 
         dft_pfw_stream_flush(pfw, stream);
-        if (!many || !stream->rows)
-            continue;
-        dft_pfw_rows_flush(pfw, stream);
-        dft_table_destroy(stream->rows);
-        stream->rows = NULL;
-        free(stream->events);
-        stream->events = NULL;
-        stream->capacity = 0;
-        pfw->tables--;
+        if (many)
+            give_back(pfw, stream);
     }
 }

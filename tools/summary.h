@@ -5,11 +5,13 @@
 #include "command.h"
 #include "query.h"
 
+#define DFT_MISSING_MAX 65536u
+
 /* What is known of the job without looking at events; of all inputs, whatever the filter. */
 struct dft_job {
     uint32_t processes, pids, ranks, hosts;
     uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
-    uint32_t *missing_ranks; /* ascending */
+    uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
     uint32_t killed, running; /* processes that did not end by themselves */
     uint64_t recovered;       /* events from the live files of processes that have ended */

@@ -43,35 +43,61 @@ static int count_pids(struct dft_job *job, const struct dft_source_process *proc
     return 0;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Adds the ranks of [from, to) to the list of those that are missing. */
+static int add_missing(struct dft_job *job, uint32_t from, uint32_t to)
+{
+    uint32_t n = to - from, *bigger;
+
+    if (n > DFT_MISSING_MAX - job->nmissing)
+        n = DFT_MISSING_MAX - job->nmissing;
+    if (!n)
+        return 0;
+    bigger = realloc(job->missing_ranks, (job->nmissing + n) * sizeof *bigger);
+    if (!bigger)
+        return -ENOMEM;
+    job->missing_ranks = bigger;
+    for (uint32_t i = 0; i < n; i++)
+        bigger[job->nmissing++] = from + i;
+    return 0;
+}
+
+/* What is allocated depends on how many processes there are, not on what they say of the size of their world. */
 static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
 {
-    uint8_t *seen;
+    uint32_t *ranks = malloc((count + 1u) * sizeof *ranks), n = 0, next = 0;
+    int rc = ranks ? 0 : -ENOMEM;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; !rc && i < count; i++) {
         const struct dft_process *process = &processes[i].process;
 
         if (process->world_size > job->world_size && process->world_size <= RANKS_MAX)
             job->world_size = process->world_size;
-        if (process->rank >= 0 && (uint32_t)process->rank < RANKS_MAX && (uint32_t)process->rank >= job->world_size)
+        if (process->rank < 0 || (uint32_t)process->rank >= RANKS_MAX)
+            continue;
+        ranks[n++] = (uint32_t)process->rank;
+        if ((uint32_t)process->rank >= job->world_size)
             job->world_size = (uint32_t)process->rank + 1;
     }
-    seen = calloc(job->world_size + 1u, 1);
-    job->missing_ranks = malloc((job->world_size + 1u) * sizeof *job->missing_ranks);
-    if (!seen || !job->missing_ranks) {
-        free(seen);
-        return -ENOMEM;
+    if (!rc && n)
+        qsort(ranks, n, sizeof *ranks, by_number);
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        if (i && ranks[i] == ranks[i - 1])
+            continue;
+        job->ranks++;
+        rc = add_missing(job, next, ranks[i]);
+        next = ranks[i] + 1;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t rank = processes[i].process.rank;
-
-        if (rank >= 0 && (uint32_t)rank < job->world_size && !seen[rank]++)
-            job->ranks++;
-    }
-    for (uint32_t rank = 0; job->ranks && rank < job->world_size; rank++)
-        if (!seen[rank])
-            job->missing_ranks[job->nmissing++] = rank;
-    free(seen);
-    return 0;
+    if (!rc && n)
+        rc = add_missing(job, next, job->world_size);
+    free(ranks);
+    return rc;
 }
 
 /* From its start to its end, as far as they are known; else from its first event to its last. */
