@@ -213,7 +213,8 @@ long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *b
                                       .last = buckets->last,
                                       .start = buckets->start,
                                       .end = buckets->end,
-                                      .tid = buckets->tid};
+                                      .tid = buckets->tid,
+                                      .part = buckets->part};
     struct call_list calls = {.count = 0};
     struct dft_entries entries;
     struct row_names *names;
@@ -370,7 +371,8 @@ static int get_buckets(struct dft_decoder *decoder, const struct dft_block_heade
                                     .calls = decoder->calls.bytes,
                                     .ncalls = decoder->ncalls,
                                     .names = decoder->names.bytes,
-                                    .nnames = decoder->nnames};
+                                    .nnames = decoder->nnames,
+                                    .part = header->part};
     buckets->interval_ns = dft_column_leb(columns, DFT_BK_INTERVAL_NS);
     get_keys(decoder, buckets->rows, buckets->count);
     if (columns->why)

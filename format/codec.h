@@ -27,11 +27,14 @@ enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };
  * stack may be used (zlib instead of igzip). */
 void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack);
 
+/* Forgets what it learnt from earlier blocks, so that the next one does not depend on them. */
+void dft_encoder_forget(struct dft_encoder *encoder);
+
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,
  * valid until the next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or
  * DFT_COUNT_MAX rows, calls or samples or DFT_ARGS_MAX arguments; a position, phase, kind or bin out of range;
  * arguments not in order), or -E2BIG (raw size over DFT_ENCODER_RAW_MAX, more than DFT_NAMES_MAX names: split the
- * batch). What one drain of a ring of 4,096 slots takes always fits.
+ * batch). Numbers of events that do not ascend within the range are -EINVAL. What one drain of a ring of 4,096 slots takes always fits.
  *
  * Names and calls: those that events and rows refer to are written in order of their first use, then the other names
  * that have a text. Calls that nothing refers to are left out of EVENTS. Texts over DFT_TEXT_MAX are cut and marked. */
@@ -42,6 +45,7 @@ long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*sampl
                       const void **block);
 long dft_encode_end(struct dft_encoder *, const struct dft_end *end, const void **block);
 long dft_encode_origin(struct dft_encoder *, const struct dft_origin *origin, const void **block);
+long dft_encode_group(struct dft_encoder *, const struct dft_group_record *group, const void **block);
 long dft_encode_names(struct dft_encoder *, uint64_t key, const struct dft_name *names, uint32_t count,
                       const void **block);
 
@@ -64,6 +68,8 @@ int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, 
                    struct dft_end *end, const char **why);
 int dft_decode_origin(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                       struct dft_origin *origin, const char **why);
+int dft_decode_group(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                     struct dft_group_record *group, const char **why);
 /* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
 int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                      const struct dft_name **names, uint32_t *count, const char **why);

@@ -38,6 +38,7 @@ void dft_decoder_destroy(struct dft_decoder *decoder)
     free(decoder->rows.bytes);
     free(decoder->bins.bytes);
     free(decoder->samples.bytes);
+    free(decoder->numbers.bytes);
     free(decoder);
 }
 

@@ -51,6 +51,13 @@ struct dft_encoder *dft_encoder_init(void *memory)
     return encoder;
 }
 
+void dft_encoder_forget(struct dft_encoder *encoder)
+{
+    encoder->gap_encoding = DFT_ENC_LEB128;
+    encoder->duration_encoding = DFT_ENC_LEB128;
+    encoder->until_trial = 0;
+}
+
 void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack)
 {
     encoder->compression = compression;

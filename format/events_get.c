@@ -281,6 +281,29 @@ static void get_all_events(struct getting *g, struct dft_event *events, const st
     }
 }
 
+/* The numbers of events that do not simply follow each other. Returns 0, -ENOMEM or -EBADMSG. */
+static int get_numbers(struct dft_decoder *decoder, const struct dft_block_header *header, struct dft_batch *batch)
+{
+    uint64_t number = 0, most = header->first <= header->last ? header->last - header->first : 0;
+    uint32_t *numbers;
+
+    if (!dft_column_left(&decoder->columns, DFT_EV_NUMBER))
+        return 0;
+    if (dft_buffer_reserve(&decoder->numbers, header->count * sizeof *numbers))
+        return -ENOMEM;
+    numbers = decoder->numbers.bytes;
+    if (most > UINT32_MAX)
+        most = UINT32_MAX;
+    for (uint32_t i = 0; i < header->count && !decoder->columns.why; i++) {
+        number += dft_column_leb_max(&decoder->columns, DFT_EV_NUMBER, UINT32_MAX);
+        if (number > most)
+            dft_column_fault(&decoder->columns, DFT_EV_NUMBER);
+        numbers[i] = (uint32_t)number++;
+    }
+    batch->numbers = numbers;
+    return decoder->columns.why ? -EBADMSG : 0;
+}
+
 static int get_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
                       struct dft_batch *batch)
 {
@@ -311,8 +334,10 @@ static int get_events(struct dft_decoder *decoder, const struct dft_block_header
                                 .calls = decoder->calls.bytes,
                                 .ncalls = decoder->ncalls,
                                 .names = decoder->names.bytes,
-                                .nnames = decoder->nnames};
-    return decoder->columns.why ? -EBADMSG : dft_args_get(decoder, header, batch);
+                                .nnames = decoder->nnames,
+                                .part = header->part};
+    status = decoder->columns.why ? -EBADMSG : get_numbers(decoder, header, batch);
+    return status ? status : dft_args_get(decoder, header, batch);
 }
 
 int dft_decode_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,

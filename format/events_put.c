@@ -7,7 +7,7 @@
 #include "shape.h"
 #include "times.h"
 
-#define COLUMNS (DFT_EV_ARG_VALUE + 1)
+#define COLUMNS (DFT_EV_NUMBER + 1)
 #define UNSEEN  UINT32_MAX
 
 struct putting {
@@ -314,6 +314,24 @@ static void put_shapes(struct putting *p)
     dft_raw_close(raw);
 }
 
+/* Returns 0 or -EINVAL: they must ascend within the range. */
+static int put_numbers(struct dft_raw *raw, const struct dft_batch *batch)
+{
+    uint64_t next = 0;
+
+    if (batch->numbers[batch->count - 1] > batch->last - batch->first)
+        return -EINVAL;
+    dft_raw_open(raw, DFT_EV_NUMBER, DFT_ENC_LEB128);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->numbers[i] < next)
+            return -EINVAL;
+        dft_raw_leb(raw, batch->numbers[i] - next);
+        next = (uint64_t)batch->numbers[i] + 1;
+    }
+    dft_raw_close(raw);
+    return 0;
+}
+
 long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batch, const void **block)
 {
     struct dft_block_header header = {.type = DFT_BLOCK_EVENTS,
@@ -322,7 +340,8 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
                                       .key = batch->key,
                                       .first = batch->first,
                                       .last = batch->last,
-                                      .tid = batch->tid};
+                                      .tid = batch->tid,
+                                      .part = batch->part};
     const uint8_t *tail = NULL;
     size_t tail_bytes = 0;
     uint32_t *arg_keys = NULL;
@@ -349,6 +368,9 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
                 dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
                                (size_t)(p.at[i] - p.start[i]));
         dft_args_put(&encoder->raw, batch, arg_keys);
+        status = batch->numbers && batch->first <= batch->last ? put_numbers(&encoder->raw, batch) : 0;
+    }
+    if (batch->count && !status) {
         status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
     }
     header.start = p.start_ns;

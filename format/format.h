@@ -55,8 +55,14 @@
  *    them the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams
  *    of the process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
- *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i.
+ *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i,
+ *    unless the column NUMBER says otherwise.
  *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
+ *    PARTS. Events that were organised into groups (GROUP, 9) keep process, stream and number: an EVENTS or BUCKETS
+ *    block whose header field `part` is not 0 holds only those events of its range that are in that part (the lowest
+ *    8 bits: number of the group; the others: the division, never 0). Blocks of different parts of one division
+ *    complete each other, whatever their ranges. A reader uses a range once: as whole blocks or as parts of one
+ *    division.
  *    `start` and `end` are the smallest start and the largest end in it, Unix ns (0, 0 where there is none). `count`:
  *    events, rows, samples, names; 1 for PROCESS and END. Of several PROCESS blocks the one with the highest `first` is
  *    true, of several ENDs that with the most events.
@@ -98,6 +104,8 @@
  *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
  *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN: in the flags alone.
+ *      NUMBER  of each event: how many numbers of the range lie between the event before (the first: between `first`)
+ *              and it; so the i-th event has the number first + i + the sum of the first i + 1 values. Not above `last`.
  *    Spans: an event of op REGION with an ID is a span, which belongs to no thread and may overlap with anything. It was begun by the
  *    event of phase ASYNC_BEGIN with that id, whose argument "parent" is the id of the span around it, if any; the complete event is put
  *    where it ends. One with ASYNC_END alone ends a span whose begin the process does not know. FLOW_START, FLOW_STEP and FLOW_END are points.
@@ -128,7 +136,7 @@
  *      most 1,919. At most 1,048,576 bins in a block.
  *
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
- * 9. PROCESS, CLOCK, END, ORIGIN: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
+ * 9. PROCESS, CLOCK, END, ORIGIN, GROUP: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
  *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
  *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. NAMES block: just the column NAMES. */
 #ifndef DFT_FORMAT_H
@@ -161,7 +169,12 @@ enum dft_block_type {
     DFT_BLOCK_INDEX = 9,
     DFT_BLOCK_ORIGIN = 10,
     DFT_BLOCK_UNFINISHED = 11,
+    DFT_BLOCK_GROUP = 12,
 };
+
+#define DFT_PART_GROUPS      256u /* of a division, at most */
+#define DFT_PART_GROUP(p)    ((p) % DFT_PART_GROUPS)
+#define DFT_PART_DIVISION(p) ((p) / DFT_PART_GROUPS)
 
 #define DFT_STREAM_REPEATED (UINT32_C(1) << 31)
 
@@ -185,7 +198,7 @@ struct dft_block_header {
     uint64_t start; /* Unix ns */
     uint64_t end;
     uint32_t tid;
-    uint32_t reserved; /* 0 */
+    uint32_t part; /* 0: the whole range */
 };
 _Static_assert(sizeof(struct dft_block_header) == 88, "the header is 88 bytes on disk");
 
@@ -218,6 +231,7 @@ enum dft_events_column {
     DFT_EV_ARG_KEY = 23,
     DFT_EV_ARG_TYPE = 24,
     DFT_EV_ARG_VALUE = 25,
+    DFT_EV_NUMBER = 26,
 };
 
 /* Flags of a shape. */
@@ -326,6 +340,15 @@ enum dft_origin_column {
     DFT_OR_FOUND = 8,    /* NAME=count lines: what was found in it */
     DFT_OR_WHY = 9,      /* what was wrong with it as a whole */
     DFT_OR_LENGTH = 10,  /* of the file with the blocks: it is whole when it has this length */
+};
+
+/* One group of a division; the block is of no process. A source with the GROUP blocks of all `groups` has the whole. */
+enum dft_group_column {
+    DFT_GR_PART = 3,   /* of the blocks of this group */
+    DFT_GR_GROUPS = 4, /* of the division; they are numbered from 0 */
+    DFT_GR_NAME = 5,
+    DFT_GR_RULES = 6, /* as they were given */
+    DFT_GR_EVENTS = 7,
 };
 
 enum dft_clock_column { DFT_CLOCK_SAMPLES = 3 };

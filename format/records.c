@@ -1,4 +1,4 @@
-/* PROCESS, END, ORIGIN, CLOCK and NAMES blocks, both directions. records.def is the one list of the fields of the first two. */
+/* PROCESS, END, ORIGIN, GROUP, CLOCK and NAMES blocks, both directions. records.def is the one list of the fields of the first two. */
 #include <errno.h>
 
 #include "decoder.h"
@@ -230,6 +230,42 @@ int dft_decode_origin(struct dft_decoder *decoder, const struct dft_block_header
     return dft_decoder_result(decoder, 0, why);
 }
 #undef DFT_RECORD_ORIGIN
+
+/* --- GROUP -------------------------------------------------------------------------------------------------------- */
+
+#define DFT_RECORD_GROUP
+static const struct dft_column_spec group_specs[] = {
+#define DFT_RECORD(NAME, kind, field) [DFT_GR_##NAME] = DFT_COLUMN_SPEC(NAME, MASK_##kind),
+#include "records.def"
+#undef DFT_RECORD
+};
+
+long dft_encode_group(struct dft_encoder *encoder, const struct dft_group_record *group, const void **block)
+{
+    struct dft_block_header header = {.type = DFT_BLOCK_GROUP, .count = 1, .key = group->key};
+
+    dft_block_begin(encoder);
+#define DFT_RECORD(NAME, kind, field) put_##kind(&encoder->raw, DFT_GR_##NAME, group->field);
+#include "records.def"
+#undef DFT_RECORD
+    return dft_block_end(encoder, &header, NULL, 0, block);
+}
+
+int dft_decode_group(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
+                     struct dft_group_record *group, const char **why)
+{
+    struct dft_columns *columns = &decoder->columns;
+    int status = dft_decoder_open(decoder, header, payload, group_specs, sizeof group_specs / sizeof *group_specs, why);
+
+    if (status)
+        return status;
+    *group = (struct dft_group_record){.key = header->key};
+#define DFT_RECORD(NAME, kind, field) group->field = get_##kind(columns, DFT_GR_##NAME);
+#include "records.def"
+#undef DFT_RECORD
+    return dft_decoder_result(decoder, 0, why);
+}
+#undef DFT_RECORD_GROUP
 
 /* --- CLOCK -------------------------------------------------------------------------------------------------------- */
 

@@ -61,6 +61,7 @@ struct dft_buckets {
     uint32_t ncalls;
     struct dft_name *names; /* definitions at hand */
     uint32_t nnames;
+    uint32_t part; /* 0: all events of the range */
 };
 
 struct dft_process {
@@ -83,6 +84,14 @@ struct dft_end {
     uint64_t time_ns;
     int32_t status;
     uint8_t how; /* enum dft_ending */
+};
+
+/* One group of a division of events. */
+struct dft_group_record {
+    uint64_t key;
+    uint32_t part, groups;
+    struct dft_text name, rules;
+    uint64_t events;
 };
 
 /* What the blocks of a file were converted from. */

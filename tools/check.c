@@ -151,7 +151,7 @@ static void compare_ends(struct check *check)
         const struct dft_source_process *p = &processes[i];
         const char *path = files[p->file].path;
 
-        if (p->ended && !p->live_file && p->events && p->end.events > p->events)
+        if (p->ended && !p->live_file && p->events && !p->parts && p->end.events > p->events)
             dft_source_note(check->source, 1, "%s: process %u wrote %llu events, %llu are here", path, p->process.pid,
                             (unsigned long long)p->end.events, (unsigned long long)p->events);
         if (p->known && !p->ended && !p->live_file) {

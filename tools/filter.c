@@ -156,7 +156,7 @@ int dft_filter_block(const struct dft_filter *filter, const struct dft_source_pr
     return block->start < filter->to_ns && block->end >= filter->from_ns;
 }
 
-static int fits(const char *const *patterns, size_t count, struct dft_text text)
+int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text)
 {
     char small[256], *copy = text.length < sizeof small ? small : malloc(text.length + 1u);
     int found = 0;
@@ -180,15 +180,16 @@ int dft_filter_call(const struct dft_filter *filter, uint64_t call)
     if (!filter->ncats && !filter->nnames)
         return 1;
     dft_names_call(filter->table, call, &category, &name, room);
-    return (!filter->ncats || fits(filter->cats, filter->ncats, category)) &&
-           (!filter->nnames || fits(filter->names, filter->nnames, name));
+    return (!filter->ncats || dft_patterns_fit(filter->cats, filter->ncats, category)) &&
+           (!filter->nnames || dft_patterns_fit(filter->names, filter->nnames, name));
 }
 
 int dft_filter_file(const struct dft_filter *filter, uint64_t id)
 {
     char room[18];
 
-    return !filter->nfiles || (id && fits(filter->files, filter->nfiles, dft_names_show(filter->table, id, room)));
+    return !filter->nfiles ||
+           (id && dft_patterns_fit(filter->files, filter->nfiles, dft_names_show(filter->table, id, room)));
 }
 
 int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)

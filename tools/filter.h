@@ -33,6 +33,8 @@ void dft_filter_fini(struct dft_filter *filter);
 int dft_filter_add_ranges(struct dft_filter_range **list, size_t *count, const char *text);
 int dft_filter_add_patterns(const char ***list, size_t *count, char *text);
 int dft_filter_seconds(int64_t *ns, const char *text);
+/* Does a text fit one of the patterns? */
+int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
 
 /* Ready for a source: makes times absolute, and fetches all names when files are asked about. Who asks about calls
  * (cat, name) by itself fetches their texts before. Returns 0 or -ENOMEM. */

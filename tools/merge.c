@@ -1,144 +1,257 @@
-/* `dftmerge merge -o OUT`: one file from many, which reads back as they did.
+/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each rank,
+ * host, or group of events.
  *
- * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out.
- * Live files give the blocks that the source made of them, and an END that says how the process ended, because the
- * live file itself does not come along. The inputs are opened one after another. OUT may be one of them: it is
- * replaced at the end. */
+ * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out, but
+ * for texts of names. Live files give the blocks that the source made of them, and an END that says how the process
+ * ended, because the live file itself does not come along. The inputs are opened one after another. OUT may be one of
+ * them: it is replaced at the end. */
+#include "merge.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "command.h"
-#include "outfile.h"
 #include "recover.h"
 
-struct merge {
-    struct dft_source *source;
-    struct dft_outfile out;
-    uint64_t bytes, blocks, repeated, unknown;
-};
-
-static int put(struct merge *merge, const void *bytes, size_t length)
+struct dft_encoder *dft_merge_encoder(void)
 {
-    errno = 0;
-    if (fwrite(bytes, 1, length, merge->out.stream) != length)
-        return errno ? -errno : -EIO;
-    merge->bytes += length;
-    return 0;
+    void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : dft_encoder_init(memory);
 }
 
-/* A block begins at a multiple of 8: what was found at another place in a damaged file gets its own again. */
-static int put_block(void *context, const void *block, size_t length)
+void dft_merge_encoder_free(struct dft_encoder *encoder)
 {
-    static const char zeros[8];
-    struct merge *merge = context;
-    int error = put(merge, block, length);
-
-    merge->blocks++;
-    return error ? error : put(merge, zeros, -length & 7);
+    if (encoder)
+        munmap(encoder, dft_encoder_bytes());
 }
 
-/* Every type but INDEX, whose offsets would be wrong, and ORIGIN, which is of one file: a block of a newer version is kept. */
-static int wanted(struct merge *merge, const struct dft_block *block)
+/* --- directories ---------------------------------------------------------------------------------------------------- */
+
+static int is_trace_name(const char *name)
 {
-    if (block->state == DFT_BLOCK_IDENTICAL || block->state == DFT_BLOCK_COVERED) {
-        merge->repeated++;
+    size_t n = strlen(name);
+
+    return (n > 4 && !strcmp(name + n - 4, ".dft")) || (n > 9 && !strcmp(name + n - 9, ".dft.live")) ||
+           (n > 4 && !strcmp(name + n - 4, ".pfw")) || (n > 7 && !strcmp(name + n - 7, ".pfw.gz"));
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Would it be replaced, or is it something else that a search for traces would find beside ours? */
+static int is_in_the_way(struct dft_source *source, const char *directory, const char *name, char *const *sorted,
+                         size_t count)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles);
+    struct stat here, there;
+    char *path;
+    int found = 0;
+
+    if (!is_trace_name(name))
         return 0;
-    }
-    merge->unknown += block->state == DFT_BLOCK_UNKNOWN;
-    return block->type != DFT_BLOCK_INDEX && block->type != DFT_BLOCK_ORIGIN;
+    if (!count || !bsearch(&name, sorted, count, sizeof *sorted, by_name))
+        return 1;
+    if (asprintf(&path, "%s/%s", directory, name) < 0)
+        return 1;
+    if (!stat(path, &here))
+        for (uint32_t i = 0; i < nfiles && !found; i++)
+            found = !stat(files[i].path, &there) && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+    free(path);
+    return found;
 }
 
-static int copy_blocks(struct merge *merge)
+int dft_merge_directory(struct dft_source *source, const char *path, char *const *names, size_t count)
+{
+    char **sorted = malloc((count + 1) * sizeof *sorted);
+    struct dirent *entry;
+    int error = 0;
+    DIR *dir;
+
+    if (!sorted)
+        return -ENOMEM;
+    memcpy(sorted, names, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    if (mkdir(path, 0777) && errno != EEXIST)
+        error = -errno;
+    dir = error ? NULL : opendir(path);
+    if (!error && !dir)
+        error = -errno;
+    if (error)
+        fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+    while (dir && !error && (entry = readdir(dir))) {
+        if (!is_in_the_way(source, path, entry->d_name, sorted, count))
+            continue;
+        error = -EEXIST;
+        fprintf(stderr,
+                "dftmerge: %s/%s is there already, and what is written would be counted together with it; nothing was "
+                "written: name an empty directory\n",
+                path, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    free(sorted);
+    return error;
+}
+
+/* --- one archive ---------------------------------------------------------------------------------------------------- */
+
+int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
+                            const struct dft_block *block)
+{
+    struct dft_block_header header;
+    const struct dft_name *names;
+    const void *payload, *text;
+    struct dft_name *list;
+    const char *why;
+    uint32_t count = 0, n = 0;
+    long length = 0;
+
+    if (block->state != DFT_BLOCK_COVERED || (block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) ||
+        dft_reader_block(reader, block, &header, &payload) ||
+        dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why))
+        return 0;
+    list = malloc((count + 1u) * sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        if (names[i].text.bytes)
+            list[n++] = names[i];
+    if (n)
+        length = dft_encode_names(encoder, 0, list, n, &text);
+    free(list);
+    return length > 0 ? dft_archive_put(archive, text, (size_t)length) : (int)length;
+}
+
+static int copy_blocks(struct dft_archive *archive, struct dft_encoder *encoder, uint64_t *repeated)
 {
     size_t count;
-    const struct dft_block *blocks = dft_source_blocks(merge->source, &count);
-    struct dft_reader *reader = dft_reader_create(merge->source);
+    const struct dft_block *blocks = dft_source_blocks(archive->source, &count);
+    struct dft_reader *reader = dft_reader_create(archive->source);
     int error = reader ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < count && !error; i++) {
-        struct dft_block_header header;
-        const void *payload;
-
-        dft_source_progress(merge->source, "blocks copied", i + 1, count);
-        if (!wanted(merge, &blocks[i]))
-            continue;
-        error = dft_reader_block(reader, &blocks[i], &header, &payload);
-        if (!error)
-            error = put_block(merge, (const char *)payload - sizeof(header), sizeof(header) + header.stored);
-        else if (error != -ENOMEM)
-            error = 0; /* noted; the rest is used */
+        dft_source_progress(archive->source, "blocks copied", i + 1, count);
+        *repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
+        error = dft_archive_wants(&blocks[i]) ? dft_archive_copy(archive, reader, &blocks[i])
+                                              : dft_merge_covered_names(archive, reader, encoder, &blocks[i]);
     }
-    if (reader)
-        dft_reader_destroy(reader);
+    dft_reader_destroy(reader);
     return error;
 }
 
 /* What only live files tell of: they do not come along. */
-static int put_records(struct merge *merge)
+static int put_records(struct dft_archive *archive)
 {
     uint32_t count;
-    const struct dft_source_process *processes = dft_source_processes(merge->source, &count);
+    const struct dft_source_process *processes = dft_source_processes(archive->source, &count);
     int error = 0;
 
     for (uint32_t i = 0; i < count && !error; i++)
-        error = dft_recover_records(merge->source, &processes[i], put_block, merge);
+        error = dft_recover_records(archive->source, &processes[i], dft_archive_put, archive);
     return error;
 }
 
-static int write_out(struct merge *merge, const char *path)
+static int write_one(struct dft_source *source, const char *path, int quiet)
 {
-    int error = dft_outfile_open(&merge->out, path);
+    struct dft_encoder *encoder = dft_merge_encoder();
+    struct dft_archive archive = {0};
+    uint64_t repeated = 0;
+    uint32_t nfiles;
+    int error = encoder ? dft_archive_open(&archive, source, path) : -ENOMEM;
 
     if (!error)
-        error = copy_blocks(merge);
+        error = copy_blocks(&archive, encoder, &repeated);
     if (!error)
-        error = put_records(merge);
+        error = put_records(&archive);
     if (!error)
-        error = dft_outfile_commit(&merge->out, 1);
-    dft_outfile_abort(&merge->out);
+        error = dft_archive_commit(&archive, 1);
     if (error)
         fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+    dft_source_files(source, &nfiles);
+    if (!error && !quiet)
+        fprintf(stderr, "dftmerge: %s: %llu blocks of %u files, %llu bytes; %llu repeated blocks left out\n", path,
+                (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
+                (unsigned long long)repeated);
+    dft_archive_fini(&archive);
+    dft_merge_encoder_free(encoder);
     return error;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------- */
+
+/* What is asked makes no sense: said on stderr. */
+static int is_wrong(const char *path, const char *split, const char *rules)
+{
+    if (!path)
+        fputs("dftmerge: merge needs the file to write: dftmerge merge -o all.dft PATH...\n", stderr);
+    else if (split && strcmp(split, "rank") && strcmp(split, "host"))
+        fprintf(stderr, "dftmerge: merge --split-by %s: by rank or by host\n", split);
+    else if (split && rules)
+        fputs("dftmerge: merge: --split-by and --group one after the other: an archive can be split again\n", stderr);
+    else if ((split || rules) && !strcmp(path, "-"))
+        fputs("dftmerge: merge -o -: what is split goes into a directory\n", stderr);
+    else
+        return 0;
+    return 1;
 }
 
 static int run(int argc, char **argv)
 {
-    const char *path = NULL;
+    const char *path = NULL, *split = NULL, *rules = NULL;
     const struct dft_option own[] = {
-        {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "the file to write"}, {0}};
+        {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "the file, or directory, to write"},
+        {.name = "split-by", .argument = "KEY", .text = &split, .help = "one archive a rank, or a host, into OUT"},
+        {.name = "group", .argument = "RULES", .text = &rules, .help = "one archive a group of events, into OUT"},
+        {0}};
     struct dft_options options;
-    struct merge merge = {0};
-    uint32_t nfiles;
-    int code;
+    struct dft_source *source;
+    int code, error;
 
     if (dft_options_parse(&options, &dft_command_merge, own, argc, argv, &code))
         return code;
-    if (!path) {
-        fputs("dftmerge: merge needs the file to write: dftmerge merge -o all.dft PATH...\n", stderr);
+    if (is_wrong(path, split, rules)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    if (dft_command_begin(&options, &merge.source, &code))
+    if (dft_command_begin(&options, &source, &code))
         return code;
-    code = write_out(&merge, path) ? DFT_EXIT_BAD : DFT_EXIT_OK;
-    dft_source_files(merge.source, &nfiles);
-    if (code == DFT_EXIT_OK && !options.source.quiet)
-        fprintf(stderr, "dftmerge: %s: %llu blocks of %u files, %llu bytes; %llu repeated blocks left out\n", path,
-                (unsigned long long)merge.blocks, nfiles, (unsigned long long)merge.bytes,
-                (unsigned long long)merge.repeated);
-    return dft_command_end(&options, merge.source, code);
+    if (split)
+        error = dft_merge_split(source, path, !strcmp(split, "host"), options.source.quiet);
+    else if (rules)
+        error = dft_merge_groups(source, path, rules, options.source.quiet);
+    else
+        error = write_one(source, path, options.source.quiet);
+    code = error == -EINVAL ? DFT_EXIT_USAGE : error ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return dft_command_end(&options, source, code);
 }
 
 const struct dft_command dft_command_merge = {
     .name = "merge",
-    .arguments = "-o OUT PATH...",
+    .arguments = "-o OUT [--split-by rank|host | --group RULES] PATH...",
     .brief = "one file from many; reads back identically",
-    .details = "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name "
-               "and renamed\n"
-               "when it is whole, so it may be one of the inputs.",
-    .example = "dftmerge merge -o all.dft traces/",
+    .details =
+        "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name and\n"
+        "renamed when it is whole, so it may be one of the inputs.\n\n"
+        "--split-by rank: OUT/rank-00017.dft and so on, OUT/no-rank.dft for processes without one; host alike.\n\n"
+        "--group: OUT/NAME.dft for each group of events, OUT/other.dft for those of none. RULES is a file of lines "
+        "(or\n"
+        "the lines themselves, with ';' between them), of which the first that fits an event decides:\n"
+        "  NAME: [cat=GLOBS] [name=GLOBS] [class=read,write,meta,none] [path=GLOBS] [region=GLOBS]\n"
+        "GLOBS are shell patterns with commas between them, \"in quotes\" when there are blanks in one. A path is "
+        "that\n"
+        "of the file (* also fits /); a region fits what was done directly inside of it, and itself. Every group is a\n"
+        "trace by itself, and all together are the whole. Calls that are known only as aggregates cannot be\n"
+        "organised: they go to OUT/aggregates.dft.",
+    .example = "dftmerge merge -o groups --group 'scratch: path=/scratch/*; meta: class=meta' traces/",
     .takes = 0,
     .run = run,
 };

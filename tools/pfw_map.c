@@ -12,6 +12,13 @@ void dft_pfw_map_fini(struct dft_pfw_map *map)
     memset(map, 0, sizeof *map);
 }
 
+void dft_pfw_map_clear(struct dft_pfw_map *map)
+{
+    if (map->count)
+        memset(map->slots, 0, map->room * sizeof *map->slots);
+    map->count = 0;
+}
+
 static struct dft_pfw_slot *place(const struct dft_pfw_map *map, uint64_t key)
 {
     size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (map->room - 1);

@@ -15,6 +15,8 @@ struct dft_pfw_map {
 };
 
 void dft_pfw_map_fini(struct dft_pfw_map *map);
+/* Forgets all keys, keeps the memory. */
+void dft_pfw_map_clear(struct dft_pfw_map *map);
 /* The place of a key's value, made with value 0 when it was not there. NULL: no memory. */
 uint64_t *dft_pfw_map_put(struct dft_pfw_map *map, uint64_t key);
 

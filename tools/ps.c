@@ -197,7 +197,8 @@ static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t pr
 static void json_end(const struct ps *ps, struct dft_json *json, const struct dft_source_process *p)
 {
     dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->how));
-    if (p->ended)
+    /* Nobody knows how one ended that had no time to say so. */
+    if (p->ended && p->how != DFT_ENDING_KILLED && p->how != DFT_ENDING_RUNNING)
         dft_json_int(json, "status", p->end.status);
     else
         dft_json_null(json, "status");

@@ -73,6 +73,8 @@ static int read_all(struct dft_source *source)
     rc = dft_source_cover(source);
     if (!rc)
         dft_live_notes(source);
+    if (!rc)
+        dft_groups_notes(source);
     return rc;
 }
 
@@ -121,6 +123,7 @@ void dft_source_close(struct dft_source *source)
     free(source->files);
     free(source->blocks);
     free(source->processes);
+    free(source->groups);
     for (size_t i = 0; i < source->nowned; i++)
         free(source->owned[i]);
     free(source->owned);

@@ -11,6 +11,11 @@
  * never twice, at worst missing), a BUCKETS block cannot be split and is dropped whole; both are noted. Blocks without
  * a range (PROCESS, CLOCK, NAMES, END ..., and events in flight) are dropped when an identical one was seen.
  *
+ * PARTS. Blocks of a group (dft_block.part) are looked at after the whole ones of their stream, part by part by the same
+ * rules, and dropped where whole blocks have said something. Of several divisions of one stream that with most events
+ * wins; if it is not complete itself, it is noted that others were left out. A division of which groups are missing is
+ * noted, and nothing is said to be lost then.
+ *
  * ROWS AND EVENTS. The ranges of EVENTS and BUCKETS blocks of a stream that touch each other form a component. Its
  * events are answered for by its BUCKETS blocks (DFT_IN_ROWS) where these cover it, else by its EVENTS blocks; and the
  * other way round for DFT_IN_EVENTS. So the sum over all blocks with DFT_IN_ROWS counts every event once, and so does
@@ -93,6 +98,7 @@ struct dft_block {
     uint32_t stored; /* payload bytes */
     uint32_t raw;
     uint32_t payload_crc;
+    uint32_t part; /* 0: all events of the range, else those of one group */
     uint16_t type;
     uint8_t state; /* enum dft_block_state */
     uint8_t use;   /* DFT_IN_*; only for EVENTS and BUCKETS; 0 when not used */
@@ -113,6 +119,7 @@ struct dft_source_process {
     uint64_t events;           /* in its used EVENTS blocks (without those in flight) */
     uint64_t recovered;        /* of these, in its live file alone */
     uint32_t skipped_blocks;
+    uint8_t parts; /* of its events only some groups are here */
 };
 
 struct dft_source_options {

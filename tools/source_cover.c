@@ -18,7 +18,7 @@ static int has_range(const struct dft_block *block)
             return (a) < (b) ? -1 : 1;                                                                                 \
     } while (0)
 
-/* Process, stream, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that
+/* Process, stream, part, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that
  * the order is total. */
 static int by_range(const void *left, const void *right)
 {
@@ -26,6 +26,7 @@ static int by_range(const void *left, const void *right)
 
     ORDER(a->process, b->process);
     ORDER(a->stream, b->stream);
+    ORDER(a->part, b->part);
     ORDER(a->type, b->type);
     ORDER(a->first, b->first);
     ORDER(b->last, a->last);
@@ -45,11 +46,12 @@ static int same_stream(const struct dft_block *a, const struct dft_block *b)
 
 static int identical(const struct dft_block *a, const struct dft_block *b)
 {
-    return same_stream(a, b) && a->type == b->type && a->first == b->first && a->last == b->last &&
-           a->payload_crc == b->payload_crc && a->stored == b->stored && a->start == b->start && a->end == b->end;
+    return same_stream(a, b) && a->part == b->part && a->type == b->type && a->first == b->first &&
+           a->last == b->last && a->payload_crc == b->payload_crc && a->stored == b->stored && a->start == b->start &&
+           a->end == b->end;
 }
 
-/* The state of each block of one (process, stream, type). Kept blocks are disjoint, so a block that ends within what is
+/* The state of each block of one (process, stream, part, type). Kept blocks are disjoint, so a block that ends within what is
  * covered lies within one of them. */
 static void cover_states(struct dft_block **blocks, size_t count)
 {
@@ -59,7 +61,7 @@ static void cover_states(struct dft_block **blocks, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct dft_block *block = blocks[i];
 
-        if (block->state == DFT_BLOCK_UNKNOWN)
+        if (block->state == DFT_BLOCK_UNKNOWN || block->state == DFT_BLOCK_COVERED)
             continue;
         if (i && identical(blocks[i - 1], block)) {
             block->state = DFT_BLOCK_IDENTICAL;
@@ -153,20 +155,39 @@ static void component(struct dft_source *source, struct dft_block **events, size
     }
 }
 
-/* All components of one stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS blocks. */
-static void components(struct dft_source *source, struct dft_block **events, size_t nevents, struct dft_block **buckets,
-                       size_t nbuckets)
+static void span_add(struct dft_covering *covering, uint64_t first, uint64_t last)
+{
+    if (covering->nspans == covering->capacity) {
+        size_t capacity = covering->capacity ? 2 * covering->capacity : 64;
+        struct dft_span *bigger = realloc(covering->spans, capacity * sizeof *bigger);
+
+        if (!bigger) {
+            covering->rc = -ENOMEM;
+            return;
+        }
+        covering->spans = bigger;
+        covering->capacity = capacity;
+    }
+    covering->spans[covering->nspans++] = (struct dft_span){first, last};
+}
+
+/* All components of one part of a stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS blocks. */
+static void components(struct dft_covering *covering, struct dft_block **events, size_t nevents,
+                       struct dft_block **buckets, size_t nbuckets)
 {
     size_t e = 0, b = 0;
 
     while (e < nevents || b < nbuckets) {
         size_t e0 = e, b0 = b;
-        uint64_t end;
+        uint64_t begin, end;
 
-        if (b == nbuckets || (e < nevents && begin_of(events[e]) <= begin_of(buckets[b])))
+        if (b == nbuckets || (e < nevents && begin_of(events[e]) <= begin_of(buckets[b]))) {
+            begin = begin_of(events[e]);
             end = events[e++]->last;
-        else
+        } else {
+            begin = begin_of(buckets[b]);
             end = buckets[b++]->last;
+        }
         for (;;) {
             struct dft_block *next = NULL;
 
@@ -179,12 +200,15 @@ static void components(struct dft_source *source, struct dft_block **events, siz
             if (next->last > end)
                 end = next->last;
         }
-        component(source, events + e0, e - e0, buckets + b0, b - b0);
+        component(covering->source, events + e0, e - e0, buckets + b0, b - b0);
+        span_add(covering, begin, end);
     }
 }
 
-static void cover_stream(struct dft_source *source, struct dft_block **blocks, size_t count, struct dft_block **kept)
+void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, size_t count)
 {
+    struct dft_source *source = covering->source;
+    struct dft_block **kept = covering->kept;
     size_t nevents = 0, n = 0;
 
     for (size_t from = 0, to; from < count; from = to) {
@@ -207,7 +231,21 @@ static void cover_stream(struct dft_source *source, struct dft_block **blocks, s
         if (block->type <= DFT_BLOCK_EVENTS)
             nevents = n;
     }
-    components(source, kept, nevents, kept + nevents, n - nevents);
+    components(covering, kept, nevents, kept + nevents, n - nevents);
+}
+
+static void cover_stream(struct dft_covering *covering, struct dft_block **blocks, size_t count)
+{
+    size_t whole = 0;
+    int in_flight = 0;
+
+    for (; whole < count && !blocks[whole]->part; whole++)
+        in_flight |= blocks[whole]->type == DFT_BLOCK_EVENTS && blocks[whole]->count &&
+                     blocks[whole]->first > blocks[whole]->last;
+    covering->nspans = 0;
+    dft_cover_part(covering, blocks, whole);
+    if (whole < count)
+        dft_cover_parts(covering, blocks + whole, count - whole, in_flight);
 }
 
 /* What is known of the whole source and of each process from the kept blocks. */
@@ -239,8 +277,8 @@ static void sum_up(struct dft_source *source)
 int dft_source_cover(struct dft_source *source)
 {
     struct dft_block **sorted = malloc((source->nblocks + 1) * sizeof *sorted);
-    struct dft_block **kept = malloc((source->nblocks + 1) * sizeof *kept);
-    int rc = sorted && kept ? 0 : -ENOMEM;
+    struct dft_covering covering = {.source = source, .kept = malloc((source->nblocks + 1) * sizeof *covering.kept)};
+    int rc = sorted && covering.kept ? 0 : -ENOMEM;
 
     if (rc)
         goto out;
@@ -250,11 +288,13 @@ int dft_source_cover(struct dft_source *source)
     for (size_t from = 0, to; from < source->nblocks; from = to) {
         for (to = from + 1; to < source->nblocks && same_stream(sorted[to], sorted[from]);)
             to++;
-        cover_stream(source, sorted + from, to - from, kept);
+        cover_stream(&covering, sorted + from, to - from);
     }
+    rc = covering.rc;
     sum_up(source);
 out:
     free(sorted);
-    free(kept);
+    free(covering.kept);
+    free(covering.spans);
     return rc;
 }

@@ -22,6 +22,12 @@ struct dft_notes {
     int bad;
 };
 
+/* A group of which there is an archive. */
+struct dft_found_group {
+    struct dft_group_record record;
+    uint32_t file;
+};
+
 struct dft_source {
     struct dft_source_file *files;
     uint32_t nfiles;
@@ -38,8 +44,10 @@ struct dft_source {
     void (*on_return)(void *context);
     void *on_return_context;
     struct dft_notes notes;
-    void **owned; /* texts of processes */
+    void **owned; /* texts of processes and groups */
     size_t nowned;
+    struct dft_found_group *groups;
+    size_t ngroups;
     uint64_t start_ns, end_ns;
     const struct dft_clocks *clocks; /* what times of events are corrected by; NULL: by nothing */
     size_t used[DFT_TYPES];
@@ -54,7 +62,7 @@ struct dft_source {
     _Atomic int progress_shown;
 };
 
-/* A PROCESS or END record that the scan met, before it is known what belongs together. */
+/* A PROCESS, END or GROUP record that the scan met, before it is known what belongs together. */
 struct dft_found_record {
     uint16_t type;
     uint32_t file;
@@ -63,6 +71,7 @@ struct dft_found_record {
     uint32_t payload_crc;
     struct dft_process process;
     struct dft_end end;
+    struct dft_group_record group;
     void *owned; /* the memory of the texts */
 };
 
@@ -124,4 +133,28 @@ int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, cons
 
 /* source_cover.c: sets state and use of all blocks. */
 int dft_source_cover(struct dft_source *source);
+
+/* A range of numbers that was taken. */
+struct dft_span {
+    uint64_t first, last;
+};
+
+/* What source_cover.c and source_parts.c share while they go through the streams. */
+struct dft_covering {
+    struct dft_source *source;
+    struct dft_block **kept;
+    struct dft_span *spans; /* of the stream: what was taken; those of whole blocks first */
+    size_t nspans, capacity;
+    int rc;
+};
+
+/* source_cover.c: the blocks of one part of one stream, sorted by range. */
+void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, size_t count);
+/* source_parts.c: those of all parts of one stream, sorted by part, after the whole ones; in_flight: these say what was in
+ * flight. */
+void dft_cover_parts(struct dft_covering *covering, struct dft_block **blocks, size_t count, int in_flight);
+/* source_parts.c: takes notice of a group; its texts must stay. Returns 0 or -ENOMEM. */
+int dft_groups_add(struct dft_source *source, const struct dft_group_record *record, uint32_t file);
+/* source_parts.c: notes what divisions are not complete, and marks their processes. */
+void dft_groups_notes(struct dft_source *source);
 #endif

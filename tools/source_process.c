@@ -99,11 +99,12 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
     }
 }
 
-/* PROCESS and END records into the processes; the memory of texts goes over to the source. */
+/* PROCESS and END records into the processes, GROUP records into the source; the memory of texts goes over to the source. */
 static int take_records(struct dft_source *source, struct dft_scanned *scanned)
 {
     struct rank_of_record *ranks = calloc(source->nprocesses + 1u, sizeof *ranks);
     size_t all = 0;
+    int rc = 0;
 
     for (uint32_t f = 0; f < source->nfiles; f++)
         all += scanned[f].nrecords;
@@ -114,13 +115,16 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
     }
     for (uint32_t f = 0; f < source->nfiles; f++) {
         for (size_t i = 0; i < scanned[f].nrecords; i++) {
-            take_record(source, &scanned[f].records[i], ranks);
+            if (scanned[f].records[i].type == DFT_BLOCK_GROUP)
+                rc = rc ? rc : dft_groups_add(source, &scanned[f].records[i].group, f);
+            else
+                take_record(source, &scanned[f].records[i], ranks);
             source->owned[source->nowned++] = scanned[f].records[i].owned;
             scanned[f].records[i].owned = NULL;
         }
     }
     free(ranks);
-    return 0;
+    return rc;
 }
 
 static int take_blocks(struct dft_source *source, struct dft_scanned *scanned)

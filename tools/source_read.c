@@ -133,12 +133,13 @@ static int keep_calls(struct dft_reader *reader, const struct dft_call *calls, u
     return rc;
 }
 
-/* Leaves out the events that another block holds. Arguments refer to events by index. */
+/* Leaves out the events that another block holds. Arguments refer to events by index, numbers count from `first`. */
 static void leave_out(struct dft_batch *batch, uint64_t covered)
 {
-    uint64_t n = covered >= batch->first ? covered - batch->first + 1 : 0;
-    uint32_t drop = n < batch->count ? (uint32_t)n : batch->count, args = 0;
+    uint32_t drop = 0, args = 0;
 
+    while (drop < batch->count && dft_batch_number(batch, drop) <= covered)
+        drop++;
     while (args < batch->nargs && batch->args[args].event < drop)
         args++;
     batch->args += args;
@@ -147,7 +148,10 @@ static void leave_out(struct dft_batch *batch, uint64_t covered)
         batch->args[i].event -= drop;
     batch->events += drop;
     batch->count -= drop;
-    batch->first = covered + 1;
+    if (batch->numbers)
+        batch->numbers += drop;
+    else
+        batch->first += drop;
 }
 
 static void correct_times(const struct dft_clocks *clocks, uint32_t process, struct dft_batch *batch)

@@ -1,4 +1,4 @@
-/* Reading many blocks in many threads; private to the source. */
+/* Reading many blocks in many threads, each with its place in a list: for the source, and for merge. */
 #ifndef DFT_SOURCE_READ_H
 #define DFT_SOURCE_READ_H
 

@@ -54,8 +54,17 @@ void dft_scanned_fini(struct dft_scanned *scanned)
 static int own_texts(struct dft_found_record *record)
 {
     struct dft_process *p = &record->process;
-    struct dft_text *texts[] = {&p->host,    &p->job_id,  &p->exe,       &p->command, &p->cwd,
-                                &p->version, &p->options, &p->live_path, &p->notes};
+    struct dft_text *texts[] = {&p->host,
+                                &p->job_id,
+                                &p->exe,
+                                &p->command,
+                                &p->cwd,
+                                &p->version,
+                                &p->options,
+                                &p->live_path,
+                                &p->notes,
+                                &record->group.name,
+                                &record->group.rules};
     size_t all = 1, at = 0;
     char *memory;
 
@@ -75,7 +84,7 @@ static int own_texts(struct dft_found_record *record)
     return 0;
 }
 
-/* Decodes a PROCESS or END block; one that makes no sense is noted. */
+/* Decodes a PROCESS, END or GROUP block; one that makes no sense is noted. */
 static int scan_record(struct dft_source *source, uint32_t file, const struct dft_block_header *header, uint64_t offset,
                        const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
@@ -94,6 +103,13 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
         rc = dft_decode_process(decoder, header, payload, &record->process, &why);
         record->process.key = header->key;
         record->order = header->first;
+    } else if (header->type == DFT_BLOCK_GROUP) {
+        rc = dft_decode_group(decoder, header, payload, &record->group, &why);
+        if (!rc && (!DFT_PART_DIVISION(record->group.part) || record->group.groups > DFT_PART_GROUPS ||
+                    DFT_PART_GROUP(record->group.part) >= record->group.groups)) {
+            why = "no such group";
+            rc = -EBADMSG;
+        }
     } else {
         rc = dft_decode_end(decoder, header, payload, &record->end, &why);
         record->end.key = header->key;
@@ -101,10 +117,13 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     }
     if (rc == -EBADMSG) {
         dft_source_note(source, 1, "%s: %s record at %llu: %s", source->files[file].path,
-                        header->type == DFT_BLOCK_PROCESS ? "PROCESS" : "END", (unsigned long long)offset, why);
+                        header->type == DFT_BLOCK_PROCESS ? "PROCESS"
+                        : header->type == DFT_BLOCK_END   ? "END"
+                                                          : "GROUP",
+                        (unsigned long long)offset, why);
         return 0;
     }
-    if (!rc && header->type == DFT_BLOCK_PROCESS)
+    if (!rc && header->type != DFT_BLOCK_END)
         rc = own_texts(record);
     if (!rc)
         scanned->nrecords++;
@@ -121,12 +140,13 @@ static void block_fill(struct dft_block *block, const struct dft_block_header *h
                                 .file = file,
                                 .stream = header->stream,
                                 .tid = header->tid,
+                                .part = header->part,
                                 .count = header->count,
                                 .stored = header->stored,
                                 .raw = header->raw,
                                 .payload_crc = header->payload_crc,
                                 .type = header->type};
-    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_ORIGIN)
+    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_GROUP)
         block->state = DFT_BLOCK_UNKNOWN;
 }
 
@@ -148,7 +168,7 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
         block_fill(&scanned->blocks[scanned->count], &header, file, found);
         scanned->keys[scanned->count++] = header.key;
         info->blocks++;
-        if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END)
+        if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END || header.type == DFT_BLOCK_GROUP)
             rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
                              scanned);
         /* A mapping of a large file would count as our memory until someone else needs it. */

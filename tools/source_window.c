@@ -138,7 +138,7 @@ static int keep_events(struct dft_window *window, struct dft_slice *slice, uint3
                                                                   .nargs = arg - first,
                                                                   .call = batch->calls[event->call].id,
                                                                   .op = batch->calls[event->call].op,
-                                                                  .sequence = open ? 0 : batch->first + i,
+                                                                  .sequence = open ? 0 : dft_batch_number(batch, i),
                                                                   .block = number};
     }
     return 0;
@@ -198,9 +198,38 @@ static struct order_key *sort_keys(struct order_key *keys, struct order_key *oth
     return keys;
 }
 
+/* Of events that start together: what the order of the blocks says, where these are not parts of the same range. */
+static int by_place(const void *left, const void *right, void *context)
+{
+    const struct dft_window *window = context;
+    const struct order_key *a = left, *b = right;
+    const struct dft_block *x = window->blocks[a->slice], *y = window->blocks[b->slice];
+    uint64_t i = window->slices[a->slice].events[a->index].sequence,
+             k = window->slices[b->slice].events[b->index].sequence;
+
+    if (x->process == y->process && x->tid == y->tid && x->stream == y->stream && i != k)
+        return i < k ? -1 : 1;
+    if (a->slice != b->slice)
+        return a->slice < b->slice ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Blocks of parts lie beside each other, and so their events do not come in order where they start together. */
+static void sort_parts(struct dft_window *window, struct order_key *keys, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        int parts = window->blocks[keys[from].slice]->part != 0;
+
+        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
+            parts |= window->blocks[keys[to].slice]->part != 0;
+        if (parts && to - from > 1)
+            qsort_r(keys + from, to - from, sizeof *keys, by_place, window);
+    }
+}
+
 struct in_order {
     const struct dft_window *window;
-    const struct order_key *sorted;
+    struct order_key *sorted;
 };
 
 static int event_at(const void *from, size_t i, struct dft_event_at *at)
@@ -234,6 +263,8 @@ int dft_window_give(struct dft_window *window, int (*give)(void *context, const 
                 (struct order_key){window->slices[s].events[i].event.start_ns - window->from, (uint32_t)s, (uint32_t)i};
     if (!rc) {
         struct in_order in_order = {window, sort_keys(keys, other, n, window->to - window->from)};
+
+        sort_parts(window, in_order.sorted, n);
 
         rc = dft_source_give(window->source, n, event_at, &in_order, give, context);
     }

@@ -75,8 +75,8 @@ static const char *names_differ(const struct dft_name *before, uint32_t nbefore,
 const char *sample_batch_differs(const struct dft_batch *before, const struct dft_batch *after)
 {
     if (before->key != after->key || before->stream != after->stream || before->tid != after->tid ||
-        before->first != after->first || before->last != after->last)
-        return "batch: key, stream, tid or range";
+        before->first != after->first || before->last != after->last || before->part != after->part)
+        return "batch: key, stream, tid, range or part";
     if (before->count != after->count || before->nargs != after->nargs)
         return "batch: number of events or arguments";
     for (uint32_t i = 0; i < before->count; i++) {
@@ -86,6 +86,8 @@ const char *sample_batch_differs(const struct dft_batch *before, const struct df
 
         if (differs)
             return differs;
+        if (dft_batch_number(before, i) != dft_batch_number(after, i))
+            return "event: number";
         if (b->call >= after->ncalls || x->id != y->id || x->op != y->op)
             return "event: call";
         if (x->text.length && sample_text_differs(x->text, y->text))

@@ -160,6 +160,7 @@ static void test_refused(void)
     struct dft_batch batch = sample_batch(100, 0), wrong = batch;
     struct dft_arg args[2] = {{.event = 5, .key = 1}, {.event = 4, .key = 1}};
     struct dft_event event = batch.events[7];
+    uint32_t numbers[2] = {3, 3};
 
     wrong.count = DFT_BLOCK_EVENTS_MAX + 1;
     check_refused(encoder, &wrong, -EINVAL);
@@ -179,6 +180,17 @@ static void test_refused(void)
     args[0].event = 0;
     args[0].type = 3;
     check_refused(encoder, &wrong, -EINVAL);
+    wrong = batch;
+    wrong.numbers = numbers;
+    wrong.first = 10;
+    wrong.last = 109;
+    wrong.count = 2;
+    wrong.nargs = 0;
+    check_refused(encoder, &wrong, -EINVAL); /* the same number twice */
+    numbers[1] = 100;
+    check_refused(encoder, &wrong, -EINVAL); /* behind the range */
+    numbers[1] = 99;
+    CU_ASSERT(round_trip(encoder, &wrong) > 0);
     CU_ASSERT(round_trip(encoder, &batch) > 0); /* and is none the worse for it */
     sample_batch_free(&batch);
     sample_encoder_free(encoder);

@@ -247,6 +247,47 @@ static int put_buckets(void)
     return list ? 0 : put(dft_encode_buckets(encoder, &buckets, &block), &block);
 }
 
+/* A part of a range: every third event, and what such blocks are of. */
+static int put_part(void)
+{
+    static struct dft_event events[MANY / 3];
+    static uint32_t numbers[MANY / 3];
+    struct dft_batch batch = {.key = KEY,
+                              .stream = 3,
+                              .tid = 4323,
+                              .first = 500,
+                              .last = 500 + MANY,
+                              .events = events,
+                              .count = MANY / 3,
+                              .calls = calls,
+                              .ncalls = CALLS,
+                              .names = names,
+                              .nnames = 3,
+                              .part = 0x12345601,
+                              .numbers = numbers};
+    struct dft_group_record group = {.part = batch.part,
+                                     .groups = 3,
+                                     .name = TEXT("reads"),
+                                     .rules = TEXT("reads: name=read\n"),
+                                     .events = MANY / 3};
+    const void *block;
+
+    for (uint32_t i = 0; i < batch.count; i++) {
+        numbers[i] = 3 * i + (i > 5);
+        events[i] = (struct dft_event){.start_ns = START + 4 * SECOND + i * 1000,
+                                       .dur_ns = 500,
+                                       .call = CALL_READ,
+                                       .file = names[NAME_INPUT].id,
+                                       .size = 100,
+                                       .result = 100,
+                                       .offset = (int64_t)(i * 100),
+                                       .fd = 3,
+                                       .unit = 1,
+                                       .calls = 1};
+    }
+    return put_events(&batch) || (!list && put(dft_encode_group(encoder, &group, &block), &block));
+}
+
 static int put_end(void)
 {
     struct dft_end end = {.key = KEY,
@@ -278,7 +319,7 @@ int main(int argc, char **argv)
     list = !strcmp(argv[1], "list");
     encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE, !strcmp(argv[1], "small-stack"));
     make_names();
-    failed = put_process() || put_few() || put_many() || put_buckets() || put_end();
+    failed = put_process() || put_few() || put_many() || put_buckets() || put_end() || put_part();
     failed |= fclose(file) != 0;
     sample_encoder_free(encoder);
     return failed;

@@ -13,9 +13,9 @@ import zlib
 MAGIC = b"DfBlk\r\x1a\n"
 HEADER = struct.Struct("<QHBBIIIIIIIQQQQQII")
 FIELDS = ("magic type version flags header_crc payload_crc count stored raw tail stream key first last start end tid "
-          "reserved").split()
+          "part").split()
 TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "COUNTERS", 7: "STACKS", 8: "END",
-         9: "INDEX", 11: "UNFINISHED"}
+         9: "INDEX", 11: "UNFINISHED", 12: "GROUP"}
 M64 = (1 << 64) - 1
 RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
 LEB, SPLIT, BYTES = 0, 1, 2
@@ -27,7 +27,8 @@ OPENS = {1, 20}  # OPEN, FOPEN: the result is a descriptor
 
 EVENTS = {3: "SHAPES", 4: "SHAPE", 5: "GAP", 6: "DURATION", 7: "FILE", 8: "SIZE", 9: "UNIT", 10: "CALLS_RUN",
           11: "RESULT", 12: "ERRNO", 13: "OFFSET", 14: "FD", 15: "FLAGS", 16: "MODE", 17: "REGION", 18: "DEPTH",
-          19: "FILE2", 20: "STACK", 21: "ID", 22: "ARG_EVENT", 23: "ARG_KEY", 24: "ARG_TYPE", 25: "ARG_VALUE"}
+          19: "FILE2", 20: "STACK", 21: "ID", 22: "ARG_EVENT", 23: "ARG_KEY", 24: "ARG_TYPE", 25: "ARG_VALUE",
+          26: "NUMBER"}
 BUCKETS = {3: "INTERVAL_NS", 4: "KIND", 5: "INTERVAL", 6: "REGION", 7: "SUBJECT", 8: "CLASS", 9: "COUNT", 10: "SAMPLES",
            11: "ERRORS", 12: "DUR_MIN", 13: "DUR_MAX", 14: "DUR_SUM", 15: "EDGE", 16: "STEP", 17: "DATA",
            18: "SIZE_MIN", 19: "SIZE_MAX", 20: "BYTES", 21: "OFFSET_MIN", 22: "OFFSET_MAX", 23: "FIRST", 24: "LAST",
@@ -36,10 +37,12 @@ PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: 
            10: "CLOCK_OFFSET", 11: "HOST", 12: "JOB_ID", 13: "EXE", 14: "COMMAND", 15: "CWD", 16: "VERSION",
            17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES"}
 END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS", 9: "MISUSE"}
+GROUP = {3: "PART", 4: "GROUPS", 5: "NAME", 6: "RULES", 7: "EVENTS"}
 CLOCK = {3: "SAMPLES"}
-KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END}
+KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END,
+         "GROUP": GROUP}
 ALL_BYTES = {"NAMES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
-             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "DROPPED", "MISUSE"}
+             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "DROPPED", "MISUSE", "NAME", "RULES"}
 
 
 class Unreadable(Exception):
@@ -239,8 +242,14 @@ class EventsReader:
         self.fd, self.region, self.depth, self.recent, self.next = -1, 0, 0, [], 0
         self.events = []
         self.end = header["start"]
+        number = header["first"]
         for _ in range(header["count"]):
             self.events.append(self.read_event())
+            number += self.columns["NUMBER"].leb()
+            need(header["first"] > header["last"] or number <= header["last"], "number")
+            if header["part"]:
+                self.events[-1]["number"] = number
+            number += 1
         self.read_args()
 
     def read_shapes(self):
@@ -511,6 +520,8 @@ def read_file(data):
             continue
         block = {"type": TYPES[header["type"]]}
         block.update((name, header[name]) for name in "count stream key first last start end tid".split())
+        if header["part"]:
+            block["part"] = header["part"]
         try:
             block.update(read_block(header, payload))
             blocks.append(block)

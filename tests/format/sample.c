@@ -169,6 +169,21 @@ static int compare_args(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* A part of a range: numbers that leave some out. */
+static void make_part(struct dft_batch *batch)
+{
+    uint32_t *numbers = must(calloc(batch->count + 1u, sizeof *numbers)), next = 0;
+
+    for (uint32_t i = 0; i < batch->count; i++) {
+        numbers[i] = next + (uint32_t)(sample_below(3) ? 0 : sample_below(300));
+        next = numbers[i] + 1;
+    }
+    batch->first >>= 1;
+    batch->last = batch->first + next + sample_below(4);
+    batch->numbers = numbers;
+    batch->part = (uint32_t)sample_random();
+}
+
 struct dft_batch sample_batch(uint32_t count, int wild)
 {
     struct dft_batch batch = {.key = sample_random(),
@@ -199,11 +214,14 @@ struct dft_batch sample_batch(uint32_t count, int wild)
     for (uint32_t i = 0; i < batch.nargs; i++)
         batch.args[i] = make_arg(&batch);
     qsort(batch.args, batch.nargs, sizeof *batch.args, compare_args);
+    if (!sample_below(3))
+        make_part(&batch);
     return batch;
 }
 
 void sample_batch_free(struct dft_batch *batch)
 {
+    free((uint32_t *)(uintptr_t)batch->numbers);
     for (uint32_t i = 0; i < batch->nnames; i++)
         free((char *)(uintptr_t)batch->names[i].text.bytes);
     for (uint32_t i = 0; i < batch->ncalls; i++)

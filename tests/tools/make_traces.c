@@ -8,7 +8,7 @@
  * EVENTS (names and aggregates only). start=SECONDS of the first process. end=0: no END record. slow=1: events far
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
- * events. reverse=1: streams have descending tids. */
+ * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse;
+        live, lossy, reverse, texts;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -41,7 +41,8 @@ static struct {
               .rows = 1,
               .keep = 1,
               .start = 1700000000,
-              .end = 1};
+              .end = 1,
+              .texts = 1};
 
 static const struct {
     const char *name;
@@ -64,6 +65,7 @@ static const struct {
     {"reverse", &settings.reverse},
     {"live", &settings.live},
     {"lossy", &settings.lossy},
+    {"texts", &settings.texts},
 };
 
 static struct dft_call calls[CALLS];
@@ -318,7 +320,7 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
     memcpy(all_calls, calls, sizeof calls);
     for (int i = 0; i < REGIONS; i++)
         all_calls[CALLS + i] = (struct dft_call){.id = regions[i].id, .op = DFT_OP_REGION};
-    if (!*defined) {
+    if (!*defined && settings.texts) {
         memcpy(names, files, sizeof files);
         memcpy(names + FILES, regions, sizeof regions);
         memcpy(names + FILES + REGIONS, keys, sizeof keys);

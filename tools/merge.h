@@ -1,0 +1,25 @@
+/* What the files of `dftmerge merge` share. */
+#ifndef DFT_MERGE_H
+#define DFT_MERGE_H
+
+#include "archive.h"
+
+/* OUT is a directory here: made when it is not there, and refused (said on stderr, -EEXIST) when it holds other traces
+ * than these would replace, or one of the inputs. `names`: of the files that will be written. Returns 0 or -errno. */
+int dft_merge_directory(struct dft_source *source, const char *path, char *const *names, size_t count);
+
+/* Texts of names that were referred to only in COVERED blocks, which do not come along: kept. Returns 0 or -errno. */
+int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
+                            const struct dft_block *block);
+
+/* An encoder of one's own. NULL: no memory. */
+struct dft_encoder *dft_merge_encoder(void);
+void dft_merge_encoder_free(struct dft_encoder *encoder);
+
+/* merge_split.c: one archive a rank (or host) into the directory `path`. Returns 0 or -errno, said on stderr. */
+int dft_merge_split(struct dft_source *source, const char *path, int by_host, int quiet);
+
+/* merge_groups.c: one archive a group. `rules`: a file, or the rules themselves. */
+int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet);
+
+#endif
