@@ -31,3 +31,19 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftraceConfig.cmake ${CMAKE_CURRENT_BI
 file(RELATIVE_PATH DFT_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/dftrace.pc.in ${CMAKE_CURRENT_BINARY_DIR}/dftrace.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For build lines that were written for DFTracer: -ldftracer_core and -ldftracer_preload, pkg-config dftracer, find_package(dftracer).
+option(DFT_DFTRACER_NAMES "Install the library under DFTracer's names, too" ON)
+if(DFT_DFTRACER_NAMES)
+  foreach(name dftracer_core dftracer_preload)
+    file(CREATE_LINK libdftrace.so ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.so SYMBOLIC)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endforeach()
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/dftracer.pc.in ${CMAKE_CURRENT_BINARY_DIR}/dftracer.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftracer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  configure_package_config_file(
+    ${CMAKE_CURRENT_LIST_DIR}/dftracer-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dftracer
+    PATH_VARS DFT_PRELOAD_LIBRARY CMAKE_INSTALL_INCLUDEDIR)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dftracer-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dftracer)
+endif()

@@ -196,6 +196,22 @@ static void arg_string(const char *key, const char *value)
     arg_of_region(dftrace_string(key, value));
 }
 
+/* Of an open region that need not be the innermost one. */
+static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    uint32_t from;
+
+    if (!self)
+        return;
+    from = self->args_used;
+    dft_annotate_keep_args(self, arg, 1);
+    if (self->args_used == from || !dft_region_give_args(self, dft_annotate_site(self, site, "APP"), from))
+        return;
+    self->args_used = (uint16_t)from;
+    dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);
+}
+
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
 static void region_begin_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
@@ -289,7 +305,7 @@ static void counter_double(struct dftrace_site *site, double value)
         put_value(self, DFT_OP_COUNTER, dft_annotate_site(self, site, "APP"), dftrace_double(NULL, value));
 }
 
-static void metadata_arg(const char *scope, const struct dftrace_arg *arg)
+void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg)
 {
     struct dft_thread *self = dft_annotate_thread();
 
@@ -301,14 +317,14 @@ static void metadata(const char *key, const char *value)
 {
     const struct dftrace_arg arg = dftrace_string(key, value);
 
-    metadata_arg("APP", &arg);
+    dft_annotate_put_metadata("APP", &arg);
 }
 
 static void thread_name(const char *name)
 {
     const struct dftrace_arg arg = dftrace_string("thread_name", name);
 
-    metadata_arg("dftrace", &arg);
+    dft_annotate_put_metadata("dftrace", &arg);
 }
 
 /* --- what programs see -------------------------------------------------------------------------------------------- */
@@ -338,10 +354,12 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .async_end = dft_span_async_end,
     .flow = dft_span_flow,
     .new_id = dft_span_new_id,
-    .metadata_arg = metadata_arg,
+    .metadata_arg = dft_annotate_put_metadata,
     .pause = dft_pause,
     .resume = dft_resume,
     .flush = dft_flush,
+    .arg_of = arg_of,
+    .init = dft_app_init,
 };
 
 void dft_annotate_enable(void)

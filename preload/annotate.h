@@ -39,11 +39,16 @@ void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t
 uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const void *head,
                                 uint32_t head_bytes, uint32_t args_from);
 
+/* Metadata. scope NULL: of the process. */
+void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg);
+
 /* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it. frame: tells functions, and spans, of one name apart; 0
  * for others. A frame is an address on the stack: of several open ones the function's is the innermost that is not below it. */
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
 /* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
 int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame);
+/* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
+int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);
 
 /* span.c, pause.c */
@@ -60,5 +65,8 @@ enum dft_pause_of { DFT_PAUSE_THREAD = 0, DFT_PAUSE_PROCESS = 1 };
 void dft_pause(int what);
 void dft_resume(int what);
 void dft_flush(void);
+
+/* app_init.c: what a program says that was not preloaded. */
+void dft_app_init(const char *log_file, const char *data_dirs, const int *process_id, int bind);
 
 #endif

@@ -12,6 +12,7 @@ struct dft_config dft_config = {
 #include <dftrace/config.def>
 #undef DFT_OPTION
 };
+int dft_config_preloaded;
 struct dft_job dft_job = {-1, -1, 0, ""};
 
 /* Copies of texts: one mapping, made when the first is needed. */
@@ -277,8 +278,12 @@ void dft_config_init(char *const *environment)
         report("TRACE_INTERVAL_MS", "(outside 1 ... 3600000)");
         dft_config.trace_interval_ms = 1000;
     }
-    if (dft_config.enable)
-        find_job(environment);
+    if (!dft_config.enable)
+        return;
+    find_job(environment);
+    for (char *const *e = environment; *e; e++)
+        if (!strncmp(*e, "LD_PRELOAD=", 11) && strstr(*e, "libdftrace"))
+            dft_config_preloaded = 1;
 }
 
 static size_t put_number(char *text, size_t room, size_t used, uint64_t number)

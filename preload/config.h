@@ -24,6 +24,7 @@ struct dft_config {
 };
 
 extern struct dft_config dft_config;
+extern int dft_config_preloaded; /* LD_PRELOAD names us */
 
 /* Reads the environment. Texts are copied. Values that cannot be understood are reported (log level permitting) and defaulted. */
 void dft_config_init(char *const *environment);

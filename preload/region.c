@@ -138,6 +138,37 @@ int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_
     return end_it(self, name, end, frame ? KIND_FUNCTION : KIND_REGION, frame);
 }
 
+static void reverse(uint8_t *from, uint8_t *to)
+{
+    for (; from < to; from++) {
+        uint8_t byte = *from;
+
+        *from = *--to;
+        *to = byte;
+    }
+}
+
+/* The items change places with those of the regions within. */
+int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed), index, at;
+    uint32_t more = self->args_used - args_from;
+
+    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+        return -1;
+    for (index = depth; index > 0 && !is_it(self, index - 1, name, KIND_REGION, 0); index--)
+        ;
+    if (!index)
+        return -1;
+    at = index < depth ? more_of(self, index)->args : args_from;
+    for (; index < depth; index++)
+        more_of(self, index)->args += more;
+    reverse(self->args + at, self->args + args_from);
+    reverse(self->args + args_from, self->args + args_from + more);
+    reverse(self->args + at, self->args + args_from + more);
+    return 0;
+}
+
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
 {
     return end_it(self, name, dft_ticks(), KIND_SPAN, id);

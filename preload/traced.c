@@ -68,6 +68,8 @@ void dft_traced_init(void)
 {
     const char *at = dft_config.data_dir;
 
+    rule_count = 0;
+    pipes_traced = sockets_traced = 0;
     while (*at) {
         const char *end = strchr(at, ':');
         size_t length = end ? (size_t)(end - at) : strlen(at);

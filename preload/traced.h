@@ -1,4 +1,5 @@
-/* What is traced: the rules of DFTRACER_DATA_DIR. Read in the constructor, and never changed. */
+/* What is traced: the rules of DFTRACER_DATA_DIR. Read in the constructor; a program that was not preloaded may
+ * replace them before it begins (app_init.c). */
 #ifndef DFT_TRACED_H
 #define DFT_TRACED_H
 

@@ -198,6 +198,43 @@ int dft_tracefile_create(void)
     return 0;
 }
 
+/* Until end_move nobody writes. Signals blocked. */
+static void begin_move(void)
+{
+    for (uint32_t times = 0; __atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST); times++)
+        dft_sys_wait(times);
+    for (uint32_t times = 0; __atomic_load_n(&users, __ATOMIC_SEQ_CST); times++)
+        dft_sys_wait(times);
+}
+
+static void end_move(void)
+{
+    __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Writers find the file by its path when its descriptor is gone: they wait. */
+int dft_tracefile_move(void)
+{
+    static char old[PATH_ROOM + 8];
+    long result;
+
+    if (!exists) {
+        dft_tracefile_init();
+        return 0;
+    }
+    begin_move();
+    memcpy(old, path, sizeof old);
+    dft_tracefile_init();
+    make_base();
+    put_text(path, sizeof path, put_text(path, sizeof path, 0, dft_tracefile_base), ".dft");
+    make_directories(path);
+    result = DFT_SYS(renameat, AT_FDCWD, old, AT_FDCWD, path, 0, 0);
+    if (result < 0)
+        memcpy(path, old, sizeof path);
+    end_move();
+    return (int)result;
+}
+
 const char *dft_tracefile_path(void)
 {
     return path;
@@ -433,14 +470,11 @@ void dft_tracefile_step_aside(int fd)
         return;
     }
     before = dft_signals_block();
-    for (uint32_t times = 0; __atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST); times++)
-        dft_sys_wait(times);
-    for (uint32_t times = 0; __atomic_load_n(&users, __ATOMIC_SEQ_CST); times++)
-        dft_sys_wait(times);
+    begin_move();
     if (dft_tracefile_is(fd)) {
         __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
         close_ours(fd);
     }
-    __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
+    end_move();
     dft_signals_restore(before);
 }

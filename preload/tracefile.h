@@ -12,6 +12,9 @@ void dft_tracefile_init(void);
 
 /* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
 int dft_tracefile_create(void);
+/* After dft_config.log_file has changed: from now on, and if the file is there already, it is moved. Signals blocked. Returns 0 or -errno: it stays
+ * where it is. */
+int dft_tracefile_move(void);
 /* The path that was tried last. */
 const char *dft_tracefile_path(void);
 

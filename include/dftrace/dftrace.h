@@ -86,6 +86,8 @@ struct dftrace_api {
     void (*pause)(int what);
     void (*resume)(int what);
     void (*flush)(void);
+    void (*arg_of)(struct dftrace_site *site, const struct dftrace_arg *arg);
+    void (*init)(const char *log_file, const char *data_dirs, const int *process_id, int bind);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
@@ -195,6 +197,16 @@ static __inline__ void dftrace_region_end(const char *category, const char *name
         DFTRACE_API_;                                                                                                  \
         if (dftrace_api_)                                                                                              \
             dftrace_api_->arg_string(key, value);                                                                      \
+    } while (0)
+
+/* Of the innermost open region with this name. */
+#define DFTRACE_ARG_OF(name, arg)                                                                                      \
+    do {                                                                                                               \
+        DFTRACE_SITE_(0, name);                                                                                        \
+        if (DFTRACE_HAS_(arg_of)) {                                                                                    \
+            const struct dftrace_arg dftrace_arg_ = arg;                                                               \
+            dftrace_api_->arg_of(&dftrace_site_, &dftrace_arg_);                                                       \
+        }                                                                                                              \
     } while (0)
 
 /* Arguments for the forms that take several: struct dftrace_arg args[] = {dftrace_int("a", 1), dftrace_string("b", text)} */
@@ -480,18 +492,43 @@ class span
     }
 };
 
-inline void arg(const char *key, double value)
+/* An argument of any type: numbers with a point, texts; all else is an integer. */
+inline struct dftrace_arg make_arg(const char *key, double value)
 {
-    DFTRACE_ARG_DOUBLE(key, value);
+    return dftrace_double(key, value);
 }
-inline void arg(const char *key, const char *value)
+inline struct dftrace_arg make_arg(const char *key, float value)
 {
-    DFTRACE_ARG_STRING(key, value);
+    return dftrace_double(key, value);
 }
-/* Any integer: overloads for each would be ambiguous for some. */
+inline struct dftrace_arg make_arg(const char *key, long double value)
+{
+    return dftrace_double(key, static_cast<double>(value));
+}
+inline struct dftrace_arg make_arg(const char *key, const char *value)
+{
+    return dftrace_string(key, value);
+}
+inline struct dftrace_arg make_arg(const char *key, char *value)
+{
+    return dftrace_string(key, value);
+}
+template <typename T> inline struct dftrace_arg make_arg(const char *key, T value)
+{
+    return dftrace_int(key, static_cast<int64_t>(value));
+}
+
+/* Of the innermost open region. */
 template <typename T> inline void arg(const char *key, T value)
 {
-    DFTRACE_ARG_INT(key, value);
+    const struct dftrace_arg made = make_arg(key, value);
+
+    if (made.type == 0)
+        DFTRACE_ARG_INT(key, made.value.integer);
+    else if (made.type == 1)
+        DFTRACE_ARG_DOUBLE(key, made.value.number);
+    else
+        DFTRACE_ARG_STRING(key, made.value.string);
 }
 } /* namespace dftrace */
 #define DFTRACE_REGION_CAT(category_, name_)                                                                           \

@@ -51,4 +51,32 @@ test -f "$(cat "$tmp/project/build/library.txt")"
 "$tmp/project/build/annotated" "$tmp/data" | cmp - "$tmp/alone"
 ok "find_package finds both"
 
+# A program that was written, and is built, for DFTracer: linked, and told where the trace goes by its own INIT.
+lib=$(dirname "$library")
+program() {
+    mkdir "$tmp/$1.data"
+    DFTRACER_ENABLE=1 "$2" "$tmp/$1.data" "$tmp/$1.trace/t" "$tmp/$1.data" bind
+    "$tmp/moved/bin/dftmerge" dump --json "$tmp/$1.trace" >"$tmp/dump"
+    test "$(grep -c '"region": *"ONE"' "$tmp/dump")" = 5
+    ok "$3"
+}
+cc -I"$tmp/moved/include" "$here/../preload/dftracer_c.c" -L"$lib" -ldftracer_core -Wl,-rpath,"$lib" -o "$tmp/core"
+program core "$tmp/core" "DFTracer's program, with -ldftracer_core"
+# shellcheck disable=SC2046  # the flags are words
+cc "$here/../preload/dftracer_c.c" $(pkg-config --cflags --libs dftracer) -Wl,-rpath,"$lib" -o "$tmp/pkg"
+program pkg "$tmp/pkg" "with pkg-config dftracer"
+mkdir "$tmp/theirs"
+cp "$here/../preload/dftracer_c.c" "$tmp/theirs/"
+cat >"$tmp/theirs/CMakeLists.txt" <<'PROJECT'
+cmake_minimum_required(VERSION 3.20)
+project(theirs C)
+find_package(dftracer REQUIRED)
+add_executable(theirs dftracer_c.c)
+target_include_directories(theirs PRIVATE ${DFTRACER_INCLUDE_DIRS})
+target_link_libraries(theirs PRIVATE ${DFTRACER_LIBRARIES})
+PROJECT
+cmake -S "$tmp/theirs" -B "$tmp/theirs/build" -DCMAKE_PREFIX_PATH="$tmp/moved" >"$tmp/log" 2>&1 &&
+    cmake --build "$tmp/theirs/build" >>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
+program found "$tmp/theirs/build/theirs" "with find_package(dftracer)"
+
 echo "$passed passed, 0 failed"

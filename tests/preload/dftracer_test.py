@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Programs written for DFTracer's C and C++ interfaces: linked with the library, with nothing, and preloaded."""
+
+import json
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import (LIBRARY, ROOT, Skip, Tests, dftmerge, dump, environment, equal, run, run_checked, traces,  # noqa: E402
+                     tracing, true)
+
+tests = Tests()
+HERE = pathlib.Path(__file__).resolve().parent
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-unused-variable"]
+
+
+def compiled(directory, compiler, source, *flags):
+    if not shutil.which(compiler):
+        raise Skip(f"{compiler} is not installed")
+    program = directory / f"{compiler}-{source}"
+    run_checked([compiler, *WARNINGS, f"-I{ROOT / 'include'}", "-o", program, HERE / source, *flags])
+    return program
+
+
+def linked(directory):
+    return compiled(directory, "gcc", "dftracer_c.c", "-Wl,--no-as-needed", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}")
+
+
+def regions(events):
+    return [(e["cat"], e["name"], e.get("region"), e.get("args")) for e in events if e["cat"] == "C_APP"]
+
+
+def of(events, name):
+    return [e for e in events if e["name"] == name]
+
+
+def one(name, times):
+    ones = [("C_APP", "ONE", "WRITES", {"i": i}) for i in range(times)]
+    return [("C_APP", "write_some", None, {"file": name, "times": times}),
+            ("C_APP", "WRITES", "write_some", {"outer": 1, "said": "within another", "then": "the end"})] + ones
+
+
+def check(events, writes):
+    expected = one("before", 1) + one("file", 3) + [("C_APP", "early", None, None)] * 2 + one("after", 1)
+    equal(regions(events), expected, "regions")
+    equal([e["region"] for e in of(events, "write")], ["ONE"] * writes, "regions of writes")
+    equal([e["args"] for e in of(events, "key")], [{"value": "value"}], "metadata")
+
+
+
+
+@tests.case
+def preloaded_and_linked_with_nothing(directory):
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        place = directory / compiler
+        place.mkdir()
+        program = compiled(place, compiler, "dftracer_c.c", "-std=gnu99")
+        arguments = [program, place, place / "elsewhere", "/nowhere", "bind"]
+        equal(run(arguments).code, 0, "alone")
+        done = run(arguments, env=tracing(place / "out" / "t", DATA_DIR=place))
+        equal((done.code, done.out, done.err), (0, b"", b""), "traced")
+        check(dump(place / "out"), 5)
+        equal(list(place.glob("elsewhere*")), [], "the environment has settled where the trace goes")
+
+
+@tests.case
+def linked_and_told_by_init(directory):
+    program = linked(directory)
+    log = directory / "logs" / "run"
+    done = run([program, directory, log, directory, "bind"], cwd=directory, env=environment(DFTRACER_ENABLE=1))
+    equal((done.code, done.out, done.err), (0, b"", b""), "linked")
+    equal([p.parent for p in traces(directory)], [directory / "logs"], "where the trace is: it was moved")
+    events = dump(directory / "logs")
+    check(events, 5)
+    equal({pathlib.Path(e["file"]).parent for e in events if "file" in e}, {directory}, "directories")
+    equal(dftmerge("check", directory / "logs").code, 0, "check")
+    done = run([program, directory, log, "-", "bind"], cwd=directory, env=environment())
+    equal((done.code, done.out, done.err, len(traces(directory))), (0, b"", b"", 1), "switched off")
+
+
+@tests.case
+def linked_and_told_by_the_environment(directory):
+    program = linked(directory)
+    done = run([program, directory, "-", "-", "bind"], cwd=directory,
+               env=environment(DFTRACER_ENABLE=1, DFTRACER_LOG_FILE=directory / "env" / "t", DFTRACER_DATA_DIR=directory))
+    equal((done.code, done.err), (0, b""), "linked")
+    check(dump(directory / "env"), 5)
+    equal(len(traces(directory)), 1, "one trace")
+
+
+@tests.case
+def data_dirs_and_no_bind(directory):
+    program = linked(directory)
+    done = run([program, directory, directory / "a" / "t", "/nowhere", "bind"], cwd=directory,
+               env=environment(DFTRACER_ENABLE=1))
+    equal((done.code, [pathlib.Path(e["file"]).name for e in of(dump(directory / "a"), "write")]), (0, ["before"]),
+          "files that are not traced any more")
+    done = run([program, directory, directory / "b" / "t", "-", "nobind"], cwd=directory, env=environment(DFTRACER_ENABLE=1))
+    events = dump(directory / "b")
+    equal((done.code, len(of(events, "write")), len(of(events, "ONE"))), (0, 1, 5), "annotations alone")
+    equal([e["args"]["value"] for e in of(events, "process_id")], [3], "the process's number")
+
+
+@tests.case
+def without_init(directory):
+    program = compiled(directory, "gcc", "dftracer_c.c")
+    done = run([program, directory, "-", "-", "none"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
+    equal(done.code, 0, "the program")
+    check(dump(directory / "out"), 5)
+
+
+@tests.case
+def c_plus_plus(directory):
+    program = compiled(directory, "g++", "dftracer_cpp.cpp", "-std=c++11")
+    equal(run([program]).out, b"done\n", "alone")
+    done = run([program], env=tracing(directory / "out" / "t", DATA_DIR=directory))
+    equal((done.code, done.out, done.err), (0, b"done\n", b""), "traced")
+    events = dump(directory / "out")
+    found = [(e["name"], e.get("region"), e.get("args")) for e in events if e["cat"] == "CPP_APP"]
+    arguments = {"int_key": 42, "string_key": "test_value", "double_key": 3.25, "array": "mutable", "float": 0.5}
+    equal(found, [("compute", None, arguments), ("compute", None, arguments), ("STATIC", None, {"region_key": "region_value"}),
+                  ("DYNAMIC", None, {"dyn_key": 200, "big": 2**40, "dyn_str": "dynamic"}), ("INNER", "DYNAMIC", {"inner": 1}),
+                  ("generic", None, None), ("generic", None, None)], "regions")
+    equal([e["args"]["value"] for e in of(events, "app_name")], ["api"], "metadata")
+    notes = json.loads(dftmerge("summary", "--json", directory / "out").out)["notes"]
+    true(not notes, f"notes: {notes}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
