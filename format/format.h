@@ -329,6 +329,7 @@ enum dft_end_column {
     DFT_END_STATUS = 7,  /* zigzag: exit status or signal, where known */
     DFT_END_TIME_NS = 8, /* Unix ns */
     DFT_END_MISUSE = 9,
+    DFT_END_UNMET = 10, /* names of functions to be woven that were in no library, each ended by a newline */
 };
 
 enum dft_origin_column {

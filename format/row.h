@@ -83,7 +83,8 @@ struct dft_end {
     uint64_t overhead_ns;
     uint64_t time_ns;
     int32_t status;
-    uint8_t how; /* enum dft_ending */
+    uint8_t how;           /* enum dft_ending */
+    struct dft_text unmet; /* functions to be woven that were in no library: lines */
 };
 
 /* One group of a division of events. */

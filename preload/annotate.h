@@ -47,6 +47,13 @@ void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg)
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
 /* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
 int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame);
+/* The same of a call of a library, which says more. */
+struct dft_region_data {
+    uint64_t size;  /* asked for; 0: not known */
+    int64_t offset; /* -1: not known */
+};
+int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
+                        const struct dft_region_data *data);
 /* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);

@@ -34,6 +34,7 @@
 #include "traced.h"
 #include "tracefile.h"
 #include "unsent.h"
+#include "weave.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
 #define NEW_LIVEFILES    8 /* after failed execs: each costs a thread one of its DFT_THREAD_RINGS */
@@ -231,6 +232,7 @@ void dft_process_forked(void)
     dft_fdtable_forked();
     dft_outstanding_forget();
     dft_unsent_forked();
+    dft_weave_forked();
     dft_signals_restore(before);
 }
 

@@ -13,6 +13,7 @@
 #include "livefile.h"
 #include "sys.h"
 #include "tracefile.h"
+#include "weave.h"
 
 #ifndef DFT_VERSION
 #error "DFT_VERSION comes from the build"
@@ -172,8 +173,10 @@ int dft_process_write_end(enum dft_ending how, int status)
                           .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
                           .status = status,
                           .how = (uint8_t)how};
+    static char unmet[1024]; /* the end comes once */
     uint64_t sample[2];
 
+    end.unmet = text_of(unmet, dft_weave_unmet(unmet, sizeof unmet));
     dft_process_describe();
     count_misuse(end.misuse, how);
     for (int why = 1; why <= DFT_DROP_LAST; why++) {

@@ -73,20 +73,25 @@ static int leave_region(struct dft_thread *self, uint32_t index)
 }
 
 /* Ends the innermost region, which has this index. */
-static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end)
+static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end, const struct dft_region_data *data)
 {
     const struct dft_open_region region = *region_at(self, index);
     uint32_t from = more_of(self, index)->args; /* a handler's region may take this index below */
     struct dft_slot record = {.start = region.start,
                               .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
                               .file = region.name,
-                              .offset = -1,
+                              .offset = data ? data->offset : -1,
                               .region = index ? region_at(self, index - 1)->name : 0,
                               .fd = -1,
                               .depth = (uint16_t)index};
 
     if (leave_region(self, index) && region.start) {
-        dft_annotate_put(self, &record, dft_ticks_between(region.start, end), NULL, 0, from);
+        uint8_t size[9] = {DFT_ITEM_SIZE};
+
+        if (data)
+            memcpy(size + 1, &data->size, 8);
+        dft_annotate_put(self, &record, dft_ticks_between(region.start, end), size,
+                         data && data->size ? sizeof size : 0, from);
         return;
     }
     self->args_used = (uint16_t)from;
@@ -112,7 +117,8 @@ static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, enum ki
 }
 
 /* Ends the innermost that is it, and those within. Beyond what is kept only the number of regions is known. */
-static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kind kind, uint64_t frame)
+static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kind kind, uint64_t frame,
+                  const struct dft_region_data *data)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     uint32_t most = self->deep ? MOST : DFT_OPEN_REGIONS;
@@ -128,14 +134,22 @@ static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kin
     if (index < 0)
         return -1;
     within = (int)depth - 1 - index;
-    while ((int)depth > index)
-        end_innermost(self, --depth, end);
+    while ((int)depth > index) {
+        depth--;
+        end_innermost(self, depth, end, (int)depth == index ? data : NULL);
+    }
     return within;
 }
 
 int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame)
 {
-    return end_it(self, name, end, frame ? KIND_FUNCTION : KIND_REGION, frame);
+    return end_it(self, name, end, frame ? KIND_FUNCTION : KIND_REGION, frame, NULL);
+}
+
+int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
+                        const struct dft_region_data *data)
+{
+    return end_it(self, name, end, KIND_FUNCTION, frame, data);
 }
 
 static void reverse(uint8_t *from, uint8_t *to)
@@ -171,7 +185,7 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
 
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
 {
-    return end_it(self, name, dft_ticks(), KIND_SPAN, id);
+    return end_it(self, name, dft_ticks(), KIND_SPAN, id, NULL);
 }
 
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
@@ -191,6 +205,6 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
         if (left && !more_of(self, depth)->frame)
             dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
         dft_annotate_keep_args(self, &why, 1);
-        end_innermost(self, depth, end);
+        end_innermost(self, depth, end, NULL);
     }
 }

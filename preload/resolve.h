@@ -88,8 +88,14 @@ extern struct dft_own_calls dft_own;
 /* Constructor only. */
 void dft_resolve_own_calls(void);
 
+/* Is this our dynamic section? */
+int dft_resolve_is_ours(const void *dynamic);
+
 /* Where this library was loaded from; NULL: it is part of the program. Constructor only. */
 const char *dft_resolve_own_path(void);
+
+/* Is this one of the functions that we stand in for, or another that we export? Constructor only, and before main. */
+int dft_resolve_is_wrapped(const char *name);
 
 /* Any other symbol of the libraries behind ours; NULL when there is none. Constructor only. */
 void *dft_resolve_symbol(const char *name);

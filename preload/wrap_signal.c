@@ -1,9 +1,10 @@
 /* The wrappers of what sets handlers of signals: not traced, but with DFTRACER_BIND_SIGNALS=1 a default is not what it seems (fatal.h);
- * and that of the start of the program, before which libunwind cannot be loaded. */
+ * and that of the start of the program, before which libunwind and libffi cannot be loaded. */
 #include "resolve.h"
 
 #include "backtrace.h"
 #include "fatal.h"
+#include "weave.h"
 
 #define WRAPPER(type, name, prototype)                                                                                 \
     __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
@@ -64,5 +65,6 @@ WRAPPER(int, __libc_start_main,
 {
     if (dft_fatal_signals)
         dft_backtrace_init();
+    dft_weave_init();
     return DFT_REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
 }

@@ -37,6 +37,7 @@ need_packages_of() {
         need_library liburcu-cds liburcu-dev
         need_library libisal libisal-dev
         need_library libunwind libunwind-dev
+        need_library libffi libffi-dev
         need_library json-c libjson-c-dev
         ;;
     test)

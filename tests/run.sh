@@ -163,6 +163,7 @@ main() {
     if step "build with gcc, warnings are errors" build build gcc; then
         run_ctest build "tests"
         run_drivers e2e
+        run_drivers weave
         run_drivers endings
         run_drivers guest
         run_drivers faults

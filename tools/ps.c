@@ -250,6 +250,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_text(json, "version", process->version);
     json_text(json, "options", process->options);
     json_text(json, "notes", process->notes);
+    json_text(json, "unmet", p->end.unmet);
     dft_json_string(json, "file", p->file < nfiles ? files[p->file].path : NULL);
     dft_json_string(json, "live_file", p->live_file ? files[p->live_file - 1].path : NULL);
     dft_json_end_object(json);

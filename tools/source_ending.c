@@ -104,9 +104,59 @@ static void note_misuse(struct dft_source *source)
     }
 }
 
+static int is_line_of(struct dft_text lines, const char *line, size_t length)
+{
+    const char *end = lines.bytes + lines.length;
+
+    for (const char *at = lines.bytes; at < end; at += strcspn(at, "\n") + 1)
+        if (strcspn(at, "\n") == length && !memcmp(at, line, length))
+            return 1;
+    return 0;
+}
+
+static int weaves(const struct dft_source_process *process)
+{
+    return process->ended && process->known && strstr(process->process.options.bytes, "DFTRACER_WEAVE=");
+}
+
+/* A function to be woven that was in no library of any process. */
+static int is_unmet(const struct dft_source *source, const char *line, size_t length)
+{
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        if (weaves(&source->processes[p]) && !is_line_of(source->processes[p].end.unmet, line, length))
+            return 0;
+    return 1;
+}
+
+static void note_unmet(struct dft_source *source)
+{
+    enum { SHOWN = 8 };
+    const char *line = NULL, *end = NULL;
+    char names[512] = "";
+    unsigned count = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses && !line; p++)
+        if (weaves(&source->processes[p])) {
+            line = source->processes[p].end.unmet.bytes;
+            end = line + source->processes[p].end.unmet.length;
+        }
+    for (size_t length; line < end; line += length + 1) {
+        length = strcspn(line, "\n");
+        if (!is_unmet(source, line, length))
+            continue;
+        if (count < SHOWN && strlen(names) + length + 3 < sizeof names)
+            sprintf(names + strlen(names), "%s%.*s", count ? ", " : "", (int)length, line);
+        count++;
+    }
+    if (count)
+        dft_source_note(source, 0, "DFTRACER_WEAVE: %u function%s in no library that was loaded: %s%s", count,
+                        count == 1 ? " was" : "s were", names, count > SHOWN ? " ..." : "");
+}
+
 void dft_live_notes(struct dft_source *source)
 {
     note_misuse(source);
+    note_unmet(source);
     for (uint32_t p = 0; p < source->nprocesses; p++) {
         const struct dft_source_process *process = &source->processes[p];
         const char *path = process->live_file ? source->files[process->live_file - 1].path : NULL;

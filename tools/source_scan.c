@@ -64,7 +64,8 @@ static int own_texts(struct dft_found_record *record)
                                 &p->live_path,
                                 &p->notes,
                                 &record->group.name,
-                                &record->group.rules};
+                                &record->group.rules,
+                                &record->end.unmet};
     size_t all = 1, at = 0;
     char *memory;
 
@@ -123,7 +124,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
                         (unsigned long long)offset, why);
         return 0;
     }
-    if (!rc && header->type != DFT_BLOCK_END)
+    if (!rc)
         rc = own_texts(record);
     if (!rc)
         scanned->nrecords++;

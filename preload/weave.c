@@ -1,0 +1,259 @@
+/* Owns the closures of libffi: a call of a woven function comes here, becomes a region with what is captured, and goes on to the real one. */
+#include "weave.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "annotate.h"
+#include "clock.h"
+#include "config.h"
+#include "lifecycle.h"
+#include "run.h"
+#include "sys.h"
+#include "weave_inside.h"
+
+/* --- libffi ------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    __typeof__(&ffi_prep_cif) prep_cif;
+    __typeof__(&ffi_call) call;
+    __typeof__(&ffi_closure_alloc) closure_alloc;
+    __typeof__(&ffi_prep_closure_loc) prep_closure_loc;
+} ffi;
+
+static int load_types(void *library)
+{
+    static const char *const names[DFT_WEAVE_KINDS] = {
+        [DFT_WEAVE_VOID] = "ffi_type_void",      [DFT_WEAVE_I8] = "ffi_type_sint8",
+        [DFT_WEAVE_U8] = "ffi_type_uint8",       [DFT_WEAVE_I16] = "ffi_type_sint16",
+        [DFT_WEAVE_U16] = "ffi_type_uint16",     [DFT_WEAVE_I32] = "ffi_type_sint32",
+        [DFT_WEAVE_U32] = "ffi_type_uint32",     [DFT_WEAVE_I64] = "ffi_type_sint64",
+        [DFT_WEAVE_U64] = "ffi_type_uint64",     [DFT_WEAVE_FLOAT] = "ffi_type_float",
+        [DFT_WEAVE_DOUBLE] = "ffi_type_double",  [DFT_WEAVE_LONG_DOUBLE] = "ffi_type_longdouble",
+        [DFT_WEAVE_POINTER] = "ffi_type_pointer"};
+
+    for (int i = 0; i < DFT_WEAVE_KINDS; i++) {
+        dft_weave_ffi_types[i] = names[i] ? dlsym(library, names[i]) : NULL;
+        if (names[i] && !dft_weave_ffi_types[i])
+            return -ENOENT;
+    }
+    dft_weave_ffi_types[DFT_WEAVE_TEXT] = dft_weave_ffi_types[DFT_WEAVE_POINTER];
+    return 0;
+}
+
+static int load_ffi(void)
+{
+    void *library = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        library = dlopen("libffi.so.7", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return -ENOENT;
+    ffi.prep_cif = (__typeof__(ffi.prep_cif))dlsym(library, "ffi_prep_cif");
+    ffi.call = (__typeof__(ffi.call))dlsym(library, "ffi_call");
+    ffi.closure_alloc = (__typeof__(ffi.closure_alloc))dlsym(library, "ffi_closure_alloc");
+    ffi.prep_closure_loc = (__typeof__(ffi.prep_closure_loc))dlsym(library, "ffi_prep_closure_loc");
+    return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+/* A whole number of any width; `at` is where libffi has it. */
+static int64_t number_at(enum dft_weave_kind kind, const void *at)
+{
+    switch (kind) {
+    case DFT_WEAVE_I8:
+        return *(const int8_t *)at;
+    case DFT_WEAVE_U8:
+        return *(const uint8_t *)at;
+    case DFT_WEAVE_I16:
+        return *(const int16_t *)at;
+    case DFT_WEAVE_U16:
+        return *(const uint16_t *)at;
+    case DFT_WEAVE_I32:
+        return *(const int32_t *)at;
+    case DFT_WEAVE_U32:
+        return *(const uint32_t *)at;
+    default:
+        return *(const int64_t *)at;
+    }
+}
+
+static void keep(struct dft_thread *self, struct dftrace_arg arg)
+{
+    dft_annotate_keep_args(self, &arg, 1);
+}
+
+/* The program's text, unless it cannot be read: looked at page by page, up to where annotations would cut it. */
+static void capture_text(struct dft_thread *self, const char *name, const char *text)
+{
+    char copy[512];
+    size_t n = 0;
+
+    while (n < sizeof copy - 1) {
+        if ((n == 0 || (uintptr_t)(text + n) % 4096 == 0) &&
+            !dft_sys_can_read((const void *)((uintptr_t)(text + n) & ~(uintptr_t)7)))
+            break;
+        if (!text[n])
+            break;
+        copy[n] = text[n];
+        n++;
+    }
+    copy[n] = 0;
+    keep(self, dftrace_string(name, copy));
+}
+
+static void capture(struct dft_thread *self, const char *name, const struct dft_weave_type *type, const void *at)
+{
+    switch (type->kind) {
+    case DFT_WEAVE_VOID:
+    case DFT_WEAVE_STRUCT:
+        break;
+    case DFT_WEAVE_FLOAT:
+        keep(self, dftrace_double(name, (double)*(const float *)at));
+        break;
+    case DFT_WEAVE_DOUBLE:
+        keep(self, dftrace_double(name, *(const double *)at));
+        break;
+    case DFT_WEAVE_LONG_DOUBLE:
+        keep(self, dftrace_double(name, (double)*(const long double *)at));
+        break;
+    case DFT_WEAVE_TEXT:
+        if (*(const char *const *)at)
+            capture_text(self, name, *(const char *const *)at);
+        break;
+    default:
+        keep(self, dftrace_int(name, number_at(type->kind, at)));
+    }
+}
+
+static void capture_arguments(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments)
+{
+    for (uint32_t i = 0; i < rule->function.count; i++)
+        if (rule->captured >> i & 1)
+            capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
+}
+
+/* --- calls -------------------------------------------------------------------------------------------------------- */
+
+static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **arguments)
+{
+    struct dft_region_data data = {.offset = -1};
+
+    if (rule->size >= 0)
+        data.size = (uint64_t)number_at(rule->function.arguments[rule->size].type.kind, arguments[rule->size]);
+    if (rule->offset >= 0)
+        data.offset = number_at(rule->function.arguments[rule->offset].type.kind, arguments[rule->offset]);
+    return data;
+}
+
+/* One call under way. The region is known by a place on the stack, too: a longjmp past us leaves it open, and the next one that ends
+ * outside ends it. */
+struct call {
+    const struct dft_weave_rule *rule;
+    struct dft_thread *self; /* NULL: nothing is to be recorded */
+    uint64_t name;
+    struct dft_region_data data;
+};
+
+static void begin(struct call *call, struct dft_weave_rule *rule, void **arguments)
+{
+    call->self = dft_annotate_thread();
+    if (!call->self)
+        return;
+    call->rule = rule;
+    call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
+    call->data = data_of(rule, arguments);
+    dft_run_break_all(call->self);
+    dft_region_begin(call->self, call->name, dft_ticks(), (uintptr_t)call);
+    capture_arguments(call->self, rule, arguments);
+}
+
+static void end(struct call *call, const void *result)
+{
+    uint64_t now = dft_ticks();
+
+    if (!call->self)
+        return;
+    dft_run_break_all(call->self);
+    if (result)
+        capture(call->self, "ret", &call->rule->function.result, result);
+    dft_region_end_call(call->self, call->name, now, (uintptr_t)call, &call->data);
+}
+
+static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
+{
+    const struct dft_weave_target *target = woven;
+    enum dft_weave_pointcut pointcut = target->rule->pointcut;
+    struct call call;
+
+    if (pointcut != DFT_WEAVE_AFTER)
+        begin(&call, target->rule, arguments);
+    if (pointcut == DFT_WEAVE_BEFORE)
+        end(&call, NULL);
+    ffi.call(cif, FFI_FN(target->real), result, arguments);
+    if (pointcut == DFT_WEAVE_AFTER)
+        begin(&call, target->rule, arguments);
+    if (pointcut != DFT_WEAVE_BEFORE)
+        end(&call, result);
+}
+
+struct dft_weave_target *dft_weave_make_closure(struct dft_weave_rule *rule, void *real)
+{
+    struct dft_weave_target *target = dft_weave_room(sizeof *target);
+    ffi_closure *closure = target ? ffi.closure_alloc(sizeof *closure, &target->code) : NULL;
+
+    if (!closure)
+        return NULL;
+    target->rule = rule;
+    target->name = rule->function.name;
+    target->real = real;
+    return ffi.prep_closure_loc(closure, &rule->cif, called, target, target->code) == FFI_OK ? target : NULL;
+}
+
+/* --- the start ---------------------------------------------------------------------------------------------------- */
+
+static void prepare(struct dft_weave_rule *rule)
+{
+    ffi_type *result = dft_weave_ffi_type(&rule->function.result);
+
+    if (ffi.prep_cif(&rule->cif, FFI_DEFAULT_ABI, rule->function.count, result, rule->types) == FFI_OK)
+        return;
+    dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", rule->function.name,
+                ": libffi cannot pass these types; it is not recorded", NULL);
+    rule->met = -1;
+}
+
+void dft_weave_init(void)
+{
+    if (!dft_on || !*dft_config.weave)
+        return;
+    if (load_ffi()) {
+        dft_message(DFT_LOG_ERROR,
+                    "DFTRACER_WEAVE: libffi.so.8 cannot be loaded; no function is woven (install libffi8)", NULL);
+        return;
+    }
+    dft_weave_read_rules();
+    for (struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
+        prepare(rule);
+    if (!dft_weave_rules)
+        return;
+    dft_weave_scan(NULL);
+}
+
+size_t dft_weave_unmet(char *text, size_t room)
+{
+    size_t used = 0;
+
+    for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next) {
+        size_t length = strlen(rule->function.name);
+
+        if (rule->met || used + length + 1 > room)
+            continue;
+        memcpy(text + used, rule->function.name, length);
+        used += length;
+        text[used++] = '\n';
+    }
+    return used;
+}

@@ -1,0 +1,62 @@
+/* Types of arguments: how they are recorded, and what libffi is told of them. Everything here belongs to the one thread that reads weave
+ * files, and is kept for good. */
+#ifndef DFT_WEAVE_TYPES_H
+#define DFT_WEAVE_TYPES_H
+
+#include <ffi.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a value is recorded. */
+enum dft_weave_kind {
+    DFT_WEAVE_VOID,
+    DFT_WEAVE_I8,
+    DFT_WEAVE_U8,
+    DFT_WEAVE_I16,
+    DFT_WEAVE_U16,
+    DFT_WEAVE_I32,
+    DFT_WEAVE_U32,
+    DFT_WEAVE_I64,
+    DFT_WEAVE_U64,
+    DFT_WEAVE_FLOAT,
+    DFT_WEAVE_DOUBLE,
+    DFT_WEAVE_LONG_DOUBLE,
+    DFT_WEAVE_POINTER,
+    DFT_WEAVE_TEXT, /* const char *: what it points to */
+    DFT_WEAVE_STRUCT,
+    DFT_WEAVE_KINDS
+};
+
+/* A type: its kind and, for a struct, its fields as libffi wants them (kept for good). */
+struct dft_weave_type {
+    enum dft_weave_kind kind;
+    ffi_type *structure;
+};
+
+/* libffi's own types, by kind; NULL for those that are not there. Set before anything is parsed. */
+extern ffi_type *dft_weave_ffi_types[DFT_WEAVE_KINDS];
+ffi_type *dft_weave_ffi_type(const struct dft_weave_type *type);
+
+#define DFT_WEAVE_LONG  (sizeof(long) == 8 ? DFT_WEAVE_I64 : DFT_WEAVE_I32)
+#define DFT_WEAVE_ULONG (sizeof(long) == 8 ? DFT_WEAVE_U64 : DFT_WEAVE_U32)
+#define DFT_WEAVE_CHAR  (CHAR_MIN < 0 ? DFT_WEAVE_I8 : DFT_WEAVE_U8)
+
+struct dft_weave_named {
+    const char *name;
+    struct dft_weave_type type;
+    struct dft_weave_named *next;
+};
+
+extern struct dft_weave_named *dft_weave_typedefs, *dft_weave_tags; /* of weave files; structs with a tag */
+const struct dft_weave_named *dft_weave_find_named(const struct dft_weave_named *list, const char *at, size_t length);
+/* A type by its name, of a typedef or one that is known anyway. Returns 0 when there is none. */
+int dft_weave_find_type(const char *at, size_t length, struct dft_weave_type *type);
+/* Returns 0 or -ENOMEM. */
+int dft_weave_name_type(struct dft_weave_named **list, const char *at, size_t length,
+                        const struct dft_weave_type *type);
+
+/* Zeroed memory that is never freed; NULL when there is none. */
+void *dft_weave_room(size_t bytes);
+
+#endif
