@@ -79,7 +79,8 @@ uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, c
 void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                       uint32_t head_bytes, uint32_t args_from)
 {
-    uint32_t args = self->args_used - args_from; /* a handler's are gone again */
+    uint32_t first = args_from & ~DFT_ARGS_CUT, used = self->args_used; /* a handler's are gone again */
+    uint32_t args = (used & ~DFT_ARGS_CUT) - first;
     struct dft_pieces items = {.count = 0};
     uint8_t tag = DFT_ITEM_DURATION;
 
@@ -92,12 +93,11 @@ void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t
     if (head_bytes)
         dft_pieces_add(&items, head, head_bytes);
     if (args)
-        dft_pieces_add(&items, self->args + args_from, args);
-    if (self->args_cut)
+        dft_pieces_add(&items, self->args + first, args);
+    if (used & DFT_ARGS_CUT)
         record->bits |= DFT_BIT_CUT;
     dft_ring_put_any(self, record, &items);
     self->args_used = (uint16_t)args_from;
-    self->args_cut = 0;
 }
 
 uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const void *head,
@@ -117,25 +117,30 @@ uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */
 
+static void mark_cut(struct dft_thread *self)
+{
+    __atomic_fetch_or(&self->args_used, (uint16_t)DFT_ARGS_CUT, __ATOMIC_RELAXED);
+    dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
+}
+
 static void keep(struct dft_thread *self, uint8_t tag, uint64_t key, const void *value, uint32_t length)
 {
     uint32_t with_length = tag == DFT_ITEM_ARG_STRING ? 4 : 0, bytes = 9 + with_length + length;
-    uint32_t used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED);
+    uint32_t used = __atomic_load_n(&self->args_used, __ATOMIC_RELAXED) & ~DFT_ARGS_CUT;
     uint8_t *at;
 
     if (with_length && used + bytes > DFT_ARGS_BYTES && used + 13 + ARGS_SPARED < DFT_ARGS_BYTES) {
         length = DFT_ARGS_BYTES - ARGS_SPARED - used - 13;
         bytes = 13 + length;
-        self->args_cut = 1;
-        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
+        mark_cut(self);
     }
     if (bytes > DFT_ARGS_BYTES)
         bytes = DFT_ARGS_BYTES + 1; /* the sum below must not overflow */
-    used = __atomic_fetch_add(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED); /* a handler's go behind */
+    used = __atomic_fetch_add(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED) &
+           ~DFT_ARGS_CUT; /* a handler's go behind */
     if (used + bytes > DFT_ARGS_BYTES) {
         __atomic_fetch_sub(&self->args_used, (uint16_t)bytes, __ATOMIC_RELAXED);
-        self->args_cut = 1;
-        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
+        mark_cut(self);
         return;
     }
     at = self->args + used;
@@ -265,7 +270,7 @@ static void instant_args(struct dftrace_site *site, const struct dftrace_arg *ar
 
     if (!self)
         return;
-    from = self->args_used;
+    from = dft_args_begin(self);
     dft_annotate_keep_args(self, args, count);
     dft_annotate_put_point(self, DFT_OP_INSTANT, dft_annotate_site(self, site, "APP"), NULL, 0, from);
 }
@@ -278,11 +283,12 @@ static void instant(struct dftrace_site *site)
 /* A value and its name, for counters and metadata. */
 static void put_value(struct dft_thread *self, enum dft_op op, uint64_t name, struct dftrace_arg value)
 {
-    uint32_t from = self->args_used;
+    uint32_t from = dft_args_begin(self);
 
     value.key = "value";
     if (value.type == 2 && !value.value.string) {
         dft_misuse(self, DFT_MISUSE_NULL, 1);
+        self->args_used = (uint16_t)from;
         return;
     }
     dft_annotate_keep_args(self, &value, 1);

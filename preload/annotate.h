@@ -32,6 +32,12 @@ uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, c
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value);
 
+/* Before a record's arguments are kept. Returns what its args_from is. */
+static inline uint32_t dft_args_begin(struct dft_thread *self)
+{
+    return __atomic_fetch_and(&self->args_used, (uint16_t)~DFT_ARGS_CUT, __ATOMIC_RELAXED);
+}
+
 /* A record with the items of the thread from args_from on; they are used up. `head`: items before them, or NULL. */
 void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                       uint32_t head_bytes, uint32_t args_from);

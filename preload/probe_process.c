@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "annotate.h"
 #include "codec.h"
 #include "config.h"
 #include "paths.h"
@@ -113,7 +114,9 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
     if (what->status && dft_config.inc_metadata)
         add_status(self, &pieces, &status, *what->status);
     if (what->command && dft_config.inc_metadata && can_read(what->command) &&
-        add_command(self, &pieces, &command, what->command))
+        add_command(self, &pieces, &command, what->command)) {
         record.bits |= DFT_BIT_CUT;
+        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
+    }
     dft_ring_put_any(self, &record, &pieces);
 }

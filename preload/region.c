@@ -53,6 +53,7 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
     atomic_signal_fence(memory_order_seq_cst);
     *region_at(self, depth) = region; /* a handler's region may have stood there before the depth was ours */
     *more_of(self, depth) = more;
+    dft_args_begin(self);
 }
 
 /* The region is this thread's to record, unless the end of the process came first. Late, whoever claims its name has it; before that
@@ -95,7 +96,6 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end,
         return;
     }
     self->args_used = (uint16_t)from;
-    self->args_cut = 0;
 }
 
 enum kind { KIND_REGION, KIND_FUNCTION, KIND_SPAN };

@@ -99,7 +99,7 @@ static void put_span(struct dft_thread *self, uint64_t name, uint64_t id, uint64
                      const struct dftrace_arg *args, uint32_t count)
 {
     uint64_t end = dft_ticks();
-    uint32_t from = self->args_used;
+    uint32_t from = dft_args_begin(self);
     struct dft_slot record = {
         .start = start, .call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .file = name, .offset = -1, .fd = -1};
     uint8_t head[11];
@@ -112,7 +112,7 @@ static void put_span(struct dft_thread *self, uint64_t name, uint64_t id, uint64
 static uint64_t put_begin(struct dft_thread *self, uint64_t name, uint64_t id, uint64_t parent,
                           const struct dftrace_arg *args, uint32_t count)
 {
-    uint32_t from = self->args_used;
+    uint32_t from = dft_args_begin(self);
     uint64_t start;
 
     if (parent)
@@ -218,7 +218,7 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
         put_span(self, name, id, start, args, count);
         return;
     }
-    from = self->args_used;
+    from = dft_args_begin(self);
     dft_annotate_keep_args(self, args, count);
     put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_END, name, id, from);
     dft_misuse(self, DFT_MISUSE_SPAN_ALONE, 1);
@@ -232,7 +232,7 @@ void dft_span_flow(struct dftrace_site *site, uint64_t id, int what)
     struct dft_thread *self = dft_annotate_thread();
 
     if (self && what >= 0 && what <= 2)
-        put_point(self, DFT_OP_FLOW, phases[what], dft_annotate_site(self, site, "APP"), id, self->args_used);
+        put_point(self, DFT_OP_FLOW, phases[what], dft_annotate_site(self, site, "APP"), id, dft_args_begin(self));
 }
 
 uint64_t dft_span_new_id(void)

@@ -36,9 +36,11 @@ struct dft_dir {
 };
 
 /* What an open region has besides what stands in the live file. */
+#define DFT_ARGS_CUT 0x8000u
+
 struct dft_region_more {
     uint64_t frame; /* annotate.h */
-    uint32_t args;  /* where its arguments begin */
+    uint32_t args;  /* args_used when it began */
 };
 
 struct dft_deep_region {
@@ -65,8 +67,7 @@ struct dft_thread {
     uint32_t pauses;              /* pause.c */
     uint32_t spans;               /* how many it has begun */
     struct dft_deep_region *deep; /* DFT_DEEP_REGIONS; NULL until they are needed */
-    uint16_t args_used;
-    uint8_t args_cut;
+    uint16_t args_used;           /* bytes; and DFT_ARGS_CUT: not all of the innermost record's were kept */
     struct dft_region_more more_of[DFT_OPEN_REGIONS];
     uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
     uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */

@@ -208,6 +208,7 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
         if (p->end.dropped[i])
             dft_json_uint(json, dft_drop_text((enum dft_drop)i), p->end.dropped[i]);
     dft_json_end_object(json);
+    dft_json_uint(json, "arguments_cut", p->end.misuse[DFT_MISUSE_ARG_CUT]);
     dft_json_uint(json, "overhead_ns", p->end.overhead_ns);
     json_flights(ps, json, p->number);
 }

@@ -19,6 +19,7 @@ struct dft_job {
     uint64_t start_ns, wall_ns;
     uint64_t process_ns; /* from start to end, summed over processes */
     uint64_t dropped[DFT_DROP_LAST + 1];
+    uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;
     uint64_t damaged;                       /* blocks */
     const struct dft_source_process *first; /* the first one that started, for its names */

@@ -116,6 +116,7 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
 {
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         job->dropped[reason] += process->end.dropped[reason];
+    job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
     job->overhead_ns += process->end.overhead_ns;
     job->process_ns += life_of(process);
     job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;

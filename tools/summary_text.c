@@ -19,7 +19,7 @@ static int is_anything_lost(const struct dft_job *job)
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         if (job->dropped[reason])
             return 1;
-    return job->damaged || job->endless;
+    return job->args_cut || job->damaged || job->endless;
 }
 
 /* `what` begins the sentence when something was. */
@@ -38,6 +38,10 @@ static void print_losses(const struct dft_job *job, const char *what)
             continue;
         printf("%s%s events (%s)", comma, dft_text_count(room, job->dropped[reason]),
                dft_drop_text((enum dft_drop)reason));
+        comma = ", ";
+    }
+    if (job->args_cut) {
+        printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
         comma = ", ";
     }
     if (job->damaged)

@@ -209,11 +209,28 @@ def long_paths(directory):
 
 @tests.case
 def long_arguments(directory):
-    """The arguments of an open region have 1,024 bytes together; a text takes 13 besides itself, and leaves 128 when it is cut."""
-    memory(directory, "arguments", 1)
-    events = [e for e in dump(directory / "traces") if e["name"] == "long argument"]
-    lengths = [0, 1, 100, 500, 1000, 1024, 4096, 100000, 10000000]
-    equal([(len(e["args"]["text"]), e.get("cut", False)) for e in events], [(n if n <= 1011 else 883, n > 1011) for n in lengths], "texts")
+    """The arguments of an open region have 1,024 bytes together; a text takes 13 besides itself, and leaves 128 when it is cut. How many
+    are cut is counted, also by a process that is killed and by one that keeps no events."""
+    program = compile_program(directory, "much", "-I", ROOT / "include")
+    (directory / "work").mkdir()
+    for name, end, env in (("whole", 0, {}), ("killed", 9, {}), ("aggregates", 0, {"ENABLE_AGGREGATION": 1})):
+        place = directory / name
+        done = run([program, "arguments", end, directory / "work"], env=tracing(place / "t", DATA_DIR=directory / "work", **env))
+        equal(done.code, -end, f"{name}: exit code {done.err}")
+        lengths = [0, 1, 100, 500, 1000, 1024, 4096, 100000, 10000000]
+        answer = summary(place)
+        equal((answer["arguments_cut"], answer["dropped"]), (6, {}), f"{name}: arguments cut, events lost")
+        true(b"lost      6 arguments (cut or left out)" in dftmerge("summary", place).out, f"{name}: summary")
+        checked = dftmerge("check", place)
+        true(checked.code == (1 if end else 0) and b"annotations: 6 arguments cut or left out for want of room, in 1 process" in checked.out + checked.err, f"{name}: check {checked}")
+        equal([p["arguments_cut"] for p in json.loads(dftmerge("ps", "--json", place).out)["processes"]], [6], f"{name}: ps")
+        if name == "aggregates":
+            continue
+        events = dump(place)
+        texts = [e for e in events if e["name"] == "long argument"]
+        equal([(len(e["args"]["text"]), e.get("cut", False)) for e in texts], [(n if n <= 1011 else 883, n > 1011) for n in lengths], "texts")
+        equal({e["name"]: e.get("cut", False) for e in events if e["name"] in ("outer", "inner", "fits", "does not fit")},
+              {"outer": True, "inner": False, "fits": False, "does not fit": True}, "which are cut")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@
  *   crowd     N threads at once, each with a write; they end; then N more
  *   busy      N threads at once with 10,000 writes each
  *   files     N names, looked for (what comes out does not depend on where they are)
- *   arguments annotations with texts of 0, 1, 100, ... bytes
+ *   arguments annotations with texts of 0, 1, 100, ... bytes; then N is the signal that ends it, 0 none
  */
 #include <dftrace/dftrace.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static void files(long n, const char *directory)
     }
 }
 
-static void arguments(void)
+static void arguments(int end)
 {
     static const size_t lengths[] = {0, 1, 100, 500, 1000, 1024, 4096, 100000, 10000000};
     char *text = malloc(10000001);
@@ -123,7 +124,19 @@ static void arguments(void)
         DFTRACE_ARG_STRING("text", text);
         DFTRACE_END("long argument");
     }
+    text[1000] = 0;
+    DFTRACE_METADATA("fits", text);
+    text[1000] = 'a';
+    text[4097] = 0;
+    DFTRACE_METADATA("does not fit", text);
+    DFTRACE_BEGIN("outer");
+    DFTRACE_ARG_STRING("text", text);
+    DFTRACE_BEGIN("inner");
+    DFTRACE_END("inner");
+    DFTRACE_END("outer");
     free(text);
+    if (end)
+        raise(end);
 }
 
 int main(int argc, char **argv)
@@ -150,7 +163,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(argv[1], "files")) {
         files(n, argv[3]);
     } else if (!strcmp(argv[1], "arguments")) {
-        arguments();
+        arguments((int)n);
     } else {
         need(0, argv[1]);
     }
