@@ -141,6 +141,31 @@ static int make_directories(const char *path, mode_t mode)
     return rc;
 }
 
+/* A file without a name, where the file system has such: whoever is killed half-way leaves nothing. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int fd = directory ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+
+    free(directory);
+    return fd;
+}
+
+/* Gives a file without a name one. */
+static int give_name(int fd, const char *name)
+{
+    char link[64];
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -errno;
+    if (st.st_nlink)
+        return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
 int dft_index_begin(const char *path, char **temporary)
 {
     struct timespec now;
@@ -155,7 +180,9 @@ int dft_index_begin(const char *path, char **temporary)
         *temporary = NULL;
         return -ENOMEM;
     }
-    fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd = open_nameless(path);
+    if (fd < 0)
+        fd = open(*temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     rc = fd < 0 ? -errno : lseek(fd, DFT_ORIGIN_ROOM, SEEK_SET) < 0 ? -errno : fd;
     if (rc < 0 && fd >= 0) {
         close(fd);
@@ -188,6 +215,8 @@ int dft_index_end(int fd, uint64_t length, const char *temporary, const char *pa
         rc = -E2BIG;
     else if (pwrite(fd, block, (size_t)bytes, 0) != bytes)
         rc = errno ? -errno : -EIO;
+    else
+        rc = give_name(fd, temporary);
     if (close(fd) && !rc)
         rc = -errno;
     if (!rc && rename(temporary, path))

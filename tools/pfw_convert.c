@@ -345,6 +345,7 @@ static int read_once(struct dft_pfw_worker *worker, const struct dft_pfw_job *jo
     int rc = -ENOMEM;
 
     memset(counts, 0, sizeof *counts);
+    dft_encoder_forget(worker->encoder); /* the same file makes the same bytes, whatever was converted before */
     pfw.cache = calloc(DFT_PFW_CALL_CACHE, sizeof *pfw.cache);
     if (pfw.cache)
         rc = read_lines(&pfw);

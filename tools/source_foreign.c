@@ -380,8 +380,10 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
     }
     if (rc == 1) {
         rc = convert_into(converting, number, worker, &key, !source->no_index && st.st_size);
-        if (rc == -ENOSPC || rc == -EDQUOT || rc == -EIO) { /* the index has no room: without it, then */
+        if (rc && rc != -ENOMEM &&
+            !source->no_index) { /* no room for the index, or its directory is gone: without it */
             dft_scanned_fini(&converting->scanned[number]);
+            memset(&file->skipped, 0, sizeof file->skipped);
             file->blocks = 0;
             rc = convert_into(converting, number, worker, &key, 0);
         }

@@ -3,8 +3,11 @@
 import json
 import os
 import random
+import shutil
 import subprocess
+import time
 
+from corrupt import with_crcs
 from pfw_files import DIALECTS, read_events, write
 from test_pfw import agrees, sample
 from tooltest import DFTMERGE, dftmerge, dump, main, make, run, summary
@@ -102,6 +105,63 @@ def two_at_once(directory):
         assert len(indexes(where)) == 12
 
 
+def killed_half_way(directory):
+    """Some end at any moment, others go on, and nothing is left of what was not finished."""
+    chance = random.Random(11)
+    where = directory / "t"
+    files = traces(where, 10)
+    right = dftmerge("summary", "--json", "--by", "file", "--no-index", where).out
+    for turn in range(20):
+        if turn % 4 == 0 and turn:
+            shutil.rmtree(where / ".dftindex", ignore_errors=True)
+        running = [subprocess.Popen([str(DFTMERGE), "summary", "--json", "--by", "file", "--threads", "2", str(where)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+        time.sleep(chance.random() * 0.03)
+        running[0].kill()
+        outputs = [process.communicate(timeout=200) for process in running]
+        for process, (out, err) in list(zip(running, outputs))[1:]:
+            assert process.returncode == 0 and out == right and err == b"", (turn, err)
+    assert dftmerge("summary", "--json", "--by", "file", where).out == right
+    assert len([p for p in indexes(where) if p.name.endswith(".dft")]) == len(files)
+    try:
+        os.close(os.open(where, os.O_TMPFILE | os.O_RDWR))
+    except OSError:
+        return  # a file system that knows of no files without a name
+    # A name is there for the moment between two system calls; without such files there would be one or two for each that was killed.
+    assert len([path for path in indexes(where) if not path.name.endswith(".dft")]) <= 5, indexes(where)
+
+
+def another_converter(directory):
+    """What another version made is made anew, and only that."""
+    traces(directory / "t")
+    right = answers(directory / "t")
+    before = {path.name: path.stat().st_ino for path in indexes(directory / "t")}
+    other = indexes(directory / "t")[2]
+    data = bytearray(other.read_bytes())
+    assert data[88:91] == b"\3\0\1", "the column CONVERTER, one byte"
+    data[91] += 1
+    other.write_bytes(with_crcs(bytes(data), 0))
+    assert answers(directory / "t") == right
+    after = {path.name: path.stat().st_ino for path in indexes(directory / "t")}
+    assert [name for name in before if before[name] != after[name]] == [other.name]
+    assert other.read_bytes() != bytes(data)
+
+
+def the_same_bytes(directory):
+    """Whoever made it: an index that another process replaces meanwhile holds the same blocks at the same places."""
+    where = directory / "t"
+    files = traces(where, 8)
+    dftmerge("check", "--threads", "1", where)
+    first = {path.name: path.read_bytes() for path in indexes(where)}
+    for more in (["--threads", "5", where], ["--threads", "1", *reversed(files)], *([[f] for f in files])):
+        if len(more) > 1:
+            shutil.rmtree(where / ".dftindex")
+        else:
+            (where / ".dftindex" / (more[0].name + ".dft")).unlink()
+        dftmerge("check", *more)
+        assert {path.name: path.read_bytes() for path in indexes(where)} == first, more
+
+
 def nowhere_to_write(directory):
     """Where nothing can be made beside the traces, the user's cache has it; without that, nothing is kept."""
     files = traces(directory / "t", 3)
@@ -162,5 +222,5 @@ def much_without_index(directory):
 
 
 if __name__ == "__main__":
-    main([law, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, nowhere_to_write,
-          not_searched, copies_count, much_without_index])
+    main([law, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, killed_half_way, another_converter,
+          the_same_bytes, nowhere_to_write, not_searched, copies_count, much_without_index])
