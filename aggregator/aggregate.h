@@ -69,6 +69,9 @@ void dft_table_clear(struct dft_table *);
 /* Rows in it: nothing to flush when 0. */
 uint32_t dft_table_count(const struct dft_table *);
 
+/* Bytes that its rows and histograms take, with the lists of bins that dft_table_rows makes of them. Cheap. */
+size_t dft_table_used(const struct dft_table *);
+
 /* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the table changes.
  * Histogram rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing
  * tables). */

@@ -7,8 +7,9 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "pages.h"
 
 int dft_row_compare(const struct dft_row *a, const struct dft_row *b)
 {
@@ -121,7 +122,7 @@ static int rows_make_room(struct dft_table *table, size_t bins)
 
     if (bins <= table->bins_capacity)
         return 0;
-    bigger = realloc(table->bins, bins * sizeof(*bigger));
+    bigger = dft_pages_grow(table->bins, table->bins_capacity * sizeof(*bigger), bins * sizeof(*bigger));
     if (!bigger)
         return -ENOMEM;
     table->bins = bigger;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 #define DFT_GROWING_ROWS_MAX (1u << 30) /* row numbers and twice as many slots fit 32 bits */
 
 /* Enough for one row with every octave in use, and for calls whose times spread over a few. */
@@ -110,12 +112,12 @@ void dft_table_destroy(struct dft_table *table)
 {
     if (!table)
         return;
-    free(table->rows);
-    free(table->links);
-    free(table->slots);
-    free(table->spines);
-    free(table->chunks);
-    free(table->bins);
+    dft_pages_free(table->rows, table->capacity * sizeof(*table->rows));
+    dft_pages_free(table->links, table->links_capacity * sizeof(*table->links));
+    dft_pages_free(table->slots, table->slots_capacity * sizeof(*table->slots));
+    dft_pages_free(table->spines, table->spines_capacity * sizeof(*table->spines));
+    dft_pages_free(table->chunks, table->chunks_capacity * sizeof(*table->chunks));
+    dft_pages_free(table->bins, table->bins_capacity * sizeof(*table->bins));
     free(table);
 }
 
@@ -131,7 +133,7 @@ static int table_grow(void *array, uint32_t *capacity, uint64_t need, size_t ele
         wanted = need;
     if (wanted > DFT_GROWING_ROWS_MAX)
         return -ENOMEM;
-    bigger = realloc(*(void **)array, wanted * element);
+    bigger = dft_pages_grow(*(void **)array, *capacity * element, wanted * element);
     if (!bigger)
         return -ENOMEM;
     *(void **)array = bigger;
@@ -142,15 +144,15 @@ static int table_grow(void *array, uint32_t *capacity, uint64_t need, size_t ele
 int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks)
 {
     uint64_t need_rows = (uint64_t)table->count + rows;
-    uint32_t links = table->capacity;
     int rc;
 
     if (!table->growing)
         return -ENOSPC;
     /* The rows come last: their capacity vouches for the links and slots. */
-    rc = table_grow(&table->links, &links, need_rows, sizeof(*table->links));
+    rc = table_grow(&table->links, &table->links_capacity, need_rows, sizeof(*table->links));
     if (!rc)
-        rc = table_grow(&table->slots, &table->slots_capacity, table_slots_for(links), sizeof(*table->slots));
+        rc = table_grow(&table->slots, &table->slots_capacity, table_slots_for(table->links_capacity),
+                        sizeof(*table->slots));
     if (!rc)
         rc = table_grow(&table->rows, &table->capacity, need_rows, sizeof(*table->rows));
     if (!rc)
@@ -243,6 +245,15 @@ uint32_t dft_table_take_chunk(struct dft_table *table)
 uint32_t dft_table_count(const struct dft_table *table)
 {
     return table->count;
+}
+
+size_t dft_table_used(const struct dft_table *table)
+{
+    size_t of_row = sizeof(*table->rows) + sizeof(*table->links);
+    size_t of_chunk = sizeof(*table->chunks) + DFT_CHUNK_BINS / 2 * sizeof(*table->bins); /* mostly fewer bins */
+
+    return table->count * of_row + table->active * sizeof(*table->slots) + table->nspines * sizeof(*table->spines) +
+           table->nchunks * of_chunk;
 }
 
 void dft_table_clear(struct dft_table *table)

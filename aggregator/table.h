@@ -45,7 +45,7 @@ struct dft_table {
     unsigned keep;
     uint8_t growing; /* arrays are on the heap */
     uint8_t sorted;
-    uint32_t count, capacity;
+    uint32_t count, capacity, links_capacity;
     uint32_t active, slots_capacity;
     uint32_t nspines, spines_capacity;
     uint32_t nchunks, chunks_capacity;

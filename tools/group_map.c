@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
+
 _Static_assert(sizeof(struct dft_group_key) == 64, "compared and hashed as eight words");
 
-static uint32_t hash_of(const struct dft_group_key *key)
+uint64_t dft_group_hash(const struct dft_group_key *key)
 {
     uint64_t words[8], hash = 0;
 
@@ -16,12 +18,12 @@ static uint32_t hash_of(const struct dft_group_key *key)
         hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
     }
-    return (uint32_t)hash;
+    return hash;
 }
 
 static uint32_t *find_slot(const struct dft_group_map *map, const struct dft_group_key *key)
 {
-    uint32_t i = hash_of(key) & (map->nslots - 1);
+    uint32_t i = (uint32_t)dft_group_hash(key) & (map->nslots - 1);
 
     while (map->slots[i] && memcmp(&map->keys[map->slots[i] - 1], key, sizeof *key))
         i = (i + 1) & (map->nslots - 1);
@@ -36,7 +38,7 @@ static int grow(struct dft_group_map *map)
 
     if (map->count >= UINT32_MAX / 4)
         return -ENOMEM;
-    keys = realloc(map->keys, nslots / 2 * sizeof *keys);
+    keys = dft_pages_grow(map->keys, map->capacity * sizeof *keys, nslots / 2 * sizeof *keys);
     if (!keys)
         return -ENOMEM;
     map->keys = keys;
@@ -72,9 +74,21 @@ int64_t dft_group_map_find(const struct dft_group_map *map, const struct dft_gro
     return map->nslots ? (int64_t)*find_slot(map, key) - 1 : -1;
 }
 
+size_t dft_group_map_used(const struct dft_group_map *map)
+{
+    return map->count * sizeof *map->keys + map->nslots * sizeof *map->slots;
+}
+
+void dft_group_map_clear(struct dft_group_map *map)
+{
+    if (map->count)
+        memset(map->slots, 0, map->nslots * sizeof *map->slots);
+    map->count = 0;
+}
+
 void dft_group_map_fini(struct dft_group_map *map)
 {
-    free(map->keys);
+    dft_pages_free(map->keys, map->capacity * sizeof *map->keys);
     free(map->slots);
     memset(map, 0, sizeof *map);
 }

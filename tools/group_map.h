@@ -16,6 +16,12 @@ struct dft_group_map {
 int dft_group_map_get(struct dft_group_map *map, const struct dft_group_key *key, uint32_t *number);
 /* The number of a key, or -1. */
 int64_t dft_group_map_find(const struct dft_group_map *map, const struct dft_group_key *key);
+/* Bytes that its keys take. */
+size_t dft_group_map_used(const struct dft_group_map *map);
+/* Forgets the keys and keeps the memory. */
+void dft_group_map_clear(struct dft_group_map *map);
 void dft_group_map_fini(struct dft_group_map *map);
+/* The map uses the lower half of the hash; the upper one is for whoever divides keys otherwise. */
+uint64_t dft_group_hash(const struct dft_group_key *key);
 
 #endif

@@ -1,13 +1,16 @@
-/* Queries: decides where the answer comes from, and has the blocks counted. */
+/* Queries: decides where the answer comes from, has its parts counted, and puts it together. */
 #include "query.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "query_inside.h"
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
+#define GROUP_BYTES      ((size_t)96 << 20) /* for the groups that are counted in one pass; see README.md */
+#define GROUP_BYTES_MIN  ((size_t)8 << 10)  /* a few groups with their histograms */
 
 /* --- which processes ------------------------------------------------------------------------------------------------
  * */
@@ -101,6 +104,17 @@ static int widest_of(void *context, unsigned worker, const struct dft_source_pro
     return 0;
 }
 
+static int take_wider(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    uint64_t width, *widest = context;
+
+    (void)rank;
+    memcpy(&width, bytes, length);
+    if (width > *widest)
+        *widest = width;
+    return 0;
+}
+
 /* The widest interval that the traces have, so that all rows can answer if their intervals are multiples of each other.
  * */
 static int choose_width(struct dft_asking *asking)
@@ -118,131 +132,38 @@ static int choose_width(struct dft_asking *asking)
         return -ENOMEM;
     rc = dft_source_visit(asking->source, &visit);
     free(widths.seen);
-    for (unsigned i = 0; i < sizeof widths.widest / sizeof *widths.widest; i++)
-        if (widths.widest[i] > asking->query.width_ns)
-            asking->query.width_ns = widths.widest[i];
+    for (unsigned i = 1; i < sizeof widths.widest / sizeof *widths.widest; i++)
+        if (widths.widest[i] > widths.widest[0])
+            widths.widest[0] = widths.widest[i];
+    if (!rc)
+        rc = dft_comm_exchange(&widths.widest[0], sizeof widths.widest[0], take_wider, &asking->query.width_ns);
     if (!asking->query.width_ns)
         asking->query.width_ns = WIDTH_DEFAULT_NS;
     return rc;
 }
 
-/* --- counting -------------------------------------------------------------------------------------------------------
- * */
-
-static int count_events(void *context, unsigned worker, const struct dft_source_process *process,
-                        const struct dft_block *block, struct dft_batch *batch)
-{
-    struct dft_asking *asking = context;
-
-    return dft_count_events(asking, &asking->workers[worker], process, block, batch);
-}
-
-static int count_buckets(void *context, unsigned worker, const struct dft_source_process *process,
-                         const struct dft_block *block, struct dft_buckets *buckets)
-{
-    struct dft_asking *asking = context;
-
-    return dft_count_rows(asking, &asking->workers[worker], process, block, buckets);
-}
-
-static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
-{
-    const struct dft_asking *asking = context;
-
-    return (block->use & (asking->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS)) && block->count &&
-           dft_filter_block(asking->filter, process, block);
-}
-
-static void counting_fini(struct dft_counting *counting)
-{
-    dft_group_map_fini(&counting->map);
-    dft_group_map_fini(&counting->parents);
-    dft_table_destroy(counting->table);
-    free(counting->children_ns);
-    free(counting->memo);
-    free(counting->calls);
-    free(counting->of_call);
-    free(counting->call_slots);
-    memset(counting, 0, sizeof *counting);
-}
-
-static int count_all(struct dft_asking *asking)
-{
-    struct dft_visit visit = {.context = asking,
-                              .select = is_asked,
-                              .events = count_events,
-                              .buckets = count_buckets,
-                              .progress = "blocks counted"};
-
-    for (unsigned i = 0; i < asking->nworkers; i++) {
-        counting_fini(&asking->workers[i]);
-        asking->workers[i].table =
-            dft_table_create(DFT_QUERY_INTERVAL, asking->query.percentiles ? DFT_KEEP_HISTOGRAMS : 0);
-        asking->workers[i].memo = calloc(DFT_MEMO, sizeof *asking->workers[i].memo);
-        if (!asking->workers[i].table || !asking->workers[i].memo)
-            return -ENOMEM;
-    }
-    return dft_source_visit(asking->source, &visit);
-}
-
-/* Counts, and when the text of a call that is asked about turns out to be unknown, once more with all texts. */
-static int count_knowing(struct dft_asking *asking)
-{
-    int rc = count_all(asking), unknown = 0;
-
-    for (unsigned i = 0; i < asking->nworkers; i++)
-        unknown |= asking->workers[i].unknown;
-    if (rc < 0 || !unknown)
-        return rc;
-    rc = dft_source_names_locate(asking->source);
-    return rc ? rc : count_all(asking);
-}
-
-/* Rows first, where they may answer; when one does not fit, events. */
-static int count(struct dft_asking *asking, enum dft_answer_source *source)
-{
-    int rc, batches = 0, file_rows = 0;
-
-    *source = DFT_ANSWER_BUCKETS;
-    asking->rows_only =
-        !DFT_HAS_FILES(asking) && !asking->filter->nfiles && dft_source_used(asking->source, DFT_BLOCK_BUCKETS);
-    if (asking->rows_only) {
-        rc = count_knowing(asking);
-        if (rc != DFT_NOT_EXACT)
-            return rc;
-        asking->rows_only = 0;
-    }
-    rc = count_knowing(asking);
-    for (unsigned i = 0; i < asking->nworkers; i++) {
-        batches |= asking->workers[i].batches;
-        file_rows |= asking->workers[i].file_rows;
-    }
-    *source = file_rows                                                        ? DFT_ANSWER_FILES
-              : batches || !dft_source_used(asking->source, DFT_BLOCK_BUCKETS) ? DFT_ANSWER_EVENTS
-                                                                               : DFT_ANSWER_BUCKETS;
-    return rc;
-}
-
-static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
-{
-    int inexact = 0;
-
-    for (unsigned i = 0; i < asking->nworkers; i++)
-        inexact |= asking->workers[i].inexact;
-    if (inexact)
-        answer->has_percentiles = 0; /* histograms have wider intervals than the rest */
-    if (inexact)
-        dft_source_note(asking->source, 0,
-                        "some events were kept only as aggregates, and these have whole intervals: times are rounded");
-    if (answer->unsplit)
-        dft_source_note(
-            asking->source, 0,
-            "%llu events were kept only as aggregates, which cannot be split as asked: they are in no group",
-            (unsigned long long)answer->unsplit);
-}
-
 /* --- the whole ------------------------------------------------------------------------------------------------------
  * */
+
+static int has_aggregates_only(const struct dft_source *source)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS))
+            return 1;
+    return 0;
+}
+
+/* DFTMERGE_GROUP_BYTES is for the tests, which have no such traces. */
+static size_t group_bytes(void)
+{
+    const char *text = getenv("DFTMERGE_GROUP_BYTES");
+    unsigned long long bytes = text ? strtoull(text, NULL, 10) : 0;
+
+    return bytes ? (bytes > GROUP_BYTES_MIN ? bytes : GROUP_BYTES_MIN) : GROUP_BYTES;
+}
 
 static int asking_init(struct dft_asking *asking, struct dft_source *source, const struct dft_filter *filter,
                        const struct dft_query *query)
@@ -262,22 +183,45 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     for (unsigned i = 0; i < query->nby; i++)
         asking->has |= 1u << query->by[i];
     asking->want_self = !(asking->has & no_self);
+    asking->rows_only = !DFT_HAS_FILES(asking) && !filter->nfiles && dft_source_used(source, DFT_BLOCK_BUCKETS);
+    pthread_mutex_init(&asking->lock, NULL);
     asking->nworkers = dft_source_threads(source);
     asking->workers = calloc(asking->nworkers, sizeof *asking->workers);
-    if (!asking->workers)
+    asking->histograms = query->percentiles;
+    asking->budget = group_bytes();
+    asking->share = asking->budget / 2 / asking->nworkers;
+    asking->parts = malloc(sizeof *asking->parts);
+    if (!asking->workers || !asking->parts)
         return -ENOMEM;
+    asking->parts[asking->nparts++] = (struct dft_part){0, 1};
     if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN)) /* needs the texts while counting */
         return dft_source_names(source, NULL, 0);
     return dft_filter_has_calls(filter) ? dft_source_names_of_rows(source) : 0;
 }
 
-int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
-                  struct dft_answer *answer)
+void dft_asking_end(struct dft_asking *asking)
+{
+    for (unsigned i = 0; asking->workers && i < asking->nworkers; i++)
+        dft_group_map_fini(&asking->workers[i].unknown_calls);
+    dft_tally_fini(&asking->total);
+    pthread_mutex_destroy(&asking->lock);
+    free(asking->workers);
+    free(asking->parts);
+    free(asking->members);
+    free(asking->who_of);
+    free(asking->who);
+    free(asking);
+}
+
+/* Everything but counting. */
+static int asking_begin(struct dft_asking **result, struct dft_source *source, const struct dft_filter *filter,
+                        const struct dft_query *query, struct dft_answer *answer)
 {
     struct dft_asking *asking = malloc(sizeof *asking);
     int rc = -ENOMEM;
 
     memset(answer, 0, sizeof *answer);
+    *result = asking;
     if (!asking)
         return rc;
     rc = asking_init(asking, source, filter, query);
@@ -285,25 +229,110 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
         rc = number_processes(asking);
     if (!rc)
         rc = choose_width(asking);
-    if (!rc)
-        rc = count(asking, &answer->source);
-    if (!rc)
-        rc = dft_query_finish(asking, answer);
-    if (!rc)
-        note_inexact(asking, answer);
-    for (unsigned i = 0; asking->workers && i < asking->nworkers; i++)
-        counting_fini(&asking->workers[i]);
-    free(asking->workers);
-    free(asking->who_of);
-    free(asking->who);
-    free(asking);
+    answer->query = asking->query;
+    answer->dft_source = source;
+    answer->who = asking->who;
+    asking->who = NULL;
+    return rc;
+}
+
+static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
+{
+    if (asking->met.inexact)
+        answer->has_percentiles = 0; /* histograms have wider intervals than the rest */
+    if (asking->met.inexact)
+        dft_source_note(asking->source, 0,
+                        "some events were kept only as aggregates, and these have whole intervals: times are rounded");
+    if (answer->unsplit)
+        dft_source_note(
+            asking->source, 0,
+            "%llu events were kept only as aggregates, which cannot be split as asked: they are in no group",
+            (unsigned long long)answer->unsplit);
+}
+
+/* What is so of the answer whatever its groups are; when a part has been counted. */
+void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
+{
+    const struct dft_met *met = &asking->met;
+
+    answer->events = met->events;
+    answer->events_kept = met->events_kept;
+    answer->unsplit = met->unsplit;
+    answer->source = met->file_rows ? DFT_ANSWER_FILES
+                     : !asking->rows_only && (met->batches || !dft_source_used(asking->source, DFT_BLOCK_BUCKETS))
+                         ? DFT_ANSWER_EVENTS
+                         : DFT_ANSWER_BUCKETS;
+    answer->has_self = asking->want_self;
+    answer->has_percentiles = asking->query.percentiles && answer->source != DFT_ANSWER_FILES;
+    answer->has_union =
+        asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking->source);
+    note_inexact(asking, answer);
+}
+
+static int done(struct dft_asking *asking, struct dft_answer *answer, int rc)
+{
+    if (asking)
+        dft_asking_end(asking);
     if (rc)
         dft_answer_fini(answer);
     return rc;
 }
 
+int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                  struct dft_answer *answer)
+{
+    struct dft_asking *asking;
+    int rc = asking_begin(&asking, source, filter, query, answer);
+
+    for (uint32_t part = 0; !rc && part < asking->nparts;) {
+        rc = dft_count_part(asking, part);
+        if (rc == DFT_TOO_MANY) {
+            rc = 0;
+            continue;
+        }
+        if (!rc && !part)
+            dft_answer_describe(asking, answer);
+        if (!rc)
+            rc = dft_query_finish(asking, answer);
+        part++;
+    }
+    for (uint32_t i = 0; i < answer->count; i++) /* they have stopped moving */
+        answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
+    if (!rc && answer->has_union)
+        rc = dft_count_union(asking, answer);
+    return done(asking, answer, rc);
+}
+
+int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                     const struct dft_order *order, struct dft_answer *answer)
+{
+    struct dft_asking *asking;
+    int rc = dft_order_check(order, query);
+
+    if (rc)
+        return rc;
+    rc = asking_begin(&asking, source, filter, query, answer);
+    if (!rc)
+        rc = dft_count_part(asking, 0);
+    if (rc == DFT_TOO_MANY) {
+        rc = dft_windows_begin(asking, order, answer);
+        return rc ? done(asking, answer, rc) : 0;
+    }
+    if (!rc) {
+        dft_answer_describe(asking, answer);
+        rc = dft_query_finish(asking, answer);
+    }
+    if (!rc && answer->has_union)
+        rc = dft_count_union(asking, answer);
+    if (!rc)
+        rc = dft_answer_sort(answer, order->column, order->top);
+    return done(asking, answer, rc);
+}
+
 void dft_answer_fini(struct dft_answer *answer)
 {
+    dft_windows_end(answer);
+    dft_names_destroy(answer->texts);
     free(answer->groups);
     free(answer->bins);
     free(answer->who);

@@ -74,33 +74,55 @@ struct dft_group {
     uint64_t union_end;         /* while counting */
     const struct dft_bin *bins; /* of durations, if asked for */
     uint32_t nbins;
+    uint64_t bins_at; /* while counting: their place in those of the answer */
 };
 
 enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
 
+struct dft_windows;
 struct dft_answer {
     struct dft_query query; /* with width_ns set */
     enum dft_answer_source source;
     int has_percentiles, has_union, has_self;
     struct dft_group *groups;
     uint32_t count;
-    uint32_t found;       /* groups before dft_answer_sort cut them to the first few */
+    uint64_t found;       /* groups in all: before dft_answer_sort cut them to the first few, and in all windows */
     uint64_t all_ns;      /* self time (time, where that is not known) of all groups found */
     uint64_t events;      /* that pass the filter, whether or not they belong to a group */
     uint64_t events_kept; /* of these, kept one by one */
     uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */
     const struct dft_source_process **who; /* one process of each combination */
-    struct dft_bin *bins;                  /* of all groups */
+    struct dft_bin *bins;                  /* of all groups; only dft_query_run keeps them */
+    uint64_t nbins;
     struct dft_source *dft_source;
+    struct dft_names *texts;     /* of files and regions of these groups, where they are not the source's; or NULL */
+    struct dft_windows *windows; /* when there are more groups than these; or NULL */
 };
 
 /* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 
-/* Answers. Returns 0 or -ENOMEM; what could not be read, or answered, is noted at the source. */
+/* Answers with all groups, in no order. Returns 0 or -ENOMEM; what could not be read, or answered, is noted at the
+ * source. Memory grows with the groups (264 bytes each). Collective; the groups are on rank 0 (comm.h). */
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                   struct dft_answer *answer);
 void dft_answer_fini(struct dft_answer *answer);
+
+/* Which groups come first. */
+struct dft_order {
+    const char *column; /* as for dft_answer_sort */
+    uint64_t top;       /* only the first few; 0: all */
+    uint64_t at_once;   /* a window of this many groups is wanted, however large; 0: as fits */
+};
+/* -EINVAL: the query has no such column. */
+int dft_order_check(const struct dft_order *order, const struct dft_query *query);
+/* Answers with groups in order, with memory that does not grow with them: when they do not fit, the answer is the first
+ * window of them, and dft_answer_next gives the others. Returns 0, -ENOMEM, or -EINVAL: no such column. Collective. */
+int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                     const struct dft_order *order, struct dft_answer *answer);
+/* The next groups take the place of those before. Returns 1; 0: there are no more (the last ones stay); or -ENOMEM.
+ * Collective. */
+int dft_answer_next(struct dft_answer *answer);
 
 /* Sorts by a column, largest first (NULL: time_ns), or by a key, ascending; ties by the keys, ascending. Returns 0, or
  * -EINVAL: no such column. Fetches the texts of all files first when `top` is 0 (keys decide between ties), else only
@@ -120,6 +142,8 @@ struct dft_key_value {
 
 /* Name of a key as JSON has it: "cat", "t_ns". */
 const char *dft_by_name(enum dft_by by);
+/* The table that has the text of a file or region of a group. */
+const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64_t id);
 /* The value of a key of a group. */
 void dft_group_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
                      struct dft_key_value *value);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query.h"
+#include "comm.h"
+#include "query_inside.h"
 
 /* --- keys -----------------------------------------------------------------------------------------------------------
  * */
@@ -78,10 +79,17 @@ static void set_text(struct dft_key_value *value, struct dft_text text)
     value->text = text;
 }
 
+const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64_t id)
+{
+    if (answer->texts && dft_names_text(answer->texts, id).bytes)
+        return answer->texts;
+    return dft_source_names_table(answer->dft_source);
+}
+
 static void set_id(const struct dft_answer *answer, struct dft_key_value *value, uint64_t id)
 {
     if (id)
-        set_text(value, dft_names_show(dft_source_names_table(answer->dft_source), id, value->room));
+        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->room));
 }
 
 static void set_uint(struct dft_key_value *value, uint64_t number)
@@ -166,7 +174,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     case DFT_BY_REGION:
         if (!group->key.region)
             break;
-        dft_names_call(dft_source_names_table(answer->dft_source), group->key.region, &category, &name, value->room);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name, value->room);
         set_text(value, name);
         break;
     case DFT_BY_TID:
@@ -231,13 +239,6 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
 /* --- order ----------------------------------------------------------------------------------------------------------
  * */
 
-struct sorting {
-    const struct dft_answer *answer;
-    int column;    /* enum dft_column, or -1 */
-    int key;       /* enum dft_by, or -1 */
-    int with_keys; /* ties by keys */
-};
-
 static int compare_key(const struct dft_answer *answer, const struct dft_group *a, const struct dft_group *b,
                        enum dft_by by)
 {
@@ -258,9 +259,9 @@ static int compare_key(const struct dft_answer *answer, const struct dft_group *
     return order ? order : x.text.length < y.text.length ? -1 : x.text.length > y.text.length;
 }
 
-static int compare(const void *left, const void *right, void *context)
+int dft_group_compare(const void *left, const void *right, void *context)
 {
-    const struct sorting *sorting = context;
+    const struct dft_sorting *sorting = context;
     const struct dft_answer *answer = sorting->answer;
     const struct dft_group *a = left, *b = right;
     int64_t x = 0, y = 0;
@@ -290,24 +291,23 @@ static int fetch_texts(struct dft_answer *answer, uint32_t count)
 {
     uint64_t *wanted = malloc((2 * (size_t)count + 1) * sizeof *wanted);
     size_t n = 0;
-    int rc;
+    int rc = dft_comm_agree(wanted ? 0 : -ENOMEM);
 
-    if (!wanted)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; !rc && i < count; i++) {
         if (answer->groups[i].key.file)
             wanted[n++] = answer->groups[i].key.file;
         if (answer->groups[i].key.region)
             wanted[n++] = answer->groups[i].key.region;
     }
-    rc = n ? dft_source_names(answer->dft_source, wanted, n) : 0;
+    if (!rc)
+        rc = dft_source_names(answer->dft_source, wanted, n);
     free(wanted);
     return rc;
 }
 
-static int find_order(const struct dft_answer *answer, const char *column, struct sorting *sorting)
+int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting)
 {
-    *sorting = (struct sorting){.answer = answer, .column = -1, .key = -1};
+    *sorting = (struct dft_sorting){.answer = answer, .column = -1, .key = -1};
     if (!column)
         column = "time_ns";
     for (int i = 0; i < DFT_COLUMNS; i++)
@@ -320,25 +320,34 @@ static int find_order(const struct dft_answer *answer, const char *column, struc
     return sorting->column < 0 && sorting->key < 0 ? -EINVAL : 0;
 }
 
+int dft_order_check(const struct dft_order *order, const struct dft_query *query)
+{
+    const struct dft_answer empty = {.query = *query};
+    struct dft_sorting sorting;
+
+    return dft_order_find(&empty, order->column, &sorting);
+}
+
 int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
 {
-    struct sorting sorting;
+    struct dft_sorting sorting;
     uint32_t count = answer->count;
-    int rc = find_order(answer, column, &sorting);
+    int rc = dft_order_find(answer, column, &sorting);
 
-    if (rc || !count)
+    if (rc)
         return rc;
     if (top && top < count && sorting.column >= 0) {
-        qsort_r(answer->groups, count, sizeof *answer->groups, compare, &sorting);
+        qsort_r(answer->groups, count, sizeof *answer->groups, dft_group_compare, &sorting);
         for (count = (uint32_t)top; count < answer->count; count++)
-            if (compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
+            if (dft_group_compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
                 break;
     }
     rc = fetch_texts(answer, count);
     if (rc)
         return rc;
     sorting.with_keys = 1;
-    qsort_r(answer->groups, count, sizeof *answer->groups, compare, &sorting);
+    if (count)
+        qsort_r(answer->groups, count, sizeof *answer->groups, dft_group_compare, &sorting);
     answer->count = top && top < count ? (uint32_t)top : count;
     return 0;
 }

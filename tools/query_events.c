@@ -33,7 +33,7 @@ int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, ui
     if (!dft_filter_has_calls(asking->filter))
         return 1;
     if (!dft_names_text(asking->names, call).bytes)
-        counting->unknown = 1;
+        counting->met.unknown = 1;
     return dft_filter_call(asking->filter, call);
 }
 
@@ -138,26 +138,32 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
     return 1;
 }
 
+struct dft_group_key dft_parent_group(const struct dft_asking *asking, const struct dft_group_key *parent)
+{
+    struct dft_group_key key = {.call = parent->region, .who = parent->who, .tid = parent->tid};
+
+    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME))
+        key.call = 0;
+    if (DFT_HAS(asking, DFT_BY_OP))
+        key.op = DFT_OP_REGION;
+    if (DFT_HAS(asking, DFT_BY_CLASS))
+        key.class = 1 + DFT_CLASS_NONE;
+    return key;
+}
+
 int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint32_t who, uint32_t tid, uint64_t region,
                   uint64_t dur_ns)
 {
-    struct dft_group_key key = {.who = who, .tid = DFT_HAS(asking, DFT_BY_TID) ? tid : 0, .region = region};
-    uint32_t number;
+    struct dft_group_key parent = {.who = who, .tid = DFT_HAS(asking, DFT_BY_TID) ? tid : 0, .region = region};
 
-    if (dft_group_map_get(&counting->parents, &key, &number))
-        return -ENOMEM;
-    if (number >= counting->children_capacity) {
-        uint32_t capacity = counting->children_capacity ? 2 * counting->children_capacity : 64;
-        uint64_t *bigger = realloc(counting->children_ns, capacity * sizeof *bigger);
+    if (DFT_DIVIDED(asking)) {
+        struct dft_group_key group = dft_parent_group(asking, &parent);
+        int rc = dft_key_in_part(asking, counting, &group);
 
-        if (!bigger)
-            return -ENOMEM;
-        memset(bigger + counting->children_capacity, 0, (capacity - counting->children_capacity) * sizeof *bigger);
-        counting->children_ns = bigger;
-        counting->children_capacity = capacity;
+        if (rc != 1)
+            return rc;
     }
-    counting->children_ns[number] += dur_ns;
-    return 0;
+    return dft_tally_add_child(&counting->tally, &parent, dur_ns);
 }
 
 /* --- a batch --------------------------------------------------------------------------------------------------------
@@ -234,7 +240,12 @@ static int place(struct dft_asking *asking, struct dft_counting *counting, const
     last->passes = (uint8_t)dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key);
     if (!last->passes)
         return 0;
-    rc = dft_group_map_get(&counting->map, &key, &group);
+    rc = DFT_DIVIDED(asking) ? dft_key_in_part(asking, counting, &key) : 1;
+    if (!rc)
+        last->passes = 0;
+    if (rc != 1)
+        return rc;
+    rc = dft_group_map_get(&counting->tally.map, &key, &group);
     if (!rc)
         rc = call_position(counting, group, call->op, &last->position);
     if (rc) {
@@ -254,7 +265,7 @@ static int add(struct dft_counting *counting, const struct dft_batch *batch, uin
     groups.calls = counting->calls;
     groups.ncalls = counting->ncalls;
     groups.count = count;
-    return dft_table_add(counting->table, &groups, &position);
+    return dft_table_add(counting->tally.table, &groups, &position);
 }
 
 /* Returns 1: the event is placed, 0: it is in no group, or an error; with -EAGAIN nothing was done. */
@@ -272,8 +283,8 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
         if (placed < 0)
             return placed;
         if (placed || file_passes(asking, counting, event)) {
-            counting->events += event->calls;
-            counting->events_kept += event->calls;
+            counting->met.events += event->calls;
+            counting->met.events_kept += event->calls;
         }
     }
     if (asking->want_self && event->region &&
@@ -295,7 +306,7 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
         return rc;
     for (uint32_t i = 0; i < batch->ncalls; i++)
         call_passes[i] = (uint8_t)dft_call_passes(asking, counting, batch->calls[i].id);
-    counting->batches = 1;
+    counting->met.batches = 1;
     begin_calls(counting, batch->ncalls);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
@@ -308,7 +319,10 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
             n = 0;
             begin_calls(counting, batch->ncalls);
             if (!rc)
-                rc = count_event(asking, counting, process, batch, call_passes, event);
+                rc = dft_hand_over(asking, counting);
+            if (rc)
+                return rc;
+            rc = count_event(asking, counting, process, batch, call_passes, event);
         }
         if (rc < 0)
             return rc;
@@ -318,5 +332,6 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
             batch->events[n++].region = 0; /* the group's key has it, where it matters */
         }
     }
-    return add(counting, batch, n);
+    rc = add(counting, batch, n);
+    return rc ? rc : dft_hand_over(asking, counting);
 }

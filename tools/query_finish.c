@@ -1,14 +1,17 @@
-/* What the threads counted becomes the answer: keys get texts, equal groups are merged, percentiles and self time
+/* What was counted becomes groups of the answer: keys get texts, equal groups are merged, percentiles and self time
  * computed. One thread. */
-#include "query_inside.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int texts_of(struct dft_asking *asking, uint64_t call, struct dft_call_texts **result)
+#include "comm.h"
+#include "query_inside.h"
+
+/* `known`: only if there is a text. */
+static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, uint64_t call, int known,
+                    struct dft_call_texts **result)
 {
-    struct dft_call_texts *texts = &asking->texts[call % (sizeof asking->texts / sizeof *asking->texts)];
+    struct dft_call_texts *texts = &memory[call % DFT_CALL_TEXTS];
     struct dft_text category, name;
     char room[18];
     int rc;
@@ -16,6 +19,8 @@ static int texts_of(struct dft_asking *asking, uint64_t call, struct dft_call_te
     *result = texts;
     if (texts->call == call && call)
         return 0;
+    if (known && !dft_names_text(asking->names, call).bytes)
+        return -ENOENT;
     dft_names_call(asking->names, call, &category, &name, room);
     texts->cat = dft_name_id(category.bytes, category.length);
     texts->name = dft_name_id(name.bytes, name.length);
@@ -26,226 +31,218 @@ static int texts_of(struct dft_asking *asking, uint64_t call, struct dft_call_te
     return rc;
 }
 
-int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final)
+static int to_texts(struct dft_asking *asking, struct dft_call_texts *memory, int known, struct dft_group_key *key)
 {
     struct dft_call_texts *texts;
+    int rc;
 
-    *final = *counted;
-    final->call = 0;
-    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME))
+    if (!key->call) /* there is no such id: it has its texts, or none are asked for */
         return 0;
-    if (texts_of(asking, counted->call, &texts))
-        return -ENOMEM;
+    rc = texts_of(asking, memory, key->call, known, &texts);
+    if (rc)
+        return rc;
+    key->call = 0;
     if (DFT_HAS(asking, DFT_BY_CAT))
-        final->cat = texts->cat;
+        key->cat = texts->cat;
     if (DFT_HAS(asking, DFT_BY_NAME))
-        final->name = texts->name;
+        key->name = texts->name;
     return 0;
+}
+
+int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final)
+{
+    *final = *counted;
+    return to_texts(asking, asking->texts, 0, final);
+}
+
+int dft_known_key(struct dft_asking *asking, struct dft_call_texts *texts, struct dft_group_key *key)
+{
+    return to_texts(asking, texts, !asking->texts_tried, key);
 }
 
 /* Texts of calls, and of regions that are parents, that no block read so far had. */
 static int fetch_calls(struct dft_asking *asking)
 {
-    size_t all = 0, n = 0;
+    const struct dft_tally *total = &asking->total;
+    size_t n = 0;
     uint64_t *wanted;
     int rc;
 
     if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME) && !dft_filter_has_calls(asking->filter))
         return 0;
-    for (unsigned w = 0; w < asking->nworkers; w++)
-        all += asking->workers[w].map.count + asking->workers[w].parents.count;
-    wanted = malloc((all + 1) * sizeof *wanted);
-    if (!wanted)
-        return -ENOMEM;
-    for (unsigned w = 0; w < asking->nworkers; w++) {
-        const struct dft_counting *counting = &asking->workers[w];
-
-        for (uint32_t i = 0; i < counting->map.count; i++)
-            wanted[n++] = counting->map.keys[i].call;
-        for (uint32_t i = 0; i < counting->parents.count; i++)
-            wanted[n++] = counting->parents.keys[i].region;
-    }
-    rc = dft_source_names(asking->source, wanted, n);
+    wanted = malloc(((size_t)total->map.count + total->parents.count + 1) * sizeof *wanted);
+    rc = dft_comm_agree(wanted ? 0 : -ENOMEM);
+    for (uint32_t i = 0; !rc && i < total->map.count; i++)
+        wanted[n++] = total->map.keys[i].call;
+    for (uint32_t i = 0; !rc && i < total->parents.count; i++)
+        wanted[n++] = total->parents.keys[i].region;
+    if (!rc)
+        rc = dft_source_names(asking->source, wanted, n);
     free(wanted);
     return rc;
 }
 
-/* One thread's rows into the table of the answer. */
-static int merge_worker(struct dft_asking *asking, struct dft_counting *counting, struct dft_group_map *map,
-                        struct dft_table *table)
+/* Groups that texts made one are merged. */
+static int merge_equal(struct dft_asking *asking, const uint32_t *numbers)
 {
-    uint32_t *numbers = malloc((counting->map.count + 1) * sizeof *numbers), count;
+    struct dft_tally merged = {0};
     struct dft_row *rows;
+    uint32_t count;
+    int rc = dft_tally_init(&merged, asking->histograms);
+
+    if (!rc)
+        rc = dft_table_rows(asking->total.table, &rows, &count);
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
+        rc = dft_table_merge(merged.table, &rows[i]);
+    }
+    dft_table_destroy(asking->total.table);
+    asking->total.table = merged.table;
+    return rc;
+}
+
+static int finish_keys(struct dft_asking *asking)
+{
+    struct dft_group_map *map = &asking->total.map, final = {0};
+    uint32_t *numbers = malloc((map->count + 1u) * sizeof *numbers);
     int rc = numbers ? 0 : -ENOMEM;
 
-    for (uint32_t i = 0; !rc && i < counting->map.count; i++) {
-        struct dft_group_key final;
+    for (uint32_t i = 0; !rc && i < map->count; i++) {
+        struct dft_group_key key;
 
-        rc = dft_final_key(asking, &counting->map.keys[i], &final);
+        rc = dft_final_key(asking, &map->keys[i], &key);
         if (!rc)
-            rc = dft_group_map_get(map, &final, &numbers[i]);
+            rc = dft_group_map_get(&final, &key, &numbers[i]);
     }
-    if (!rc)
-        rc = dft_table_rows(counting->table, &rows, &count);
-    for (uint32_t i = 0; !rc && i < count; i++) {
-        rows[i].interval = 0;
-        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
-        rc = dft_table_merge(table, &rows[i]);
-    }
+    if (!rc && final.count < map->count)
+        rc = merge_equal(asking, numbers);
     free(numbers);
-    dft_table_destroy(counting->table);
-    counting->table = NULL;
+    dft_group_map_fini(map);
+    *map = final;
     return rc;
 }
 
 /* Histograms outlive the table when they are asked for. */
 static int reserve_bins(struct dft_answer *answer, const struct dft_row *rows, uint32_t count)
 {
-    size_t all = 0;
+    size_t all = answer->nbins;
+    struct dft_bin *bigger;
 
     if (!answer->query.bins)
         return 0;
     for (uint32_t i = 0; i < count; i++)
         all += rows[i].kind == DFT_ROW_HISTOGRAM ? rows[i].ndurations : 0;
-    answer->bins = malloc((all + 1) * sizeof *answer->bins);
-    return answer->bins ? 0 : -ENOMEM;
-}
-
-static void keep_bins(struct dft_answer *answer, struct dft_group *group, const struct dft_row *row, size_t *used)
-{
-    memcpy(answer->bins + *used, row->durations, row->ndurations * sizeof *row->durations);
-    group->bins = answer->bins + *used;
-    group->nbins = row->ndurations;
-    *used += row->ndurations;
-}
-
-static int fill_groups(struct dft_answer *answer, const struct dft_group_map *map, struct dft_table *table)
-{
-    struct dft_row *rows;
-    size_t nbins = 0;
-    uint32_t count;
-    int rc = dft_table_rows(table, &rows, &count);
-
-    answer->groups = calloc(map->count + 1u, sizeof *answer->groups);
-    if (rc || !answer->groups || reserve_bins(answer, rows, count))
+    bigger = reallocarray(answer->bins, all + 1, sizeof *bigger);
+    if (!bigger)
         return -ENOMEM;
-    answer->count = map->count;
+    answer->bins = bigger;
+    return 0;
+}
+
+static void take_histogram(struct dft_answer *answer, struct dft_group *group, const struct dft_row *row)
+{
+    const struct dft_metrics *m = &group->metrics;
+
+    group->p50 = dft_percentile(row->durations, row->ndurations, 50, m->dur_min, m->dur_max);
+    group->p95 = dft_percentile(row->durations, row->ndurations, 95, m->dur_min, m->dur_max);
+    group->p99 = dft_percentile(row->durations, row->ndurations, 99, m->dur_min, m->dur_max);
+    if (!answer->bins)
+        return;
+    memcpy(answer->bins + answer->nbins, row->durations, row->ndurations * sizeof *row->durations);
+    group->bins_at = answer->nbins;
+    group->nbins = row->ndurations;
+    answer->nbins += row->ndurations;
+}
+
+/* The groups of the tally behind those of the answer. */
+static int fill_groups(struct dft_asking *asking, struct dft_answer *answer)
+{
+    const struct dft_group_map *map = &asking->total.map;
+    struct dft_group *groups = reallocarray(answer->groups, (size_t)answer->count + map->count + 1, sizeof *groups);
+    struct dft_row *rows;
+    uint32_t count;
+
+    if (!groups)
+        return -ENOMEM;
+    answer->groups = groups;
+    groups += answer->count;
+    if (dft_table_rows(asking->total.table, &rows, &count) || reserve_bins(answer, rows, count))
+        return -ENOMEM;
+    memset(groups, 0, map->count * sizeof *groups);
     for (uint32_t i = 0; i < map->count; i++) {
-        answer->groups[i].key = map->keys[i];
-        dft_metrics_clear(&answer->groups[i].metrics);
+        groups[i].key = map->keys[i];
+        dft_metrics_clear(&groups[i].metrics);
     }
     /* Call rows come first: a histogram's percentiles find their minimum and maximum. */
     for (uint32_t i = 0; i < count; i++) {
-        struct dft_group *group = &answer->groups[DFT_GROUP(rows[i].subject)];
+        struct dft_group *group = &groups[DFT_GROUP(rows[i].subject)];
 
-        if (rows[i].kind == DFT_ROW_CALL) {
+        if (rows[i].kind == DFT_ROW_CALL)
             group->metrics = rows[i].metrics;
-        } else if (rows[i].kind == DFT_ROW_HISTOGRAM) {
-            const struct dft_metrics *m = &group->metrics;
-
-            if (answer->bins)
-                keep_bins(answer, group, &rows[i], &nbins);
-            group->p50 = dft_percentile(rows[i].durations, rows[i].ndurations, 50, m->dur_min, m->dur_max);
-            group->p95 = dft_percentile(rows[i].durations, rows[i].ndurations, 95, m->dur_min, m->dur_max);
-            group->p99 = dft_percentile(rows[i].durations, rows[i].ndurations, 99, m->dur_min, m->dur_max);
-        }
+        else if (rows[i].kind == DFT_ROW_HISTOGRAM)
+            take_histogram(answer, group, &rows[i]);
     }
     return 0;
 }
 
 /* Takes the time of what is directly inside regions from the groups that the regions belong to. */
-static int take_children(struct dft_asking *asking, struct dft_counting *counting, struct dft_answer *answer,
-                         const struct dft_group_map *map)
+static int take_children(struct dft_asking *asking, struct dft_group *groups)
 {
-    for (uint32_t i = 0; i < counting->parents.count; i++) {
-        const struct dft_group_key *parent = &counting->parents.keys[i];
-        struct dft_group_key key = {.call = parent->region, .who = parent->who, .tid = parent->tid}, final;
+    const struct dft_tally *total = &asking->total;
+
+    for (uint32_t i = 0; i < total->parents.count; i++) {
+        const struct dft_group_key *parent = &total->parents.keys[i];
+        struct dft_group_key key = dft_parent_group(asking, parent), final;
         int64_t number;
 
         if (asking->filter->nfiles || !dft_filter_call(asking->filter, parent->region))
             continue;
-        if (DFT_HAS(asking, DFT_BY_OP))
-            key.op = DFT_OP_REGION;
-        if (DFT_HAS(asking, DFT_BY_CLASS))
-            key.class = 1 + DFT_CLASS_NONE;
         if (dft_final_key(asking, &key, &final))
             return -ENOMEM;
-        number = dft_group_map_find(map, &final);
+        number = dft_group_map_find(&total->map, &final);
         if (number >= 0)
             /* Sums of a damaged row may be any number: they wrap. */
-            answer->groups[number].self_ns =
-                (int64_t)((uint64_t)answer->groups[number].self_ns - counting->children_ns[i]);
+            groups[number].self_ns = (int64_t)((uint64_t)groups[number].self_ns - total->children_ns[i]);
     }
     return 0;
 }
 
-static int self_times(struct dft_asking *asking, struct dft_answer *answer, const struct dft_group_map *map)
+static int self_times(struct dft_asking *asking, struct dft_group *groups, uint32_t count)
 {
-    int rc = 0;
-
-    answer->has_self = asking->want_self;
-    for (uint32_t i = 0; i < answer->count; i++)
-        answer->groups[i].self_ns = (int64_t)answer->groups[i].metrics.dur_sum;
-    for (unsigned w = 0; !rc && asking->want_self && w < asking->nworkers; w++)
-        rc = take_children(asking, &asking->workers[w], answer, map);
-    return rc;
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].self_ns = (int64_t)groups[i].metrics.dur_sum;
+    return asking->want_self ? take_children(asking, groups) : 0;
 }
 
 /* A row may hold nothing but time that goes on from an earlier interval: that is no group. */
-static void drop_empty(struct dft_answer *answer)
+static void keep_groups(struct dft_answer *answer, uint32_t count)
 {
+    struct dft_group *groups = answer->groups + answer->count;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < answer->count; i++)
-        if (answer->groups[i].metrics.count)
-            answer->groups[n++] = answer->groups[i];
-    answer->count = answer->found = n;
+    for (uint32_t i = 0; i < count; i++)
+        if (groups[i].metrics.count)
+            groups[n++] = groups[i];
+    answer->count += n;
+    answer->found += n;
     for (uint32_t i = 0; i < n; i++)
-        answer->all_ns += !answer->has_self               ? answer->groups[i].metrics.dur_sum
-                          : answer->groups[i].self_ns > 0 ? (uint64_t)answer->groups[i].self_ns
-                                                          : 0;
-}
-
-static int has_aggregates_only(const struct dft_asking *asking)
-{
-    size_t count;
-    const struct dft_block *blocks = dft_source_blocks(asking->source, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS))
-            return 1;
-    return 0;
+        answer->all_ns += !answer->has_self       ? groups[i].metrics.dur_sum
+                          : groups[i].self_ns > 0 ? (uint64_t)groups[i].self_ns
+                                                  : 0;
 }
 
 int dft_query_finish(struct dft_asking *asking, struct dft_answer *answer)
 {
-    struct dft_group_map map = {0};
-    struct dft_table *table = dft_table_create(DFT_QUERY_INTERVAL, asking->query.percentiles ? DFT_KEEP_HISTOGRAMS : 0);
-    int rc = table ? fetch_calls(asking) : -ENOMEM;
+    int rc = fetch_calls(asking);
 
-    answer->query = asking->query;
-    answer->dft_source = asking->source;
-    for (unsigned w = 0; !rc && w < asking->nworkers; w++) {
-        const struct dft_counting *counting = &asking->workers[w];
-
-        answer->events += counting->events;
-        answer->events_kept += counting->events_kept;
-        answer->unsplit += counting->unsplit;
-        rc = merge_worker(asking, &asking->workers[w], &map, table);
-    }
     if (!rc)
-        rc = fill_groups(answer, &map, table);
+        rc = finish_keys(asking);
     if (!rc)
-        rc = self_times(asking, answer, &map);
-    answer->has_percentiles = asking->query.percentiles && answer->source != DFT_ANSWER_FILES;
-    if (!rc && asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking)) {
-        answer->has_union = 1;
-        rc = dft_count_union(asking, answer, &map);
-    }
-    drop_empty(answer);
-    answer->who = asking->who;
-    asking->who = NULL;
-    dft_group_map_fini(&map);
-    dft_table_destroy(table);
-    return rc;
+        rc = fill_groups(asking, answer);
+    if (!rc)
+        rc = self_times(asking, answer->groups + answer->count, asking->total.map.count);
+    if (!rc)
+        keep_groups(answer, asking->total.map.count);
+    dft_tally_fini(&asking->total);
+    return dft_comm_agree(rc);
 }

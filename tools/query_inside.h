@@ -2,12 +2,12 @@
 #ifndef DFT_QUERY_INSIDE_H
 #define DFT_QUERY_INSIDE_H
 
-#include "group_map.h"
-#include "query.h"
+#include <pthread.h>
 
-/* Any interval that is a group's does the same: the interval is in the key. Long enough for few boundaries. */
-#define DFT_QUERY_INTERVAL DFT_INTERVAL_NS_MAX
-#define DFT_MEMO           4096u
+#include "query.h"
+#include "query_tally.h"
+
+#define DFT_MEMO 4096u
 
 /* What is known of a file id: does it pass, what is it grouped by. */
 struct dft_memo {
@@ -19,23 +19,38 @@ struct dft_memo {
 struct dft_call_texts {
     uint64_t call, cat, name;
 };
+#define DFT_CALL_TEXTS 256u /* the last calls met */
 
 /* The last group of the rows of a block, by region and subject. */
 struct dft_row_memo {
     uint64_t region, subject, time;
-    uint32_t number; /* of the group */
+    uint32_t number; /* of the group; DFT_NO_GROUP: it is not counted now */
     uint32_t block;  /* which block it holds for */
 };
 #define DFT_ROW_MEMO 256u
+#define DFT_NO_GROUP UINT32_MAX
+
+/* A share of the keys: those whose hash is `residue` modulo `modulus`, a power of two. */
+struct dft_part {
+    uint32_t residue, modulus;
+};
+
+/* What was met while counting, whether or not it belonged to a group: numbers that add up over threads and ranks. */
+struct dft_met {
+    uint64_t events, events_kept, unsplit;
+    uint64_t inexact;     /* a row did not fit the question */
+    uint64_t batches;     /* events were counted */
+    uint64_t file_rows;   /* ... and rows of files */
+    uint64_t unknown;     /* the text of a call that is asked about was not known */
+    uint64_t undecidable; /* events of calls whose text must be known to say whether their key is in the part */
+};
 
 /* One thread's part. */
 struct dft_counting {
-    struct dft_group_map map;     /* of groups */
-    struct dft_table *table;      /* call and histogram rows whose subject is the group's number */
-    struct dft_group_map parents; /* who, tid, region */
-    uint64_t *children_ns;        /* of each parent: time of the events directly inside */
-    uint32_t children_capacity;
-    uint64_t events, events_kept, unsplit;
+    struct dft_tally tally;
+    struct dft_met met;
+    struct dft_group_map unknown_calls; /* those that were undecidable */
+    struct dft_call_texts texts[DFT_CALL_TEXTS];
     struct dft_memo *memo;
     struct dft_row_memo rows[DFT_ROW_MEMO];
     uint32_t block; /* blocks of rows so far */
@@ -45,10 +60,6 @@ struct dft_counting {
     struct dft_call_group *of_call; /* of each call of the batch: the last group */
     uint32_t of_call_capacity;
     uint32_t *call_slots; /* (group, op) -> position + 1 in calls */
-    uint8_t inexact;      /* a row did not fit the question */
-    uint8_t batches;      /* events were counted */
-    uint8_t unknown;      /* the text of a call that is asked about was not known */
-    uint8_t file_rows;
 };
 
 struct dft_asking {
@@ -65,16 +76,29 @@ struct dft_asking {
     uint32_t nwho;
     struct dft_counting *workers;
     unsigned nworkers;
-    struct dft_call_texts texts[256]; /* the last calls met by dft_final_key */
+    struct dft_call_texts texts[DFT_CALL_TEXTS]; /* of dft_final_key */
+    /* The groups of one part of the keys at a time; query_parts.c. */
+    size_t budget, share; /* bytes for the groups of a part, and for those that one thread has not handed over yet */
+    struct dft_part part; /* the one that is counted */
+    uint64_t *members;    /* if not NULL: only keys with these hashes, ascending, are counted */
+    uint64_t nmembers;
+    int histograms; /* are kept */
+    struct dft_part *parts;
+    uint32_t nparts;
+    int texts_tried; /* what is unknown now is nowhere */
+    pthread_mutex_t lock;
+    struct dft_tally total;
+    struct dft_met met;
 };
 
-/* A group's number as the subject of a row, and back: ids are never 0. */
-#define DFT_SUBJECT(group)    ((uint64_t)(group) + 1)
-#define DFT_GROUP(subject)    ((subject)-1)
 #define DFT_HAS(asking, by)   ((asking)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
 #define DFT_HAS_FILES(asking) ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
-#define DFT_NOT_EXACT         1 /* what ends a visit whose rows do not answer */
+/* Are there keys that are not counted now? */
+#define DFT_DIVIDED(asking)   ((asking)->part.modulus > 1 || (asking)->members)
+/* What ends a visit: rows do not answer; the groups of this part do not fit. */
+#define DFT_NOT_EXACT         1
+#define DFT_TOO_MANY          2
 
 /* query_rows.c */
 int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
@@ -91,11 +115,39 @@ int dft_event_counts(const struct dft_event *event, uint8_t op);
 int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call);
 int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint32_t who, uint32_t tid, uint64_t region,
                   uint64_t dur_ns);
-/* query_union.c: busy_union_ns of all groups of an answer; `map` finds the group of a final key. */
-int dft_count_union(struct dft_asking *asking, struct dft_answer *answer, const struct dft_group_map *map);
-/* query_finish.c: the key of an answer's group from that of a counted one. */
+/* The counted key of the group that a parent (who, tid, region) belongs to. */
+struct dft_group_key dft_parent_group(const struct dft_asking *asking, const struct dft_group_key *parent);
+/* query_union.c: busy_union_ns of all groups of the answer. Collective. */
+int dft_count_union(struct dft_asking *asking, struct dft_answer *answer);
+/* query_finish.c: the key of an answer's group from that of a counted one (a final one stays as it is). */
 int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final);
-/* All that was counted into the answer. */
+/* The final key with a memory of calls that is the caller's own. -ENOENT: a text is not known. */
+int dft_known_key(struct dft_asking *asking, struct dft_call_texts *texts, struct dft_group_key *key);
+/* What was counted, on rank 0, into groups of the answer, behind those that are there; nothing is left of it. */
 int dft_query_finish(struct dft_asking *asking, struct dft_answer *answer);
+
+/* query_parts.c: counts the groups of a part into asking->total (on rank 0 those of all ranks). Returns 0, DFT_TOO_MANY
+ * (the part has been split in two in asking->parts; nothing was counted) or -errno. Collective. */
+int dft_count_part(struct dft_asking *asking, uint32_t part);
+/* Is the key in the part that is counted? Returns 1 (and where that took texts, the key is final now), 0 or -errno. */
+int dft_key_in_part(struct dft_asking *asking, struct dft_counting *counting, struct dft_group_key *key);
+/* Hands over what a thread has counted when that is much. Groups have other numbers then. 0, DFT_TOO_MANY or -ENOMEM. */
+int dft_hand_over(struct dft_asking *asking, struct dft_counting *counting);
+/* query_window.c: the first groups in order, when they do not fit at once. The asking is the answer's then; dft_windows_end
+ * (also without windows) ends it. */
+int dft_windows_begin(struct dft_asking *asking, const struct dft_order *order, struct dft_answer *answer);
+void dft_windows_end(struct dft_answer *answer);
+/* query_columns.c: orders. */
+struct dft_sorting {
+    const struct dft_answer *answer;
+    int column;    /* enum dft_column, or -1 */
+    int key;       /* enum dft_by, or -1 */
+    int with_keys; /* ties by keys, and order by a key */
+};
+int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting);
+int dft_group_compare(const void *left, const void *right, void *sorting);
+/* query.c */
+void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer);
+void dft_asking_end(struct dft_asking *asking);
 
 #endif

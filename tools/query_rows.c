@@ -73,7 +73,7 @@ static int add(struct dft_counting *counting, struct dft_row *row, uint32_t grou
     row->interval = 0;
     row->region = 0;
     row->subject = DFT_SUBJECT(group);
-    return dft_table_merge(counting->table, row);
+    return dft_table_merge(counting->tally.table, row);
 }
 
 static int merge(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
@@ -87,7 +87,7 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
 
     if (!is_file && memo->block == counting->block && memo->region == row->region && memo->subject == row->subject &&
         memo->time == interval)
-        return add(counting, row, memo->number);
+        return memo->number == DFT_NO_GROUP ? 0 : add(counting, row, memo->number);
     key_of(asking, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
         struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
@@ -98,12 +98,15 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
         key.file = with_file.file;
         row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
     }
-    rc = dft_group_map_get(&counting->map, &key, &number);
+    rc = DFT_DIVIDED(asking) ? dft_key_in_part(asking, counting, &key) : 1;
+    number = DFT_NO_GROUP;
+    if (rc == 1)
+        rc = dft_group_map_get(&counting->tally.map, &key, &number);
     if (rc)
         return rc;
     if (!is_file)
         *memo = (struct dft_row_memo){row->region, row->subject, interval, number, counting->block};
-    return add(counting, row, number);
+    return number == DFT_NO_GROUP ? 0 : add(counting, row, number);
 }
 
 static int count_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
@@ -120,19 +123,19 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
     if (row->kind != DFT_ROW_FILE && !dft_call_passes(asking, counting, row->subject))
         return 0;
     if (is_call && !asking->filter->nfiles) {
-        counting->events += row->metrics.count;
+        counting->met.events += row->metrics.count;
         if (block->use & DFT_IN_BOTH)
-            counting->events_kept += row->metrics.count;
+            counting->met.events_kept += row->metrics.count;
     }
     if (is_call && kind < 0)
-        counting->unsplit += row->metrics.count;
+        counting->met.unsplit += row->metrics.count;
     if (kind < 0)
         return 0;
     if (row->kind == DFT_ROW_FILE && asking->filter->nfiles)
-        counting->events += row->metrics.count;
+        counting->met.events += row->metrics.count;
     if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
         return 0;
-    if (row->kind == DFT_ROW_HISTOGRAM && !asking->query.percentiles)
+    if (row->kind == DFT_ROW_HISTOGRAM && !asking->histograms)
         return 0;
     return merge(asking, counting, block, row, time);
 }
@@ -147,7 +150,7 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
         return 0;
     counting->block++;
     if (kind == DFT_ROW_FILE)
-        counting->file_rows = 1;
+        counting->met.file_rows = 1;
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         struct dft_row *row = &buckets->rows[i];
         struct row_time time = time_of(row, buckets->interval_ns);
@@ -160,9 +163,13 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
             is_cut(asking, &time)) {
             if (asking->rows_only)
                 return DFT_NOT_EXACT;
-            counting->inexact = 1;
+            counting->met.inexact = 1;
         }
         rc = count_row(asking, counting, block, row, &time, kind);
+        if (rc == -EINVAL) /* bins that no value has: the row says nothing */
+            rc = 0;
+        if (!rc)
+            rc = dft_hand_over(asking, counting);
     }
-    return rc == -EINVAL ? 0 : rc;
+    return rc;
 }

@@ -1,4 +1,5 @@
 /* busy_union_ns: how long at least one event of a group was going on, by a sweep over all events in order of start. */
+#include "comm.h"
 #include "query_inside.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 struct sweeping {
     struct dft_asking *asking;
     struct dft_answer *answer;
-    const struct dft_group_map *map;
+    struct dft_group_map map;
     struct dft_counting counting; /* only its memo */
 };
 
@@ -28,8 +29,8 @@ static int sweep(void *context, const struct dft_event_at *at)
     rc = dft_final_key(sweeping->asking, &key, &final);
     if (rc)
         return rc;
-    number = dft_group_map_find(sweeping->map, &final);
-    if (number < 0 || number >= (int64_t)sweeping->answer->count)
+    number = dft_group_map_find(&sweeping->map, &final);
+    if (number < 0)
         return 0;
     group = &sweeping->answer->groups[number];
     if (end < event->start_ns)
@@ -43,15 +44,27 @@ static int sweep(void *context, const struct dft_event_at *at)
     return 0;
 }
 
-int dft_count_union(struct dft_asking *asking, struct dft_answer *answer, const struct dft_group_map *map)
+int dft_count_union(struct dft_asking *asking, struct dft_answer *answer)
 {
-    struct sweeping sweeping = {.asking = asking, .answer = answer, .map = map};
-    int rc;
+    struct sweeping *sweeping = calloc(1, sizeof *sweeping);
+    uint32_t number;
+    int rc = sweeping ? 0 : -ENOMEM;
 
-    sweeping.counting.memo = calloc(DFT_MEMO, sizeof *sweeping.counting.memo);
-    if (!sweeping.counting.memo)
-        return -ENOMEM;
-    rc = dft_source_ordered(asking->source, asking->filter, sweep, &sweeping);
-    free(sweeping.counting.memo);
+    if (!rc) {
+        sweeping->asking = asking;
+        sweeping->answer = answer;
+        sweeping->counting.memo = calloc(DFT_MEMO, sizeof *sweeping->counting.memo);
+        rc = sweeping->counting.memo ? 0 : -ENOMEM;
+    }
+    for (uint32_t i = 0; !rc && i < answer->count; i++) /* each key is there once: its number is that of the group */
+        rc = dft_group_map_get(&sweeping->map, &answer->groups[i].key, &number);
+    rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = dft_source_ordered(asking->source, asking->filter, sweep, sweeping);
+    if (sweeping) {
+        dft_group_map_fini(&sweeping->map);
+        free(sweeping->counting.memo);
+    }
+    free(sweeping);
     return rc;
 }

@@ -242,6 +242,8 @@ struct dft_names *dft_source_names_table(const struct dft_source *source);
 /* Fetches the texts of all names (wanted == NULL), or of `count` ids; those already there cost nothing. Stops reading
  * when all wanted ones were found. Returns 0 or -ENOMEM; names whose text is nowhere stay unknown. */
 int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count);
+/* The same into a table of the caller's, for texts that are not to stay: those that the source's table has not. */
+int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count);
 /* Fetches what BUCKETS and NAMES blocks alone hold: mostly all names of calls and regions, for a fraction of the work.
  * */
 int dft_source_names_of_rows(struct dft_source *source);

@@ -166,7 +166,8 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     if (!fetching->wanted)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
-        if (wanted[i] && !dft_names_text(source->names, wanted[i]).bytes)
+        if (wanted[i] && !dft_names_text(source->names, wanted[i]).bytes &&
+            !dft_names_text(fetching->into, wanted[i]).bytes)
             fetching->wanted[all++] = wanted[i];
     qsort(fetching->wanted, all, sizeof *fetching->wanted, by_id);
     for (size_t i = 0; i < all; i++)
@@ -192,6 +193,13 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
     if (!rc)
         atomic_store(&source->all_names, 1);
     return rc;
+}
+
+int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count)
+{
+    struct fetching fetching = {.source = source, .into = names};
+
+    return atomic_load(&source->all_names) ? 0 : fetch_wanted(&fetching, wanted, count);
 }
 
 int dft_source_names_of_rows(struct dft_source *source)

@@ -23,16 +23,11 @@ const char *dft_answer_source_name(enum dft_answer_source source)
 }
 
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
-                    struct dft_answer *answer)
+                    uint64_t at_once, struct dft_answer *answer)
 {
-    int rc = dft_query_run(summary->source, &summary->options->filter, query, answer);
+    const struct dft_order order = {.column = sort, .top = top, .at_once = at_once};
 
-    if (rc)
-        return rc;
-    rc = dft_answer_sort(answer, sort, top);
-    if (rc)
-        dft_answer_fini(answer);
-    return rc;
+    return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
 }
 
 static int parse_keys(struct dft_summary *summary)
@@ -61,9 +56,9 @@ static int parse_keys(struct dft_summary *summary)
 /* Wrong columns are found before the work, not after it. */
 static int check_sort(const struct dft_summary *summary)
 {
-    struct dft_answer empty = {.query = summary->query};
+    const struct dft_order order = {.column = summary->options->sort};
 
-    if (!summary->options->sort || !dft_answer_sort(&empty, summary->options->sort, 1))
+    if (!dft_order_check(&order, &summary->query))
         return 0;
     fprintf(stderr, "dftmerge summary: --sort %s: no such column. There are the keys of --by, and",
             summary->options->sort);

@@ -43,9 +43,13 @@ int dft_summary_json(struct dft_summary *summary);
 int dft_summary_csv(struct dft_summary *summary);
 int dft_summary_text(struct dft_summary *summary);
 
-/* Answers a question and sorts. `sort` NULL: time. */
+/* Lines of a table that are aligned with each other: a longer one is given as several. */
+#define DFT_SUMMARY_LINES 100000u
+
+/* Answers a question, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next; `at_once` is as in
+ * dft_order. */
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
-                    struct dft_answer *answer);
+                    uint64_t at_once, struct dft_answer *answer);
 /* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */
 int dft_summary_table(const struct dft_summary *summary, const struct dft_answer *answer);
 int dft_summary_ranks(struct dft_summary *summary);

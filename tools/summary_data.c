@@ -48,7 +48,7 @@ static void json_key(struct dft_json *json, const struct dft_answer *answer, con
         struct dft_text category, region;
         char room[18];
 
-        dft_names_call(dft_source_names_table(answer->dft_source), group->key.region, &category, &region, room);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, room);
         dft_json_text(json, "region_cat", category.bytes, category.length);
     }
     if (value.type == DFT_KEY_NULL)
@@ -97,7 +97,7 @@ int dft_summary_json(struct dft_summary *summary)
     int rc;
 
     query.percentiles = query.busy_union = 1;
-    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, &answer);
+    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
     dft_json_init(&json, stdout, 1);
@@ -108,14 +108,16 @@ int dft_summary_json(struct dft_summary *summary)
     json_losses(&json, &summary->job);
     dft_json_string(&json, "source", dft_answer_source_name(answer.source));
     dft_json_array(&json, "groups");
-    for (uint32_t i = 0; i < answer.count; i++)
-        json_group(&json, &answer, &answer.groups[i]);
+    do
+        for (uint32_t i = 0; i < answer.count; i++)
+            json_group(&json, &answer, &answer.groups[i]);
+    while ((rc = dft_answer_next(&answer)) > 0);
     dft_json_end_array(&json);
     json_notes(&json, summary->source);
     dft_json_end_object(&json);
     putchar('\n');
     dft_answer_fini(&answer);
-    return 0;
+    return rc;
 }
 
 static void csv_group(const struct dft_answer *answer, const struct dft_group *group)
@@ -151,15 +153,17 @@ int dft_summary_csv(struct dft_summary *summary)
     int rc;
 
     query.percentiles = query.busy_union = 1;
-    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, &answer);
+    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
     for (unsigned i = 0; i < answer.query.nby; i++)
         printf("%s,", dft_by_name((enum dft_by)answer.query.by[i]));
     for (int c = 0; c < DFT_COLUMNS; c++)
         printf("%s%c", dft_column_name((enum dft_column)c), c + 1 < DFT_COLUMNS ? ',' : '\n');
-    for (uint32_t i = 0; i < answer.count; i++)
-        csv_group(&answer, &answer.groups[i]);
+    do
+        for (uint32_t i = 0; i < answer.count; i++)
+            csv_group(&answer, &answer.groups[i]);
+    while ((rc = dft_answer_next(&answer)) > 0);
     dft_answer_fini(&answer);
-    return 0;
+    return rc;
 }

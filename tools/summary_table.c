@@ -126,7 +126,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
     return rc;
 }
 
-int dft_summary_table(const struct dft_summary *summary, const struct dft_answer *answer)
+static int print_lines(const struct dft_summary *summary, const struct dft_answer *answer)
 {
     struct dft_grid_column columns[DFT_TABLE_COLUMNS + DFT_BY_COUNT] = {0};
     unsigned nby = answer->query.nby < DFT_TABLE_COLUMNS - CELLS ? answer->query.nby : DFT_TABLE_COLUMNS - CELLS;
@@ -163,6 +163,21 @@ int dft_summary_table(const struct dft_summary *summary, const struct dft_answer
     if (!rc)
         dft_grid_print(grid, stdout);
     dft_grid_destroy(grid);
+    return rc;
+}
+
+int dft_summary_table(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    struct dft_answer piece = *answer;
+    int rc = 0;
+
+    do {
+        uint32_t left = answer->count - (uint32_t)(piece.groups - answer->groups);
+
+        piece.count = left < DFT_SUMMARY_LINES ? left : DFT_SUMMARY_LINES;
+        rc = print_lines(summary, &piece);
+        piece.groups += piece.count;
+    } while (!rc && piece.groups < answer->groups + answer->count);
     return rc;
 }
 
@@ -240,10 +255,13 @@ int dft_summary_ranks(struct dft_summary *summary)
     uint32_t top = summary->options->top ? (uint32_t)summary->options->top : TOP_RANKS, count;
     struct dft_answer answer;
     struct rank_line *lines;
-    int rc = dft_summary_ask(summary, &query, "rank", 0, &answer);
+    int rc = dft_query_run(summary->source, &summary->options->filter, &query, &answer);
 
     if (rc)
         return rc;
+    rc = dft_answer_sort(&answer, "rank", 0);
+    if (rc)
+        goto out;
     lines = calloc(answer.count + 1u, sizeof *lines);
     rc = lines ? 0 : -ENOMEM;
     count = lines ? collect_ranks(&answer, lines) : 0;
@@ -257,6 +275,7 @@ int dft_summary_ranks(struct dft_summary *summary)
             dft_summary_last_line(summary, &answer);
     }
     free(lines);
+out:
     dft_answer_fini(&answer);
     return rc;
 }

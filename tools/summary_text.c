@@ -77,7 +77,7 @@ struct classes {
 static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
 {
     struct dft_query query = {.by = {DFT_BY_CLASS}, .nby = 1};
-    int rc = dft_summary_ask(summary, &query, NULL, 0, answer);
+    int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 
     memset(classes, 0, sizeof *classes);
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
@@ -169,13 +169,12 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
 
-static void print_title(const char *title, const struct dft_answer *answer)
+static void print_title(const char *title, const struct dft_answer *answer, uint64_t top)
 {
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
-    if (answer->count < answer->found)
-        printf("\n%s (the first %s of %s)\n", title, dft_text_count(a, answer->count),
-               dft_text_count(b, answer->found));
+    if (top < answer->found)
+        printf("\n%s (the first %s of %s)\n", title, dft_text_count(a, top), dft_text_count(b, answer->found));
     else
         printf("\n%s\n", title);
 }
@@ -185,15 +184,20 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
 {
     const struct dft_options *options = summary->options;
     struct dft_answer answer;
-    int rc = dft_summary_ask(summary, query, options->sort, options->top ? options->top : top, &answer);
+    int rc;
 
+    if (options->top)
+        top = options->top;
+    rc = dft_summary_ask(summary, query, options->sort, top, DFT_SUMMARY_LINES, &answer);
     if (rc == -EINVAL) /* the column to sort by is a key of another table */
-        rc = dft_summary_ask(summary, query, NULL, options->top ? options->top : top, &answer);
+        rc = dft_summary_ask(summary, query, NULL, top, DFT_SUMMARY_LINES, &answer);
     if (rc)
         return rc;
     if (answer.count || even_empty) {
-        print_title(title, &answer);
-        rc = dft_summary_table(summary, &answer);
+        print_title(title, &answer, top);
+        do
+            rc = dft_summary_table(summary, &answer);
+        while (!rc && (rc = dft_answer_next(&answer)) > 0);
         if (!rc)
             dft_summary_last_line(summary, &answer);
     }

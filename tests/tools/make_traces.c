@@ -8,7 +8,8 @@
  * EVENTS (names and aggregates only). start=SECONDS of the first process. end=0: no END record. slow=1: events far
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
- * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are. */
+ * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
+ * many=N: events are on N files in turn. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts;
+        live, lossy, reverse, texts, many;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -63,6 +64,7 @@ static const struct {
     {"slow", &settings.slow},
     {"same_time", &settings.same_time},
     {"reverse", &settings.reverse},
+    {"many", &settings.many},
     {"live", &settings.live},
     {"lossy", &settings.lossy},
     {"texts", &settings.texts},
@@ -144,6 +146,7 @@ static void put(long length, const void *const *block)
 struct walk {
     uint64_t now;
     struct dft_event *events;
+    uint32_t *files; /* of each event: its number, where there are many */
     struct dft_arg *args;
     uint32_t count, nargs;
     uint64_t open_regions[REGIONS_MAX], region_starts[REGIONS_MAX];
@@ -191,6 +194,26 @@ static void set_data(struct dft_event *event, uint8_t op)
     event->bits = (uint8_t)(random_below(2) ? DFT_BIT_SEQUENTIAL : 0);
 }
 
+#define MANY_LENGTH 48
+
+static struct dft_name many_file(uint32_t number, char text[MANY_LENGTH])
+{
+    int length = snprintf(text, MANY_LENGTH, "/data/many/%03u/a-file-of-many-%08u", number % 997, number);
+
+    return name_of((struct dft_text){text, (uint32_t)length});
+}
+
+static uint64_t some_file(struct walk *walk)
+{
+    static uint32_t turn;
+    char text[MANY_LENGTH];
+
+    if (!settings.many)
+        return files[random_below(FILES)].id;
+    walk->files[walk->count - 1] = turn++ % (uint32_t)settings.many;
+    return many_file(walk->files[walk->count - 1], text).id;
+}
+
 static void call_event(struct walk *walk)
 {
     uint32_t call = (uint32_t)random_below(CALLS);
@@ -210,7 +233,7 @@ static void call_event(struct walk *walk)
         event->dur_ns = 0;
     }
     if (class != DFT_CLASS_NONE)
-        event->file = files[random_below(FILES)].id;
+        event->file = some_file(walk);
     if (op == DFT_OP_RENAME)
         event->file2 = files[random_below(FILES)].id;
     if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE)
@@ -297,12 +320,23 @@ static void put_rows(const struct dft_batch *batch)
     dft_table_destroy(table);
 }
 
+/* The names of the files of a block's events, behind those that are there. */
+static uint32_t many_names(const struct walk *walk, uint32_t from, uint32_t to, struct dft_name *names, uint32_t count)
+{
+    static char texts[BLOCK_MAX][MANY_LENGTH];
+
+    for (uint32_t i = from; settings.many && i < to; i++)
+        if (walk->events[i].file)
+            names[count++] = many_file(walk->files[i], texts[i - from]);
+    return count;
+}
+
 /* One block: the names are defined where they are used first in the process. */
 static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t first, struct walk *walk, uint32_t from,
                       uint32_t to, uint8_t *defined)
 {
     struct dft_call all_calls[CALLS + REGIONS];
-    struct dft_name names[FILES + REGIONS + 3];
+    static struct dft_name names[FILES + REGIONS + 3 + BLOCK_MAX];
     struct dft_arg args[2 * BLOCK_MAX];
     struct dft_batch batch = {.key = key,
                               .stream = stream,
@@ -327,6 +361,7 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
         batch.nnames = FILES + REGIONS + 3;
         *defined = 1;
     }
+    batch.nnames = many_names(walk, from, to, names, batch.nnames);
     for (uint32_t i = 0; i < walk->nargs; i++) {
         if (walk->args[i].event < from || walk->args[i].event >= to)
             continue;
@@ -464,8 +499,9 @@ static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *d
     struct walk walk = {.now = start + (settings.same_time ? 0 : random_below(1000000))};
 
     walk.events = calloc(count + 1, sizeof *walk.events);
+    walk.files = calloc(count + 1, sizeof *walk.files);
     walk.args = calloc(2 * (size_t)count + 2, sizeof *walk.args);
-    if (!walk.events || !walk.args)
+    if (!walk.events || !walk.files || !walk.args)
         exit(1);
     make_events(&walk, count);
     for (uint32_t from = 0; from < count; from += block)
@@ -475,6 +511,7 @@ static void make_thread(uint64_t key, long n, long t, uint64_t start, uint8_t *d
     if (walk.now > *end)
         *end = walk.now;
     free(walk.events);
+    free(walk.files);
     free(walk.args);
 }
 

@@ -1,0 +1,119 @@
+"""Answers whose groups do not fit: counted in parts and given in windows, byte for byte as if they had fitted."""
+
+import os
+import re
+import subprocess
+import sys
+
+import tooltest
+from tooltest import DFTMERGE, dftmerge, make, run
+
+TINY, SMALL = "25000", "120000"
+FORMS = (("--json",), ("--csv",), ("--json", "--top", "7"), ("--top", "40"), ("--top", "1000"))
+KEYS = ("call", "file", "dir", "file,name", "rank,call", "process,tid,cat", "time,name", "region,file", "name", "cat",
+        "op,class", "time,process,file")
+SORTS = ("count", "self", "busy_union_ns", "time_p95_ns", "offset_max")
+
+
+def same(traces, *arguments, budgets=(SMALL,)):
+    wanted = run(DFTMERGE, "summary", *arguments, traces)
+    assert wanted.code == 0 and wanted.out, wanted.err
+    for budget in budgets:
+        got = run(DFTMERGE, "summary", *arguments, traces, env={"DFTMERGE_GROUP_BYTES": budget})
+        assert got == wanted, f"{arguments} in {budget} bytes: {got.out[:2000]!r}\nnot {wanted.out[:2000]!r}\n{got.err}"
+
+
+def keys_and_forms(directory):
+    traces = make(directory / "t", processes=5, threads=2, events=300, ranks=1, hosts=2, lossy=1, slow=1)
+    for i, key in enumerate(KEYS):
+        for form in (FORMS if key == "file,name" else (FORMS[i % 2], FORMS[2 + i % 3])):
+            same(traces, "--by", key, *form, budgets=(SMALL if i % 3 else TINY,))
+    same(traces, budgets=(TINY, SMALL))
+    same(traces, "--json", budgets=(TINY, SMALL))
+
+
+def orders(directory):
+    traces = make(directory / "t", processes=2, threads=2, events=200)
+    for column in (*SORTS, "file", "name"):
+        for top in ((), ("--top", "9")):
+            same(traces, "--by", "file,name,tid", "--sort", column, "--json", *top)
+
+
+def filters(directory):
+    traces = make(directory / "t", processes=3, threads=2, events=300, ranks=1)
+    for words in (("--name", "read,open*"), ("--cat", "POSIX"), ("--rank", "1-2"), ("--from", "0.01", "--to", "0.2"),
+                  ("--file", "*1*")):
+        same(traces, "--by", "file,name", "--json", *words)
+        same(traces, "--by", "cat,name,tid", "--json", *words)
+
+
+def sources(directory):
+    """Without rows, without events, live files, all mixed; texts that stand only in a block that is read late."""
+    for i, settings in enumerate(({"rows": 0}, {"keep": 0}, {"live": 1}, {"rows": 0, "block": 7})):
+        traces = make(directory / f"t{i}", processes=3, events=300, seed=i, **settings)
+        for key in ("call", "name", "cat,tid", "file", "file,class", "time,op"):
+            same(traces, "--by", key, "--json")
+    same(directory, "--by", "call,process", "--json")
+    same(directory, "--by", "file,tid", "--csv")
+
+
+def threads(directory):
+    traces = make(directory / "t", processes=12, events=300, block=20)
+    same(traces, "--by", "file,name,process", "--json", "--threads", "7")
+
+
+def passes_are_made(directory):
+    """Else the tests above would compare the same with the same."""
+    traces = make(directory / "t", processes=3, events=300)
+
+    def reads(budget):
+        done = subprocess.run(["strace", "-f", "-c", "-e", "trace=pread64", str(DFTMERGE), "summary", "--json", "--by",
+                               "process,file,name", "--threads", "1", str(traces)],
+                              env={"DFTMERGE_GROUP_BYTES": budget, "PATH": "/usr/bin:/bin"}, capture_output=True,
+                              text=True, timeout=250, check=True)
+        return int(re.search(r"(\d+)\s+pread64", done.stderr).group(1))
+
+    assert reads(TINY) > 4 * reads("1000000") > 0
+
+
+def equal_groups(directory):
+    """Most groups are alike in what they are sorted by: the texts decide, which are fetched in pieces."""
+    traces = make(directory / "t", processes=3, events=300, same_time=1)
+    for column in ("size_min", "errors", "file"):
+        same(traces, "--by", "file,name,process,tid", "--sort", column, "--csv")
+        same(traces, "--by", "file,name,process,tid", "--sort", column, "--csv", "--top", "33")
+
+
+def peak(traces, budget, *arguments):
+    """Output's length and the most memory it took, in MiB."""
+    with open(os.devnull, "rb") as nothing:
+        process = subprocess.Popen([str(DFTMERGE), "summary", *arguments, str(traces)], stdin=nothing,
+                                   stdout=subprocess.PIPE, env={"DFTMERGE_GROUP_BYTES": budget})
+    length = sum(len(piece) for piece in iter(lambda: process.stdout.read(1 << 20), b""))
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    assert process.returncode == 0, process.returncode
+    return length, usage.ru_maxrss / 1024
+
+
+def memory(directory):
+    """It follows the budget, not the number of groups."""
+    traces = make(directory / "t", processes=1, threads=1, events=100000, many=100000, block=4096)
+    much = peak(traces, "1000000000", "--by", "file,name", "--json", "--top", "100")
+    little = peak(traces, "4000000", "--by", "file,name", "--json", "--top", "100")
+    assert little[0] == much[0] and little[1] < much[1] / 2, (much, little)
+
+
+def memory_of_millions(directory):
+    """With --full: a million files, 1.4 million groups, all of them printed, as they come out of the box."""
+    traces = make(directory / "t", processes=2, threads=2, events=500000, many=1000000, block=4096)
+    for words in (("--json",), ("--top", "20"), ("--csv", "--sort", "count", "--top", "100000")):
+        length, most = peak(traces, "0", "--by", "file,name", *words)
+        print(f"        {' '.join(words)}: {length} bytes in {most:.0f} MiB")
+        assert most < 512, most
+
+
+if __name__ == "__main__":
+    tooltest.main([keys_and_forms, orders, filters, sources, threads, passes_are_made, equal_groups, memory] +
+                  ([memory_of_millions] if "--full" in sys.argv else []))
