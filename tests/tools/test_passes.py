@@ -10,7 +10,7 @@ from tooltest import DFTMERGE, dftmerge, make, run
 
 TINY, SMALL = "25000", "120000"
 FORMS = (("--json",), ("--csv",), ("--json", "--top", "7"), ("--top", "40"), ("--top", "1000"))
-KEYS = ("call", "file", "dir", "file,name", "rank,call", "process,tid,cat", "time,name", "region,file", "name", "cat",
+KEYS = ("call", "file", "dir", "pattern", "file,name", "rank,call", "process,tid,cat", "time,name", "region,file", "name", "cat",
         "op,class", "time,process,file")
 SORTS = ("count", "self", "busy_union_ns", "time_p95_ns", "offset_max")
 
