@@ -199,17 +199,21 @@ static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
         end(&call, result);
 }
 
-struct dft_weave_target *dft_weave_make_closure(struct dft_weave_rule *rule, void *real)
+struct dft_weave_target *dft_weave_new_target(void)
 {
     struct dft_weave_target *target = dft_weave_room(sizeof *target);
-    ffi_closure *closure = target ? ffi.closure_alloc(sizeof *closure, &target->code) : NULL;
 
-    if (!closure)
-        return NULL;
+    if (target)
+        target->closure = ffi.closure_alloc(sizeof(ffi_closure), &target->code);
+    return target && target->closure ? target : NULL;
+}
+
+int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real)
+{
     target->rule = rule;
     target->name = rule->function.name;
     target->real = real;
-    return ffi.prep_closure_loc(closure, &rule->cif, called, target, target->code) == FFI_OK ? target : NULL;
+    return ffi.prep_closure_loc(target->closure, &rule->cif, called, target, target->code) == FFI_OK ? 0 : -EINVAL;
 }
 
 /* --- the start ---------------------------------------------------------------------------------------------------- */

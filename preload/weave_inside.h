@@ -31,7 +31,8 @@ struct dft_weave_target {
     const char *name;
     void *real;
     void *code;
-    uint32_t seen; /* number of the scan that last found it; 0: it is gone */
+    ffi_closure *closure; /* NULL with those of the loader */
+    uint32_t seen;        /* number of the scan that last found it; 0: it is gone */
     struct dft_weave_target *next;
 };
 
@@ -41,8 +42,10 @@ extern struct dft_weave_target *_Atomic dft_weave_targets; /* only ever grows, a
 /* Reads the files of DFTRACER_WEAVE; errors are told, line by line. */
 void dft_weave_read_rules(void);
 
-/* A target for the function at `real`; NULL: no memory, or libffi cannot. */
-struct dft_weave_target *dft_weave_make_closure(struct dft_weave_rule *rule, void *real);
+/* A target for any function; NULL: no memory. Allocates. */
+struct dft_weave_target *dft_weave_new_target(void);
+/* Makes it that of a rule's function at `real`. Returns 0 or -EINVAL: libffi cannot. */
+int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real);
 
 /* Looks for functions of rules in what is loaded, and sends calls to them through their closures. `handle`: what dlopen just gave;
  * NULL: after a dlclose, or at the start (everything is loaded and relocated then). */

@@ -14,6 +14,7 @@
 #include "resolve.h"
 #include "sys.h"
 #include "weave_inside.h"
+#include "weave_loaded.h"
 
 #if defined(__x86_64__)
 #define JUMP_SLOT R_X86_64_JUMP_SLOT
@@ -26,144 +27,26 @@
 #endif
 
 #define SAME_NAME_MOST 8u /* versions of one function in a library */
+#define SPARE_TARGETS  64u
 #define PAGE           ((uintptr_t)4096)
 
 struct dft_weave_target *_Atomic dft_weave_targets;
 
-/* A library that is loaded. */
-struct object {
-    struct dft_library library;
-    const char *path;
-    uintptr_t from, to;         /* where it lies */
-    uintptr_t relro, relro_end; /* of that, what is read-only by now */
-    int complete;               /* relocated */
-    uint32_t seen;              /* number of the scan that last met it */
-    uint32_t patched;           /* number of the scan that last looked at its slots */
-    struct object *next;
-};
-
 /* A slot that was changed. */
 struct patch {
     void **slot, *before;
-    const struct object *object;
+    const struct dft_weave_object *object;
     const struct dft_weave_target *target;
     struct patch *next;
 };
 
 static struct dft_spin lock; /* of a scan, and of all that is below */
-static struct object *objects, **last_object = &objects;
 static struct patch *patches;
-static struct object *free_objects;
 static struct patch *free_patches;
-static uint32_t scan, newest; /* number of the scan; of the last that found a new target */
+static uint32_t scan, newest;          /* number of the scan; of the last that found a new target */
+static struct dft_weave_target *spare; /* made ahead: nothing is allocated while the loader waits */
+static int short_of_targets;
 static int (*iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
-
-/* --- what is loaded ----------------------------------------------------------------------------------------------- */
-
-static struct object *find_object(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic)
-{
-    for (struct object *object = objects; object; object = object->next)
-        if (object->library.dynamic == dynamic && object->library.base == info->dlpi_addr &&
-            object->path == info->dlpi_name)
-            return object;
-    return NULL;
-}
-
-static void read_segments(struct object *object, const struct dl_phdr_info *info)
-{
-    object->from = UINTPTR_MAX;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t from = info->dlpi_addr + segment->p_vaddr, to = from + segment->p_memsz;
-
-        if (segment->p_type == PT_LOAD) {
-            object->from = from < object->from ? from : object->from;
-            object->to = to > object->to ? to : object->to;
-        } else if (segment->p_type == PT_GNU_RELRO) {
-            object->relro = from & ~(PAGE - 1);
-            object->relro_end = to & ~(PAGE - 1);
-        }
-    }
-}
-
-static int meet(struct dl_phdr_info *info, size_t size, void *data)
-{
-    const ElfW(Dyn) *dynamic = NULL;
-    struct object *object;
-
-    (void)size;
-    (void)data;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    if (!dynamic)
-        return 0;
-    object = find_object(info, dynamic);
-    if (!object) {
-        object = free_objects ? free_objects : dft_weave_room(sizeof *object);
-        if (!object)
-            return 0;
-        if (object == free_objects)
-            free_objects = object->next;
-        *object = (struct object){.path = info->dlpi_name};
-        dft_library_read(&object->library, info->dlpi_addr, dynamic);
-        read_segments(object, info);
-        *last_object = object;
-        last_object = &object->next;
-    }
-    object->seen = scan;
-    return 0;
-}
-
-static void forget_objects(void)
-{
-    struct object **at = &objects, *object;
-
-    while ((object = *at)) {
-        if (object->seen == scan) {
-            at = &object->next;
-            continue;
-        }
-        *at = object->next;
-        object->next = free_objects;
-        free_objects = object;
-    }
-    last_object = at;
-}
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-static int is_called(const struct object *object, const char *name)
-{
-    return !strcmp(file_name(object->path), file_name(name)) ||
-           (object->library.soname && !strcmp(object->library.soname, name));
-}
-
-/* What the handle of a dlopen stands for: the library itself and all that it needs. */
-static void complete_with(struct object *object)
-{
-    if (object->complete)
-        return;
-    object->complete = scan;
-    for (const ElfW(Dyn) *d = object->library.dynamic; d->d_tag != DT_NULL && object->library.strings; d++)
-        for (struct object *other = d->d_tag == DT_NEEDED ? objects : NULL; other; other = other->next)
-            if (is_called(other, object->library.strings + d->d_un.d_val))
-                complete_with(other);
-}
-
-static void note_complete(const struct link_map *loaded)
-{
-    for (struct object *object = objects; object; object = object->next)
-        if (scan == 1)
-            object->complete = scan;
-        else if (loaded && object->library.dynamic == loaded->l_ld && object->library.base == loaded->l_addr)
-            complete_with(object);
-}
 
 /* --- what is woven ------------------------------------------------------------------------------------------------ */
 
@@ -216,8 +99,13 @@ static void add_target(struct dft_weave_rule *rule, void *real)
         return; /* an earlier line's */
     target = find_target_of(rule, real);
     if (!target) {
-        target = dft_weave_make_closure(rule, real);
-        if (!target)
+        target = spare;
+        if (!target) {
+            short_of_targets = 1;
+            return;
+        }
+        spare = target->next;
+        if (dft_weave_aim(target, rule, real))
             return;
         publish(target);
     }
@@ -226,17 +114,17 @@ static void add_target(struct dft_weave_rule *rule, void *real)
     target->seen = scan;
 }
 
-static int is_library_of(const struct dft_weave_rule *rule, const struct object *object)
+static int is_library_of(const struct dft_weave_rule *rule, const struct dft_weave_object *object)
 {
-    return !fnmatch(rule->library, file_name(object->path), 0) ||
+    return !fnmatch(rule->library, dft_weave_file_name(object->path), 0) ||
            (object->library.soname && !fnmatch(rule->library, object->library.soname, 0));
 }
 
 /* The loader's own functions, in all versions. */
 static void find_loader(void)
 {
-    for (const struct object *object = objects; object; object = object->next) {
-        const char *file = file_name(object->path);
+    for (const struct dft_weave_object *object = dft_weave_objects; object; object = object->next) {
+        const char *file = dft_weave_file_name(object->path);
 
         if (strncmp(file, "libc.so.", 8) && strncmp(file, "libdl.so.", 9))
             continue;
@@ -261,11 +149,12 @@ static void find_loader(void)
 static void find_targets(void)
 {
     for (struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
-        for (struct object *object = rule->met < 0 ? NULL : objects; object; object = object->next) {
+        for (struct dft_weave_object *object = rule->met < 0 ? NULL : dft_weave_objects; object;
+             object = object->next) {
             void *addresses[SAME_NAME_MOST];
             size_t n = 0;
 
-            if (object->complete && is_library_of(rule, object))
+            if (object->complete && object->seen == scan && is_library_of(rule, object))
                 n = dft_library_find_all(&object->library, rule->function.name, rule->version, addresses,
                                          SAME_NAME_MOST);
             for (size_t i = 0; i < n; i++)
@@ -285,7 +174,7 @@ void *dft_weave_replacement(void *function)
 
 /* --- slots -------------------------------------------------------------------------------------------------------- */
 
-static void write_slot(const struct object *object, void **slot, void *value)
+static void write_slot(const struct dft_weave_object *object, void **slot, void *value)
 {
     uintptr_t page = (uintptr_t)slot & ~(PAGE - 1);
     int is_closed = page >= object->relro && page < object->relro_end;
@@ -297,7 +186,8 @@ static void write_slot(const struct object *object, void **slot, void *value)
         DFT_SYS(mprotect, page, PAGE, PROT_READ, 0, 0, 0);
 }
 
-static void patch(const struct object *object, void **slot, void *before, const struct dft_weave_target *target)
+static void patch(const struct dft_weave_object *object, void **slot, void *before,
+                  const struct dft_weave_target *target)
 {
     struct patch *patch = free_patches ? free_patches : dft_weave_room(sizeof *patch);
 
@@ -339,18 +229,18 @@ static int is_wanted(const char *name)
 }
 
 /* Where the loader looks first: what was there before main, then what was loaded together with the library that asks, then the rest. */
-static int distance(const struct object *from, const struct object *to)
+static int distance(const struct dft_weave_object *from, const struct dft_weave_object *to)
 {
     return to->complete == 1 ? 0 : to->complete == from->complete ? 1 : 2;
 }
 
 /* What the loader would find at the first use of this reference. */
-static struct dft_weave_target *find_lazily(const struct object *object, uint32_t symbol, const char *name)
+static struct dft_weave_target *find_lazily(const struct dft_weave_object *object, uint32_t symbol, const char *name)
 {
     const char *version = dft_library_needed_version(&object->library, symbol);
 
     for (int far = 0; far < 3; far++)
-        for (const struct object *other = objects; other; other = other->next) {
+        for (const struct dft_weave_object *other = dft_weave_objects; other; other = other->next) {
             void *address = other->complete && distance(object, other) == far
                                 ? dft_library_find(&other->library, name, version)
                                 : NULL;
@@ -361,7 +251,7 @@ static struct dft_weave_target *find_lazily(const struct object *object, uint32_
     return NULL;
 }
 
-static void look_at_slot(const struct object *object, const ElfW(Rela) * relocation)
+static void look_at_slot(const struct dft_weave_object *object, const ElfW(Rela) * relocation)
 {
     uint32_t symbol = (uint32_t)ELF64_R_SYM(relocation->r_info), type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     void **slot = (void **)(object->library.base + relocation->r_offset), *value;
@@ -381,7 +271,7 @@ static void look_at_slot(const struct object *object, const ElfW(Rela) * relocat
         patch(object, slot, value, target);
 }
 
-static void look_at_slots(struct object *object)
+static void look_at_slots(struct dft_weave_object *object)
 {
     const struct dft_library *library = &object->library;
 
@@ -393,31 +283,63 @@ static void look_at_slots(struct object *object)
 }
 
 /* Ours, and those by which we work. */
-static int is_spared(const struct object *object)
+static int is_spared(const struct dft_weave_object *object)
 {
-    return dft_resolve_is_ours(object->library.dynamic) || !strncmp(file_name(object->path), "libffi.so", 9) ||
-           !strncmp(file_name(object->path), "ld-linux", 8) || !object->library.strings;
+    return dft_resolve_is_ours(object->library.dynamic) ||
+           !strncmp(dft_weave_file_name(object->path), "libffi.so", 9) ||
+           !strncmp(dft_weave_file_name(object->path), "ld-linux", 8) || !object->library.strings;
+}
+
+/* Called by the loader, which keeps libraries from going away until this is done. */
+static int scan_all(struct dl_phdr_info *info, size_t size, void *handle)
+{
+    (void)info;
+    (void)size;
+    scan++;
+    iterate(dft_weave_meet, &scan);
+    dft_weave_note_complete(handle, scan);
+    if (scan == 1)
+        find_loader();
+    find_targets();
+    take_back();
+    dft_weave_forget_objects(scan);
+    for (struct dft_weave_object *object = dft_weave_objects; object; object = object->next)
+        if (object->complete && !is_spared(object) && (!object->patched || object->patched < newest))
+            look_at_slots(object);
+    return 1; /* once */
+}
+
+static void make_spares(void)
+{
+    unsigned count = 0;
+
+    for (const struct dft_weave_target *target = spare; target; target = target->next)
+        count++;
+    for (; count < SPARE_TARGETS; count++) {
+        struct dft_weave_target *target = dft_weave_new_target();
+
+        if (!target)
+            return;
+        target->next = spare;
+        spare = target;
+    }
 }
 
 void dft_weave_scan(void *handle)
 {
     struct dft_signals before = dft_signals_block();
+    int had_some;
 
     dft_spin_lock(&lock);
     if (!iterate)
         iterate = (__typeof__(iterate))dft_resolve_symbol("dl_iterate_phdr");
-    scan++;
-    if (iterate)
-        iterate(meet, NULL);
-    note_complete(handle);
-    if (scan == 1)
-        find_loader();
-    find_targets();
-    take_back();
-    forget_objects();
-    for (struct object *object = objects; object; object = object->next)
-        if (object->complete && !is_spared(object) && (!object->patched || object->patched < newest))
-            look_at_slots(object);
+    do {
+        make_spares();
+        had_some = spare != NULL;
+        short_of_targets = 0;
+        if (iterate)
+            iterate(scan_all, handle);
+    } while (short_of_targets && had_some);
     dft_spin_unlock(&lock);
     dft_signals_restore(before);
 }

@@ -60,6 +60,9 @@ need_packages_of() {
         need_command perl perl
         need_command make make
         need_command g++ g++
+        need_command mpicc libopenmpi-dev
+        need_command mpirun openmpi-bin
+        need_command h5pcc libhdf5-openmpi-dev
         need_command rsync rsync
         need_command stress-ng stress-ng
         need_command ed ed

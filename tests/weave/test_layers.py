@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Real stacks of libraries: HDF5 over MPI-IO over POSIX, as the installed weave files show them. Every rank's calls are counted."""
+
+import collections
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+
+from tracing import DFTMERGE, Skip, Tests, dump, environment, equal, need, run, run_checked, tracing, true  # noqa: E402
+
+tests = Tests()
+RANKS = 2
+MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "-n", RANKS]
+
+
+def traced(directory, compiler, source, *files):
+    """Compiles, runs plain and woven with RANKS ranks; the events by rank."""
+    need("mpirun", compiler)
+    program = directory / "program"
+    done = run([compiler, *(["-shlib"] if compiler == "h5pcc" else []), HERE / source, "-O1", "-o", program])
+    if done.code:
+        raise Skip(f"{compiler} cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
+    home = {"HOME": directory, "OMPI_MCA_rmaps_base_oversubscribe": 1, "OMPI_MCA_btl": "self,vader"}
+    plain = run([*MPIRUN, program, "plain"], cwd=directory, env=environment(**home))
+    if plain.code:
+        raise Skip(f"mpirun does not work here: {plain.err.decode(errors='replace').splitlines()[-1]}")
+    (directory / "data").mkdir()
+    settings = {k: v for k, v in tracing(directory / "out/t", WEAVE=":".join(files), DATA_DIR=directory / "data").items()
+                if k.startswith(("DFTRACER", "LD_PRELOAD"))}
+    woven = run([*MPIRUN, "env", *(f"{k}={v}" for k, v in settings.items()), program, "data/file"], cwd=directory, env=environment(**home))
+    equal((woven.code, woven.out), (0, plain.out), woven.err.decode(errors="replace"))
+    ranks = collections.defaultdict(list)
+    for event in dump(directory / "out"):
+        if event["rank"] is not None:
+            ranks[event["rank"]].append(event)
+    equal(sorted(ranks), list(range(RANKS)), "ranks")
+    return ranks
+
+
+def count(events, **fields):
+    return sum(all(e.get(k) == v for k, v in fields.items()) for e in events)
+
+
+def adds_up(events, outer, inner):
+    """The inner layer's calls lie within the outer layer's, and take no longer."""
+    regions = [e for e in events if e["cat"] == outer]
+    for name in {e["name"] for e in regions}:
+        own = sum(e["dur"] for e in regions if e["name"] == name)
+        within = sum(e["dur"] for e in events if e["cat"] == inner and e.get("region") == name)
+        true(within <= own, f"{name}: {within} ns of {inner} within {own} ns")
+
+
+@tests.case
+def mpi_io_over_posix(directory):
+    for rank, events in traced(directory, "mpicc", "layers_mpiio.c", "mpiio").items():
+        equal({n: count(events, cat="MPIIO", name=f"MPI_File_{n}") for n in ("open", "write_at", "read_at", "sync", "close")},
+              {"open": 1, "write_at": 10, "read_at": 10, "sync": 1, "close": 1}, f"calls of rank {rank}")
+        offsets = [e["offset"] for e in events if e["name"] == "MPI_File_write_at"]
+        equal(offsets, [(i * RANKS + rank) * 65536 for i in range(10)], "offsets")
+        written = sum(e["bytes"] for e in events if e["cat"] == "POSIX" and e.get("region") == "MPI_File_write_at" and "bytes" in e)
+        equal(written, 655360, "bytes written below MPI_File_write_at")
+        adds_up(events, "MPIIO", "POSIX")
+
+
+@tests.case
+def hdf5_over_mpi_io_over_posix(directory):
+    ranks = traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
+    for rank, events in ranks.items():
+        equal({n: count(events, cat="HDF5", name=n) for n in ("H5Fcreate", "H5Dcreate2", "H5Dwrite", "H5Dread", "H5Dclose", "H5Fclose")},
+              {"H5Fcreate": 1, "H5Dcreate2": 3, "H5Dwrite": 3, "H5Dread": 3, "H5Dclose": 3, "H5Fclose": 1}, f"calls of rank {rank}")
+        equal(count(events, cat="MPIIO", name="MPI_File_open", region="H5Fcreate"), 1, "the file is opened by H5Fcreate")
+        equal(count(events, name="MPI_File_write_at_all", region="H5Dwrite"), 3, "collective writes by H5Dwrite")
+        adds_up(events, "HDF5", "MPIIO")
+        adds_up(events, "MPIIO", "POSIX")
+    moved = sum(e["bytes"] for events in ranks.values() for e in events if e.get("region") == "MPI_File_write_at_all" and "bytes" in e)
+    equal(moved, RANKS * 3 * 100 * 1000 * 8, "bytes of all datasets reach POSIX")
+
+
+@tests.case
+def the_summary_shows_the_layers(directory):
+    traced(directory, "h5pcc", "layers_hdf5.c", "hdf5", "mpiio")
+    done = run_checked([DFTMERGE, "summary", "--by", "region,cat,name", directory / "out"])
+    for words in ((b"H5Fcreate", b"MPIIO"), (b"POSIX", b"pwrite")):
+        true(any(all(w in line for w in words) for line in done.out.splitlines()), done.out)
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
