@@ -8,11 +8,13 @@
 
 #include "pattern.h"
 
-static const char *fail_text, *metric_text;
+static const char *fail_text, *metric_text, *job_texts[2];
 
 static const struct dft_option own_options[] = {
     {"fail-over", 0, "PERCENT", &fail_text, NULL, "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
     {"metric", 0, "NAME", &metric_text, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
+    {"job-a", 0, "LIST", &job_texts[0], NULL, "only these jobs of A, where several are together"},
+    {"job-b", 0, "LIST", &job_texts[1], NULL, "only these jobs of B; both may lie in one directory: A and B the same"},
     {0},
 };
 
@@ -75,22 +77,28 @@ int dft_compare_is_same(const struct dft_comparison *comparison)
 /* --- options -------------------------------------------------------------------------------------------------------
  * */
 
-static int parse_failing(struct dft_comparison *comparison)
+/* `text` NULL: time. */
+static int parse_measure(enum dft_measure *measure, const char *option, const char *text)
+{
+    *measure = DFT_MEASURE_TIME;
+    if (!text)
+        return 0;
+    for (int m = 0; m < DFT_MEASURES; m++)
+        if (!strcmp(text, measures[m].word) || !strcmp(text, measures[m].name)) {
+            *measure = (enum dft_measure)m;
+            return 0;
+        }
+    fprintf(stderr, "dftmerge compare: --%s %s: there are time, bytes, count, p50, p95 and p99\n", option, text);
+    return -EINVAL;
+}
+
+static int parse_failing(struct dft_comparison *comparison, const char *sort)
 {
     char *end = NULL;
-    int found = 0;
 
     comparison->fail_over = -1;
-    comparison->metric = DFT_MEASURE_TIME;
-    for (int m = 0; metric_text && m < DFT_MEASURES; m++)
-        if (!strcmp(metric_text, measures[m].word)) {
-            comparison->metric = (enum dft_measure)m;
-            found = 1;
-        }
-    if (metric_text && !found) {
-        fprintf(stderr, "dftmerge compare: --metric %s: there are time, bytes, count, p50, p95 and p99\n", metric_text);
+    if (parse_measure(&comparison->metric, "metric", metric_text) || parse_measure(&comparison->sort, "sort", sort))
         return -EINVAL;
-    }
     if (!fail_text)
         return 0;
     if (*fail_text >= '0' && *fail_text <= '9')
@@ -118,6 +126,9 @@ static int divide(struct dft_comparison *comparison, const struct dft_options *o
     struct dft_run *runs = comparison->runs;
 
     runs[0].options = runs[1].options = *options;
+    for (int side = 0; side < 2; side++)
+        if (job_texts[side])
+            runs[side].options.source.jobs = job_texts[side];
     if (at < argc) {
         runs[1].options.source.paths = argv + at + 1;
         runs[1].options.source.npaths = argc - at - 1;
@@ -219,7 +230,7 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&options, &dft_command_compare, own_options, at, argv, &code))
         return code;
-    if (parse_failing(&comparison) || divide(&comparison, &options, argc, argv, at)) {
+    if (parse_failing(&comparison, options.sort) || divide(&comparison, &options, argc, argv, at)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -231,9 +242,8 @@ const struct dft_command dft_command_compare = {
     .arguments = "A B  |  [OPTION...] A... -- B...",
     .brief = "two runs side by side: what changed, by how much, and is it more than chance",
     .details =
-        "Compares calls, regions, patterns of files and groups of ranks. In patterns " DFT_PATTERN_RULE
-        ";\nof those that are in one run only, directories below which most names are the same are taken for each "
-        "other\n"
+        "Compares calls, regions, patterns of files and groups of ranks. In patterns\n" DFT_PATTERN_RULE ";\n"
+        "of those that are in one run only, directories below which most names are the same are taken for each other\n"
         "(\"...\"). Ranks are put together that do about as much (within a factor of two from one to the next).\n\n"
         "The spread: a change of time is beyond it when the times of a call in B's processes (or, where fewer than "
         "eight\n"

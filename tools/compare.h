@@ -70,7 +70,7 @@ struct dft_items {
     struct dft_group_map map;
     struct dft_item *items; /* by number */
     uint32_t count;
-    uint32_t *order; /* those with the largest change of time first */
+    uint32_t *order; /* those with the largest change first */
     struct dft_cell *cells[2];
     uint32_t ncells[2];
 };
@@ -111,7 +111,7 @@ struct dft_comparison {
     uint32_t *group_of_rank; /* + 1 */
     uint32_t nranks;
     double fail_over; /* percent; below 0: not asked */
-    enum dft_measure metric;
+    enum dft_measure metric, sort;
     struct dft_failure {
         uint8_t table;
         uint32_t item;

@@ -154,16 +154,17 @@ struct ordering {
     const struct dft_items *items;
 };
 
-/* Largest change of time first, then of calls, of bytes; ties by the keys. */
+/* Largest change of what is asked for first, then of time, of calls, of bytes; ties by the keys. */
 static int by_change(const void *left, const void *right, void *context)
 {
-    static const enum dft_measure measures[] = {DFT_MEASURE_TIME, DFT_MEASURE_COUNT, DFT_MEASURE_BYTES};
     const struct ordering *ordering = context;
+    const enum dft_measure measures[] = {ordering->comparison->sort, DFT_MEASURE_TIME, DFT_MEASURE_COUNT,
+                                         DFT_MEASURE_BYTES};
     const struct dft_item *a = &ordering->items->items[*(const uint32_t *)left];
     const struct dft_item *b = &ordering->items->items[*(const uint32_t *)right];
     int order = 0;
 
-    for (unsigned m = 0; !order && m < 3; m++)
+    for (unsigned m = 0; !order && m < 4; m++)
         order = compare(distance(&b->changes[measures[m]]), distance(&a->changes[measures[m]]));
     if (!order)
         order = compare_texts(ordering->comparison, a->key.cat, b->key.cat);

@@ -235,7 +235,7 @@ int dft_compare_print(const struct dft_comparison *comparison)
         rc = print_failures(comparison);
     if (rc || dft_compare_is_same(comparison))
         return rc;
-    rc = dft_compare_table(comparison, DFT_COMPARED_CALLS, "Calls by change of time", "call");
+    rc = dft_compare_table(comparison, DFT_COMPARED_CALLS, "Calls by change", "call");
     if (!rc)
         rc = dft_compare_table(comparison, DFT_COMPARED_REGIONS, "Regions and processes", "region");
     if (!rc)

@@ -23,6 +23,7 @@ enum option_id {
     OPT_ALIGN,
     OPT_DEDUPE,
     OPT_NO_INDEX,
+    OPT_JOB,
     OPT_QUIET,
     OPT_HELP,
     OPT_OWN /* + position in the command's own table */
@@ -50,7 +51,8 @@ static const struct common common_options[] = {
     {OPT_NAME, 0, "name", "LIST", DFT_TAKES_FILTER, "only calls and regions with these names, e.g. 'read,p*'"},
     {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
-     "correct times: clocks (by CLOCK records), or the name of an event that ends in all ranks at once"},
+     "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
+    {OPT_JOB, 0, "job", "LIST", 0, "only these jobs, if there are several (see dftmerge ps)"},
     {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
     {OPT_NO_INDEX, 0, "no-index", NULL, 0, "DFTracer's traces: convert them anew, and keep nothing for the next time"},
     {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
@@ -155,6 +157,9 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_DEDUPE:
         options->source.dedupe = 1;
+        break;
+    case OPT_JOB:
+        options->source.jobs = value;
         break;
     case OPT_NO_INDEX:
         options->source.no_index = 1;

@@ -5,9 +5,7 @@
 #include <stdint.h>
 
 /* In words, for --help. */
-#define DFT_PATTERN_RULE                                                                                               \
-    "each run of digits, each UUID, and each run of eight or more hexadecimal digits with a decimal one among them\n"  \
-    "is #"
+#define DFT_PATTERN_RULE "numbers, UUIDs, and runs of eight or more hexadecimal digits (a decimal one among them) are #"
 
 /* Writes the pattern of `length` bytes into `pattern`, which has room for as many. Returns its length. The pattern of a
  * pattern is itself. */

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "end.h"
 #include "ps_tree.h"
+#include "write_jobs.h"
 #include "write_json.h"
 #include "write_text.h"
 
@@ -223,7 +224,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     const struct dft_ps_tree *tree = &ps->tree;
     const struct dft_source_process *p = &tree->processes[tree->order[at]];
     const struct dft_process *process = &p->process;
-    uint32_t nfiles;
+    uint32_t nfiles, njobs;
     const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
     uint32_t parent = tree->parent[tree->order[at]];
     uint64_t end_ns = end_of(p);
@@ -240,6 +241,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_rank(json, "world_size", process->world_size, 0);
     json_text(json, "host", process->host);
     json_text(json, "job_id", process->job_id);
+    dft_json_string(json, "job", p->job ? dft_source_jobs(ps->source, &njobs)[p->job - 1].name : NULL);
     json_text(json, "exe", process->exe);
     json_arguments(json, process->command);
     json_text(json, "cwd", process->cwd);
@@ -269,6 +271,7 @@ static void print_json(const struct ps *ps)
     for (uint32_t i = 0; i < ps->tree.shown; i++)
         json_process(ps, &json, i);
     dft_json_end_array(&json);
+    dft_json_jobs(&json, ps->source);
     dft_json_array(&json, "notes");
     for (size_t i = 0; i < nnotes; i++)
         dft_json_string(&json, NULL, notes[i]);
@@ -353,6 +356,7 @@ static void print_text(const struct ps *ps)
     for (uint32_t i = 0; i < ps->tree.shown; i++)
         print_process(ps, i, origin_ns == UINT64_MAX ? 0 : origin_ns);
     printf("%u process images.\n", ps->tree.shown);
+    dft_text_jobs(ps->source);
 }
 
 static int run(int argc, char **argv)

@@ -51,7 +51,7 @@ static int make_files(struct dft_source *source, char *const *given, int count)
     return 0;
 }
 
-static int read_all(struct dft_source *source)
+static int read_all(struct dft_source *source, const char *jobs)
 {
     struct dft_scanned *scanned = calloc(source->nfiles + 1u, sizeof *scanned);
     int rc = scanned ? dft_scan_files(source, scanned) : -ENOMEM;
@@ -70,7 +70,13 @@ static int read_all(struct dft_source *source)
     if (rc)
         return rc;
     dft_live_processes(source);
-    rc = dft_source_cover(source);
+    rc = dft_source_find_jobs(source);
+    if (!rc && jobs)
+        rc = dft_source_choose_jobs(source, jobs);
+    else if (!rc)
+        dft_source_note_jobs(source);
+    if (!rc)
+        rc = dft_source_cover(source);
     if (!rc)
         dft_live_notes(source);
     if (!rc)
@@ -98,7 +104,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     if (source->names)
         rc = make_files(source, options->paths, options->npaths);
     if (!rc)
-        rc = read_all(source);
+        rc = read_all(source, options->jobs);
     if (rc) {
         dft_source_close(source);
         return rc;
@@ -124,6 +130,9 @@ void dft_source_close(struct dft_source *source)
     free(source->blocks);
     free(source->processes);
     free(source->groups);
+    for (uint32_t j = 0; j < source->njobs; j++)
+        free(source->jobs[j].name);
+    free(source->jobs);
     for (size_t i = 0; i < source->nowned; i++)
         free(source->owned[i]);
     free(source->owned);

@@ -120,6 +120,17 @@ struct dft_source_process {
     uint64_t recovered;        /* of these, in its live file alone */
     uint32_t skipped_blocks;
     uint8_t parts; /* of its events only some groups are here */
+    uint32_t job;  /* number of its job + 1; 0: none that is known */
+};
+
+/* One launch of a parallel program; source_jobs.c says how they are told apart. In order of start. */
+struct dft_source_job {
+    char *name; /* for people and --job: the id of the batch system, "unnamed"; "/N" behind it where it has several */
+    struct dft_text id; /* may be empty */
+    uint64_t id_hash;
+    uint32_t number;
+    uint32_t processes, ranks, world_size;
+    uint64_t start_ns, end_ns; /* Unix; 0: unknown */
 };
 
 struct dft_source_options {
@@ -127,6 +138,7 @@ struct dft_source_options {
     int npaths;
     unsigned threads; /* 0: one a CPU, at most 16 */
     int quiet;        /* no progress on stderr */
+    const char *jobs; /* only processes of these: names and patterns, with commas; NULL: all */
     int no_index;     /* foreign: nothing is written for later questions, nor read */
     int dedupe;       /* foreign: lines that stand in a file again are left out */
 };
@@ -141,6 +153,8 @@ const struct dft_source_file *dft_source_files(const struct dft_source *source, 
 /* In order of file, then offset. Files are in order of path. */
 const struct dft_block *dft_source_blocks(const struct dft_source *source, size_t *count);
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
+/* The jobs that were found, as far as they are asked for. */
+const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* From now on the times of events, of blocks and of the span are corrected (clocks.h); those of rows are not, their

@@ -35,6 +35,8 @@ struct dft_source {
     size_t nblocks;
     struct dft_source_process *processes;
     uint32_t nprocesses;
+    struct dft_source_job *jobs;
+    uint32_t njobs;
     struct dft_names *names;
     _Atomic int all_names;        /* every name was fetched */
     _Atomic int all_located;      /* of every name that was not fetched it is known where it stands: */
@@ -130,6 +132,13 @@ void dft_source_names_return(struct dft_source *source);
 typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
 int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*give)(void *context, const struct dft_event_at *at), void *context);
+
+/* source_jobs.c: which processes are of one job. source_job_names.c: orders and names them, given the number + 1 of each
+ * process's job; leaves out all processes but those of the jobs that are asked for; says that there are several. */
+int dft_source_find_jobs(struct dft_source *source);
+int dft_source_name_jobs(struct dft_source *source, const uint32_t *job_of);
+int dft_source_choose_jobs(struct dft_source *source, const char *patterns);
+void dft_source_note_jobs(struct dft_source *source);
 
 /* source_cover.c: sets state and use of all blocks. */
 int dft_source_cover(struct dft_source *source);

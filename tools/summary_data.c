@@ -4,6 +4,7 @@
 
 #include "end.h"
 #include "summary.h"
+#include "write_jobs.h"
 #include "write_json.h"
 #include "write_text.h"
 
@@ -103,6 +104,7 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
     json_job(&json, &summary->job);
+    dft_json_jobs(&json, summary->source);
     dft_json_uint(&json, "events", answer.events);
     dft_json_uint(&json, "events_kept", answer.events_kept);
     json_losses(&json, &summary->job);

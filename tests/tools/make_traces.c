@@ -9,7 +9,8 @@
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
  * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
- * many=N: events are on N files in turn. */
+ * many=N: events are on N files in turn.
+ * job=N, ppid=N, world=N: of processes with ranks: the job's id (0: none), who started them, how many they are. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many;
+        live, lossy, reverse, texts, many, job, ppid, world;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -43,7 +44,9 @@ static struct {
               .keep = 1,
               .start = 1700000000,
               .end = 1,
-              .texts = 1};
+              .texts = 1,
+              .job = 4711,
+              .ppid = 1};
 
 static const struct {
     const char *name;
@@ -68,6 +71,9 @@ static const struct {
     {"live", &settings.live},
     {"lossy", &settings.lossy},
     {"texts", &settings.texts},
+    {"job", &settings.job},
+    {"ppid", &settings.ppid},
+    {"world", &settings.world},
 };
 
 static struct dft_call calls[CALLS];
@@ -458,10 +464,10 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
 
 static void put_process(uint64_t key, long n, uint64_t start)
 {
-    char host[32], command[] = "./app\0--odd\nargument\0";
+    char host[32], job[24], command[] = "./app\0--odd\nargument\0";
     struct dft_process process = {.key = key,
                                   .pid = 1000 + (uint32_t)n,
-                                  .ppid = 1,
+                                  .ppid = (uint32_t)settings.ppid,
                                   .rank = -1,
                                   .local_rank = -1,
                                   .start_ns = start,
@@ -475,8 +481,10 @@ static void put_process(uint64_t key, long n, uint64_t start)
     process.command = (struct dft_text){command, sizeof command - 1};
     if (settings.ranks) {
         process.rank = (int32_t)n;
-        process.world_size = (uint32_t)settings.processes + 1; /* one is missing */
-        process.job_id = TEXT("4711");
+        process.world_size = (uint32_t)(settings.world ? settings.world : settings.processes + 1); /* one is missing */
+        snprintf(job, sizeof job, "%ld", settings.job);
+        if (settings.job)
+            process.job_id = (struct dft_text){job, (uint32_t)strlen(job)};
     }
     put(dft_encode_process(encoder, &process, &block), &block);
 }

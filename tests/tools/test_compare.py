@@ -379,6 +379,8 @@ def csv_and_text(where):
             got = (line[f"{m}_a"], line[f"{m}_b"], line[f"{m}_spread"])
             assert got == ("" if want[m]["a"] is None else str(want[m]["a"]),
                            "" if want[m]["b"] is None else str(want[m]["b"]), want[m]["spread"])
+    by_count = [abs(c["count"]["b"] - c["count"]["a"]) for c in compare("--sort", "count", where / "a", where / "b")["calls"]]
+    assert by_count == sorted(by_count, reverse=True) and len(set(by_count)) > 3
     assert len(compare("--top", "2", where / "a", where / "b")["calls"]) == 2
     for width in (80, 100, 160):
         text = dftmerge("compare", where / "a", where / "b", env={"COLUMNS": str(width)}).out.decode()
@@ -401,7 +403,7 @@ def usage(where):
     make(where / "a")
     a = where / "a"
     for arguments in ([a], [a, a, a], [], ["--", a], [a, "--"], ["--fail-over", "x", a, a], ["--fail-over", "-5%", a, a],
-                      ["--fail-over", "10%%", a, a], ["--fail-over", "nan", a, a], ["--metric", "speed", a, a],
+                      ["--fail-over", "10%%", a, a], ["--fail-over", "nan", a, a], ["--metric", "speed", a, a], ["--sort", "speed", a, a],
                       ["--json", "--csv", a, a]):
         done = run(DFTMERGE, "compare", *arguments)
         assert done.code == 2 and done.err and not done.out, (arguments, done)

@@ -236,7 +236,7 @@ def groups(where):
             if native:
                 assert alone == [e for e in everything if group_of(e) + ".dft" == name], name
             check = json.loads(dftmerge("check", "--json", out / name).out)
-            assert check["good"] and [n for n in check["notes"] if "lost" not in n] == \
+            assert check["good"] and [n for n in check["notes"] if "lost" not in n and "jobs are together" not in n] == \
                 [f"{out / name}: only the group {name[:-4]} of the events, one of 5 (1 is here)"], check
             by_call = {(g["cat"], g["name"]): g["count"] for g in summary(out / name)["groups"]}
             assert sum(by_call.values()) == summary("--by", "host", out / name)["events"]

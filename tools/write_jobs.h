@@ -1,0 +1,13 @@
+/* The jobs of a source, as JSON and as a table. */
+#ifndef DFT_WRITE_JOBS_H
+#define DFT_WRITE_JOBS_H
+
+#include "source.h"
+#include "write_json.h"
+
+/* The member "jobs" of an object: an array. */
+void dft_json_jobs(struct dft_json *json, const struct dft_source *source);
+/* A table on standard output, when there are several. */
+void dft_text_jobs(const struct dft_source *source);
+
+#endif
