@@ -118,6 +118,7 @@ int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, s
             result = reader->give(reader->context, &batch);
     }
     reader->torn = reading.take.torn;
+    dft_unclaim_regions(reading.ring, reader);
     dft_unfinished_batch(reading.ring, &reading.take, reader, &ended, &batch);
     if (batch.count && !result)
         result = reader->give(reader->context, &batch);

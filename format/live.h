@@ -23,7 +23,7 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     4
+#define DFT_LIVE_VERSION     5
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
@@ -117,14 +117,24 @@ enum dft_item {
 };
 
 struct dft_open_region {
-    uint64_t name;  /* 0: the end of the process has ended it */
-    uint64_t start; /* ticks; 0: a span that goes on in this thread, it has an event of its own */
+    uint64_t name; /* 0: its event is in a block */
+    uint64_t
+        start; /* ticks, and DFT_REGION_CLAIMED; 0: a span that goes on in this thread, it has an event of its own */
 };
+#define DFT_REGION_CLAIMED (UINT64_C(1) << 63)
 
-/* Who gets the name puts the region's event: its thread, or whoever ends the process meanwhile. 0: the other was first. */
+/* Who claims it puts the region's event: its thread, or whoever ends the process meanwhile. Returns its name; 0: the other was first. That
+ * it is claimed does not say that its event got anywhere before the process was gone. */
 static inline uint64_t dft_region_claim(struct dft_open_region *region)
 {
-    return __atomic_exchange_n(&region->name, 0, __ATOMIC_RELAXED);
+    uint64_t start = __atomic_fetch_or(&region->start, DFT_REGION_CLAIMED, __ATOMIC_ACQ_REL);
+
+    return start & DFT_REGION_CLAIMED ? 0 : __atomic_load_n(&region->name, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t dft_region_start(const struct dft_open_region *region)
+{
+    return __atomic_load_n(&region->start, __ATOMIC_RELAXED) & ~DFT_REGION_CLAIMED;
 }
 
 /* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of their events says it. */
@@ -285,6 +295,8 @@ struct dft_live_reader {
  * become records. */
 void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
                           const struct dft_ended *ended, struct dft_batch *batch);
+/* Off line, on a copy: regions that were claimed by whoever ended the process, and whose events did not get into a block, are open. */
+void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader);
 /* The regions that are open, from the outermost, then the call in flight: what is not known to have ended. */
 void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
 

@@ -122,7 +122,7 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
     uint64_t outer = 0;
 
     for (uint32_t i = 0; i < known; i++) {
-        uint64_t start = ring->regions[i].start, name = dft_region_claim(&ring->regions[i]);
+        uint64_t start = dft_region_start(&ring->regions[i]), name = dft_region_claim(&ring->regions[i]);
         struct dft_event *event = &batch->events[batch->count];
 
         if (!name)
@@ -137,6 +137,18 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
         event->dur_ns = ended->time_ns > event->start_ns ? ended->time_ns - event->start_ns : 0;
         add_reason(take, (enum dft_ending)ended->how, batch);
         outer = name;
+    }
+}
+
+void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader)
+{
+    int written = reader->covered &&
+                  reader->covered(reader->context, ring->stream | DFT_RUN_STREAMS, atomic_load(&ring->runs_taken));
+
+    for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
+        if (written && ring->regions[i].start & DFT_REGION_CLAIMED)
+            ring->regions[i].name = 0;
+        ring->regions[i].start = dft_region_start(&ring->regions[i]);
     }
 }
 
@@ -170,7 +182,7 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct d
                                 .events = take->events,
                                 .calls = take->calls};
     for (uint32_t i = 0; i < known; i++) {
-        if (!ring->regions[i].name)
+        if (!ring->regions[i].name || ring->regions[i].start & DFT_REGION_CLAIMED)
             continue;
         if (!ring->regions[i].start) {
             region = ring->regions[i].name;

@@ -304,20 +304,24 @@ struct open_job {
     const struct dft_ended *ended;
 };
 
-/* The regions that were claimed are open as before. */
-static void give_back(struct dft_ring *home, const struct dft_batch *batch)
+/* The regions that were claimed: their events are in the file, or they are open as before. */
+static void settle_regions(struct dft_ring *home, const struct dft_batch *batch, int written)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
         const struct dft_call *call = &batch->calls[event->call];
 
-        if (call->op == DFT_OP_REGION && event->depth < DFT_OPEN_REGIONS)
-            __atomic_store_n(&home->regions[event->depth].name, call->id, __ATOMIC_RELAXED);
+        if (call->op != DFT_OP_REGION || event->depth >= DFT_OPEN_REGIONS)
+            continue;
+        if (written)
+            __atomic_store_n(&home->regions[event->depth].name, 0, __ATOMIC_RELEASE);
+        else
+            __atomic_fetch_and(&home->regions[event->depth].start, ~DFT_REGION_CLAIMED, __ATOMIC_RELAXED);
     }
 }
 
-/* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (two threads that end the process,
- * or dftmerge after a kill) gives the same numbers. */
+/* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (dftmerge,
+ * after a kill) gives the same numbers. */
 static void drain_open(void *argument)
 {
     struct open_job *job = argument;
@@ -336,9 +340,10 @@ static void drain_open(void *argument)
         put_batch(context, &batch);
     dft_staging_flush(context);
     if (context->failed && context->keeps) {
-        give_back(job->home, &batch);
+        settle_regions(job->home, &batch, 0);
         return keep_records();
     }
+    settle_regions(job->home, &batch, 1);
     for (uint32_t i = 0; i < DFT_RUNS; i++)
         atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
     atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
@@ -356,17 +361,25 @@ static int has_open(const struct dft_ring *home, const struct dft_ended *ended)
 
 uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended)
 {
-    struct open_job job = {.home = thread->home, .ended = ended};
+    struct open_job job = {.ended = ended};
+    uint32_t open = 1;
 
+    dft_spin_lock(
+        &thread->lock); /* or two threads that end the process would give the same numbers to different things */
+    job.home = thread->home;
     if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
-        return 1;
+        goto out;
+    open = 0;
     if (!has_open(job.home, ended))
-        return 0;
+        goto out;
     job.context = dft_context_acquire();
-    if (!job.context)
-        return 1;
+    open = !job.context;
+    if (open)
+        goto out;
     dft_clock_update(&job.context->clock);
     dft_on_stack(job.context->stack_top, drain_open, &job);
     dft_context_release(job.context);
-    return 0;
+out:
+    dft_spin_unlock(&thread->lock);
+    return open;
 }

@@ -1,9 +1,8 @@
-/* Owns all ordering: load, first event, fork, exec, end. */
+/* Owns all ordering, with ending.c: load, first event, fork. */
 #include "lifecycle.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,10 +17,9 @@
 #include "config.h"
 #include "context.h"
 #include "drain.h"
-#include "end.h"
+#include "ending.h"
 #include "fatal.h"
 #include "fdtable.h"
-#include "inlined.h"
 #include "follow.h"
 #include "livefile.h"
 #include "paths.h"
@@ -29,16 +27,13 @@
 #include "process.h"
 #include "request.h"
 #include "resolve.h"
-#include "run.h"
 #include "sandbox.h"
 #include "traced.h"
 #include "tracefile.h"
 #include "unsent.h"
 #include "weave.h"
 
-#define WAIT_FOR_BUSY_NS 10000000u
-#define NEW_LIVEFILES    8 /* after failed execs: each costs a thread one of its DFT_THREAD_RINGS */
-#define TRY_AGAIN_NS     100000000u
+#define TRY_AGAIN_NS 100000000u
 
 int dft_on;
 int dft_late;
@@ -53,9 +48,6 @@ enum started { STARTED_NOT, STARTED, STARTED_FAILED };
 static enum started started;
 static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
 static _Atomic uint64_t unrecorded; /* events until then */
-static int ended;                   /* atomic */
-static int renewed;                 /* live files that were made after failed execs */
-static int barrier;                 /* membarrier can be used */
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
 
@@ -107,7 +99,7 @@ static void set_up(void)
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;
     }
-    barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+    dft_ending_init();
     dft_at_exit_init();
     dft_fatal_init();
     dft_annotate_enable();
@@ -166,6 +158,11 @@ static int create_trace(void)
     return passes ? -EAGAIN : result;
 }
 
+int dft_process_is_started(void)
+{
+    return started == STARTED;
+}
+
 int dft_process_start(void)
 {
     int result;
@@ -219,9 +216,7 @@ void dft_process_forked(void)
     started = STARTED_NOT;
     try_again_ns = 0;
     atomic_store(&unrecorded, 0);
-    ended = 0;
-    renewed = 0;
-    dft_drain_kept = 0;
+    dft_ending_forked();
     dft_process_lock.held = 0;
     dft_clock_forked();
     dft_thread_forget_all();
@@ -245,159 +240,5 @@ void dft_process_forked_once(void)
     before = dft_signals_block(); /* a handler's calls would be the first in the child */
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid)
         dft_process_forked();
-    dft_signals_restore(before);
-}
-
-/* --- exec --------------------------------------------------------------------------------------------------------- */
-
-static int is_kept(void)
-{
-    return __atomic_load_n(&dft_drain_kept, __ATOMIC_RELAXED);
-}
-
-/* All rings to the file. Returns the number of slots that other threads are still filling. */
-static uint32_t drain_everything(const struct dft_ended *process)
-{
-    uint64_t wait_until_ns = dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS;
-    uint32_t busy = 0;
-
-    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
-        uint32_t left = dft_drain_all_of(thread), open = dft_drain_open(thread, process);
-
-        for (uint32_t times = 0;
-             left + open && thread != dft_self && !is_kept() && dft_clock_monotonic_ns() < wait_until_ns; times++) {
-            dft_sys_wait(times);
-            left = left ? dft_drain_all_of(thread) : 0;
-            open = open ? dft_drain_open(thread, process) : 0;
-        }
-        busy += (thread == dft_self ? 0 : left) + open;
-    }
-    return busy;
-}
-
-/* Not in a child that shares our memory, whatever made it. */
-static int is_ours_to_end(void)
-{
-    return dft_on && *dft_generation && started == STARTED && (uint32_t)dft_sys_getpid() == dft_pid;
-}
-
-/* From now on whoever appends drains at once, and no run goes on. Returns 0 when no thread can have missed that. */
-static int announce_late(void)
-{
-    if (dft_self)
-        dft_run_break_all(dft_self);
-    __atomic_store_n(&dft_late, 1, __ATOMIC_SEQ_CST);
-    return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
-}
-
-/* In the live file, for whoever reads it if it stays. Returns the same. */
-static struct dft_ended note_end(enum dft_ending how, int status)
-{
-    const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)how};
-
-    atomic_store(&dft_live->how, (uint32_t)how);
-    atomic_store(&dft_live->status, (uint32_t)status);
-    atomic_store(&dft_live->ended_ns, end.time_ns);
-    return end;
-}
-
-static int any_region_is_open(void)
-{
-    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
-        if (atomic_load_explicit(&thread->home->depth, memory_order_acquire))
-            return 1;
-    return 0;
-}
-
-/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. It also stays, with
- * nothing in it, when many have failed before. */
-void dft_process_exec(void)
-{
-    const struct dft_ended not_yet = {0};
-    struct dft_signals before;
-    int unsure;
-
-    if (dft_sandbox_ends(DFT_ENDING_EXEC, 0) || !is_ours_to_end())
-        return;
-    before = dft_signals_block();
-    dft_requests_end();
-    note_end(DFT_ENDING_EXEC, 0);
-    atomic_store(&dft_live->state, DFT_LIVE_EXEC);
-    unsure = announce_late();
-    if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
-        !is_kept() && renewed < NEW_LIVEFILES)
-        dft_livefile_remove();
-    dft_signals_restore(before);
-}
-
-void dft_process_end_failed(void)
-{
-    __atomic_store_n(&ended, 0, __ATOMIC_SEQ_CST);
-    dft_process_exec_failed();
-}
-
-/* Goes on as before. If the live file has gone, there is a new one; each thread moves to it at its next drain. */
-void dft_process_exec_failed(void)
-{
-    struct dft_signals before;
-    int gone;
-
-    if (dft_is_sandboxed()) {
-        if (*dft_generation && dft_live && !dft_in_vfork_child()) {
-            atomic_store(&dft_live->ended_ns, 0);
-            atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
-        }
-        return;
-    }
-    if (!is_ours_to_end() || __atomic_load_n(&ended, __ATOMIC_SEQ_CST)) /* by another thread, meanwhile */
-        return;
-    before = dft_signals_block();
-    __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&dft_drain_kept, 0, __ATOMIC_RELAXED);
-    dft_spin_lock(&dft_process_lock);
-    gone = !dft_livefile_path[0];
-    if (gone) {
-        dft_livefile_create();
-        renewed++;
-    }
-    atomic_store(&dft_live->ended_ns, 0);
-    atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
-    dft_spin_unlock(&dft_process_lock);
-    if (gone && dft_self)
-        dft_drain_own(dft_self);
-    dft_signals_restore(before);
-}
-
-/* --- end ---------------------------------------------------------------------------------------------------------- */
-
-void dft_process_end(enum dft_ending how, int status)
-{
-    const struct dft_ended not_known = {0};
-    struct dft_signals before;
-    struct dft_ended end;
-    int unsure;
-
-    if (dft_sandbox_ends(how, status) || !is_ours_to_end())
-        return;
-    before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
-    if (__atomic_exchange_n(&ended, 1, __ATOMIC_SEQ_CST))
-        return dft_signals_restore(before);
-    dft_inlined_end_all();
-    dft_requests_end();
-    if (dft_self)
-        dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
-    unsure = announce_late();
-    end = note_end(how, status & 0xff /* all that the parent sees */);
-    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL
-                                       ? DFT_LIVE_FATAL
-                                       : DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
-    /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
-    if (drain_everything(unsure ? &not_known : &end))
-        unsure = 1;
-    if (is_kept() && dft_self)
-        dft_unsent_leave(dft_self);
-    /* When END cannot be written, the live file alone knows what was lost. */
-    if (!dft_process_write_end(how, status & 0xff) && !unsure && !is_kept())
-        dft_livefile_remove();
     dft_signals_restore(before);
 }

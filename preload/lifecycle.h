@@ -20,6 +20,7 @@ extern uint32_t dft_pid;
 /* Creates the process's files at its first event. Signals blocked. Returns 0, -EAGAIN (now they cannot be had: for a while
  * dft_process_waits()), or -errno (nothing can be kept). */
 int dft_process_start(void);
+int dft_process_is_started(void);
 int dft_process_waits(void);
 /* An event of a thread that can have no state is counted as lost. */
 void dft_process_drop(void);
@@ -43,8 +44,8 @@ void dft_process_exiting(int status);
 /* A call that ends the process within the C library may come back after all (daemon): what dft_process_end() did is undone. */
 void dft_process_end_failed(void);
 
-/* Before exec. After a failed one dft_process_exec_failed() goes on as before. */
-void dft_process_exec(void);
+/* Before exec. Returns 1: after a failed one dft_process_exec_failed() goes on as before. */
+int dft_process_exec(void);
 void dft_process_exec_failed(void);
 
 /* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file without a slash looks in PATH. */

@@ -67,23 +67,24 @@ WRAPPER(pid_t, _Fork, (void))
 
 /* --- exec --------------------------------------------------------------------------------------------------------- */
 
-/* Recorded when it begins, since it does not return; if it does, its end is recorded too. */
-static void begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
+/* Recorded when it begins, since it does not return; if it does, its end is recorded too. Returns 1: the process was made ready for it. */
+static int begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
 {
     const struct dft_process_call what = DFT_PROCESS_CALL(.phase = DFT_PHASE_BEGIN, .dirfd = dirfd, .path = path);
 
     if (dft_on & DFT_ON_PROCESS)
         dft_end_process(probe, call, &what);
-    dft_process_exec();
+    return dft_process_exec();
 }
 
-static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began)
+static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began,
+                      int ready)
 {
     int error = errno;
     const struct dft_process_call what = DFT_PROCESS_CALL(.phase = began ? DFT_PHASE_END : DFT_PHASE_COMPLETE,
                                                           .dirfd = dirfd, .path = path, .result = -1, .err = error);
 
-    if (began)
+    if (ready)
         dft_process_exec_failed();
     if (dft_on & DFT_ON_PROCESS)
         dft_end_process(probe, call, &what);
@@ -101,18 +102,18 @@ static int may_run(int dirfd, const char *path)
     do {                                                                                                               \
         struct dft_probe probe_ = {.fd = -1};                                                                          \
         struct dft_follow follow = {.envp = environment};                                                              \
-        int result_, began_;                                                                                           \
+        int result_, began_, ready_ = 0;                                                                               \
                                                                                                                        \
         if (!dft_on)                                                                                                   \
             return make;                                                                                               \
         began_ = may_run(dirfd, path);                                                                                 \
         probe_.start = dft_ticks();                                                                                    \
         if (began_)                                                                                                    \
-            begin_exec(&probe_, call, dirfd, path);                                                                    \
+            ready_ = begin_exec(&probe_, call, dirfd, path);                                                           \
         dft_follow_begin(&follow, environment);                                                                        \
         result_ = (make);                                                                                              \
         dft_follow_end(&follow);                                                                                       \
-        fail_exec(&probe_, call, dirfd, path, began_);                                                                 \
+        fail_exec(&probe_, call, dirfd, path, began_, ready_);                                                         \
         return result_;                                                                                                \
     } while (0)
 

@@ -93,7 +93,9 @@ def differences(slots, events, clean):
             continue
         if not slot.open <= len(mine.outer) <= 1 or (clean and slot.open and not closed):
             wrong.append(f"slot {slot.number}: {len(mine.outer)} outer regions found, {len(closed)} ended")
-        for event in closed:
-            if (slot.open and "ended_by" not in event["args"]) or event["args"].get("slot", slot.number) != slot.number:
-                wrong.append(f"slot {slot.number}: outer region with {event['args']}")
+        for event in mine.outer:
+            given = event.get("args", {})
+            known = given.get("slot", slot.number)
+            if (slot.open and not event.get("open") and "ended_by" not in given) or known != slot.number:
+                wrong.append(f"slot {slot.number}: outer region with {given}")
     return wrong

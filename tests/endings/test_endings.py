@@ -210,6 +210,31 @@ def killed_between_two_writes(directory):
     true(unfinished > 2, f"{unfinished} unfinished blocks")
 
 
+LATER = """
+import os, resource, threading
+def work():
+    for i in range(100):
+        os.close(os.open("file", os.O_CREAT | os.O_WRONLY))
+work()
+resource.setrlimit(resource.RLIMIT_FSIZE, (28 << 10, 28 << 10))
+for i in range(2):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+
+
+@tests.case
+def noted_when_it_is_found_out(directory):
+    """That the live file cannot grow is known when the process has been described long ago."""
+    (directory / "work").mkdir()
+    run_checked(["python3", "-c", LATER], cwd=directory / "work", env=settings(directory))
+    process, = processes(directory)
+    true("some rings lie in plain memory" in (process["notes"] or ""), f"notes: {process['notes']}")
+    equal((process["ended"], sum(e["name"] == "close" for e in dump(directory / "out") if e.get("file", "").endswith("/file"))),
+          ("exit", 300), "its end, and closes")
+
+
 def between(before, after):
     """What a trace read between the two may say: slots that were there before, with what had returned; nothing that was
     not started afterwards."""
