@@ -71,10 +71,8 @@ void dft_names_destroy(struct dft_names *names)
     if (!names)
         return;
     rcu_read_lock();
-    cds_lfht_for_each_entry(names->table, &iter, node, hash)
-    {
-        cds_lfht_del(names->table, &node->hash);
-    }
+    for (cds_lfht_first(names->table, &iter); cds_lfht_iter_get_node(&iter); cds_lfht_next(names->table, &iter))
+        cds_lfht_del(names->table, cds_lfht_iter_get_node(&iter));
     rcu_read_unlock();
     cds_lfht_destroy(names->table, NULL);
     for (node = names->nodes; node; node = next_node) {

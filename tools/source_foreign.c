@@ -258,7 +258,8 @@ static int take_index(struct converting *converting, uint32_t number, const stru
             file->blocks_path = path;
             path = NULL;
             rc = scan_range(converting, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder);
-            if (file->skipped.damaged || file->skipped.bytes || rc < 0) { /* not as it was written: made anew */
+            if (file->skipped.damaged || file->skipped.bytes || file->skipped.holes || rc < 0) {
+                /* not as it was written: made anew */
                 dft_scanned_fini(&converting->scanned[number]);
                 memset(&file->skipped, 0, sizeof file->skipped);
                 file->blocks = 0;

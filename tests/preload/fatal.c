@@ -219,6 +219,70 @@ static int reports_once(void)
     return 0;
 }
 
+/* Handlers that end the process themselves. */
+static void leave(int signal, siginfo_t *info, void *context)
+{
+    char here;
+    stack_t now;
+
+    sigaltstack(NULL, &now);
+    printf("left %d %d %d %d\n", signal, info->si_signo, context != NULL,
+           &here >= (char *)now.ss_sp && &here < (char *)now.ss_sp + now.ss_size);
+    fflush(stdout);
+    _exit(11);
+}
+
+static int leaves(void)
+{
+    stack_t own = {.ss_sp = malloc(65536), .ss_size = 65536};
+    struct sigaction action = {.sa_sigaction = leave, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    sigaltstack(&own, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    work("file", CALLS);
+    strike("segv");
+    return 0;
+}
+
+/* A handler that calls the one before it, as libraries do: here there is none. */
+static struct sigaction before;
+
+static void call_the_one_before(int signal, siginfo_t *info, void *context)
+{
+    printf("before: %s\n", text_of(before.sa_handler));
+    fflush(stdout);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else if (before.sa_handler == SIG_DFL)
+        sigaction(signal, &before, NULL); /* the instruction is run again */
+}
+
+static int chained(void)
+{
+    struct sigaction action = {.sa_sigaction = call_the_one_before, .sa_flags = SA_SIGINFO};
+
+    sigaction(SIGSEGV, &action, &before);
+    work("file", CALLS);
+    strike("segv");
+    return 0;
+}
+
+/* --- the heap ----------------------------------------------------------------------------------------------------- */
+
+/* The C library ends the process while it holds the lock of its heap. */
+static int heap(void)
+{
+    char *volatile block = malloc(5000), *volatile next = malloc(5000);
+
+    work("file", CALLS);
+    close(2); /* it has a word to say */
+    dup2(open("/dev/null", O_WRONLY), 2);
+    free(block);
+    free(block);
+    *next = 1; /* it lies between the block and the end of the heap */
+    return 0;
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 static pthread_barrier_t barrier;
@@ -299,6 +363,27 @@ static int overflow_beside(void)
     return overflow();
 }
 
+/* As little as the kernel takes, in a thread that is not the first. */
+static void *overflow_in_thread(void *unused)
+{
+    size_t bytes = (size_t)sysconf(_SC_MINSIGSTKSZ);
+    stack_t own = {.ss_sp = malloc(bytes), .ss_size = bytes};
+
+    (void)unused;
+    if (sigaltstack(&own, NULL))
+        exit(95);
+    exit(overflow());
+}
+
+static int overflow_beside_little(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, overflow_in_thread, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 /* --- masks -------------------------------------------------------------------------------------------------------- */
 
 static int waits(void)
@@ -342,6 +427,45 @@ static int child_of_fork(void)
     if (!pid) {
         work("child", CALLS);
         strike("segv");
+    }
+    waitpid(pid, &status, 0);
+    printf("child: %x\n", status & 0x7f);
+    return 9;
+}
+
+/* All of the status, with what it says of a core; and a program that a child becomes. */
+static int core(void)
+{
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    static const char *const ways[] = {"segv", "abort", "15"};
+    int status;
+
+    work("file", CALLS);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        pid_t pid = fork();
+
+        if (!pid) {
+            setrlimit(RLIMIT_CORE, &all);
+            work(ways[i], 100);
+            strike(ways[i]);
+        }
+        waitpid(pid, &status, 0);
+        printf("status: %x\n", status);
+    }
+    return 12;
+}
+
+static int child_of_exec(void)
+{
+    int status;
+    pid_t pid;
+
+    work("file", CALLS);
+    fflush(stdout);
+    pid = fork();
+    if (!pid) {
+        execl("/proc/self/exe", "fatal", "die", "segv", (char *)NULL);
+        _exit(94);
     }
     waitpid(pid, &status, 0);
     printf("child: %x\n", status & 0x7f);
@@ -423,13 +547,19 @@ static const struct {
              {"jumps", jumps},
              {"reports", reports},
              {"reports_once", reports_once},
+             {"leaves", leaves},
+             {"chained", chained},
+             {"heap", heap},
              {"all_at_once", all_at_once},
              {"loader_is_locked", loader_is_locked},
              {"overflow", overflow},
              {"overflow_beside", overflow_beside},
+             {"overflow_beside_little", overflow_beside_little},
              {"waits", waits},
              {"child_of_vfork", child_of_vfork},
              {"child_of_fork", child_of_fork},
+             {"child_of_exec", child_of_exec},
+             {"core", core},
              {"other_file", other_file},
              {"filtered", filtered},
              {"caught", caught},
@@ -440,6 +570,7 @@ int main(int argc, char **argv)
 {
     struct rlimit none = {0};
 
+    none.rlim_max = RLIM_INFINITY;
     setrlimit(RLIMIT_CORE, &none);
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name))

@@ -132,6 +132,31 @@ def handlers_that_die_of_the_same_signal(directory):
 
 
 @tests.case
+def handlers_that_end_the_process(directory):
+    bound, place = both(directory, "leaves")
+    equal((bound.code, bound.out, bound.err), (11, b"left 11 11 1 1\n", b""), "exit code, output, messages")
+    equal((ended(place), live_files(place)), ([("_exit", 11)], []), "ended")
+    all_there(place)
+
+
+@tests.case
+def handlers_that_call_the_one_before(directory):
+    bound, place = both(directory, "chained")
+    equal((bound.code, bound.out), (-11, b"before: default\n"), "exit code and output")
+    equal((ended(place), live_files(place)), ([("signal", 11)], []), "ended")
+    names = [function for function, _ in frames(bound.err)[1]]
+    true(not HAS_UNWIND or names[:2] == ["strike", "chained"], f"frames: {names}")
+    all_there(place)
+
+
+@tests.case
+def a_heap_that_is_broken(directory):
+    bound, place = both(directory, "heap")
+    equal((bound.code, ended(place), live_files(place)), (-6, [("signal", 6)], []), "exit code, ended")
+    all_there(place)
+
+
+@tests.case
 def many_threads_at_once(directory):
     for n in range(5):
         bound, place = both(directory / str(n), "all_at_once")
@@ -152,6 +177,10 @@ def a_loader_that_is_locked(directory):
 def stacks_that_overflow(directory):
     bound, place = both(directory / "a", "overflow_beside")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on an alternate stack")
+    true(len(frames(bound.err)[1]) > 20 or not HAS_UNWIND, "frames")
+    all_there(place)
+    bound, place = both(directory / "little", "overflow_beside_little")
+    equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on the smallest one that there may be")
     true(len(frames(bound.err)[1]) > 20 or not HAS_UNWIND, "frames")
     all_there(place)
     bound, place = both(directory / "b", "overflow")
@@ -184,6 +213,18 @@ def children(directory):
     equal((bound.code, sorted(ended(place))), (9, [("exit", 9), ("signal", 11)]), "fork")
     all_there(place)
     all_there(place, "child")
+    bound, place = both(directory / "exec", "child_of_exec")
+    equal((bound.code, sorted(ended(place))), (9, [("exec", 0), ("exit", 9), ("signal", 11)]), "exec")
+    equal(len([e for e in dump(place) if e["name"] == "pwrite"]), 2 * CALLS, "calls of both programs")
+
+
+@tests.case
+def cores(directory):
+    """All of the status is as it was, with what it says of a core."""
+    bound, place = both(directory, "core")
+    equal((bound.code, sorted(ended(place))), (12, [("exit", 12), ("signal", 6), ("signal", 11), ("signal", 15)]), "exit code, ended")
+    for way in ("segv", "abort", "15"):
+        all_there(place, way, 100)
 
 
 @tests.case

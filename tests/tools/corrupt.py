@@ -1,7 +1,9 @@
-"""Damage for traces and live files: what disks, copies and cut connections do to them, and what nobody but an attacker would: fields of any
+"""Damage for traces, live files and DFTracer's traces: what disks, copies and cut connections do to them, and what nobody but an attacker would: fields of any
 value under checksums that are right."""
 
+import gzip
 import pathlib
+import re
 import struct
 import sys
 
@@ -125,6 +127,59 @@ def any_number(rng, data):
 
 
 ANY_LIVE = [flip_bits, cut, cut_out, zeros, rubbish, any_number, any_number, any_number]
+
+
+def a_number(rng, data):
+    """A number of a text becomes another one, of any length."""
+    found = list(re.finditer(rb"-?[0-9]+", data))
+    if not found:
+        return rubbish(rng, data)
+    at = rng.choice(found)
+    new = rng.choice([b"", b"-", b"0", b"-1", b"18446744073709551615", b"18446744073709551616", b"-9223372036854775808", b"1e308", b"1e999999", b"0.1", b"nan",
+                      b"9" * rng.randrange(1, 5000), b"%d" % rng.getrandbits(rng.randrange(1, 70))])
+    return data[:at.start()] + new + data[at.end():]
+
+
+def a_value(rng, data):
+    """A value becomes one of another kind: nested deeply, very long, without its end, of bytes that are no UTF-8."""
+    found = list(re.finditer(rb':("[^"\n]*"|-?[0-9]+)', data))
+    if not found:
+        return rubbish(rng, data)
+    at, depth = rng.choice(found), rng.choice([1, 10, 255, 256, 257, 10000])
+    new = rng.choice([b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth, b"[" * depth, b'"' + b"x" * rng.choice([65535, 65536, 1 << 20]) + b'"',
+                      b'"\xff\xfe\xc0\x80\xed\xa0\x80"', b'"\\ud83d\\udcff\\u12"', b'"' + rng.randbytes(20) + b'"', b"null", b"{}", b'"', b'"\\'])
+    return data[:at.start() + 1] + new + data[at.end():]
+
+
+def lines_damaged(rng, data):
+    """Lines torn, glued, repeated, in another order."""
+    lines = data.split(b"\n")
+    at = rng.randrange(len(lines))
+    how = rng.randrange(5)
+    if how == 0:
+        lines[at] = lines[at][:rng.randrange(len(lines[at]) + 1)]
+    elif how == 1:
+        lines[at:at + 2] = [b"".join(lines[at:at + 2])]
+    elif how == 2:
+        lines[at:at] = lines[at:at + rng.randrange(1, 20)]
+    elif how == 3:
+        rng.shuffle(lines)
+    else:
+        lines[at] = lines[at][rng.randrange(len(lines[at]) + 1):]
+    return b"\n".join(lines)
+
+
+ANY_TEXT = [flip_bits, cut, cut_out, zeros, rubbish, a_number, a_number, a_value, a_value, lines_damaged, lines_damaged]
+ANY_BYTES = [flip_bits, cut, cut_out, zeros, rubbish]
+
+
+def damage_compressed(rng, text):
+    """Before it was compressed, or afterwards, or both; in members, one of them lost."""
+    if rng.random() < 0.5:
+        text = damage(rng, text, ANY_TEXT)
+    at = rng.randrange(len(text) + 1)
+    data = gzip.compress(text[:at]) + gzip.compress(text[at:]) if rng.random() < 0.5 else gzip.compress(text)
+    return damage(rng, data, ANY_BYTES) if rng.random() < 0.7 else data
 
 
 def damage(rng, data, ways):

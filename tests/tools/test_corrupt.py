@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Corrupt input: mutated traces and live files through every command. No crash, no hang, bounded memory, and what is said names the file.
+"""Corrupt input: mutated traces, live files and traces of DFTracer through every command. No crash, no hang, bounded memory, and what is said names the file.
 
     test_corrupt.py [N [FIRST]]     N files (300), with the seeds FIRST, FIRST + 1, ... A file that fails is kept, and named."""
 
@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-from corrupt import ANY_LIVE, ANY_TRACE, damage
+from corrupt import ANY_LIVE, ANY_TEXT, ANY_TRACE, damage, damage_compressed
+from pfw_files import DIALECTS
+from test_pfw import sample
 from tooltest import DFTMERGE, ROOT, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
@@ -46,6 +48,10 @@ def seeds(place):
     return found
 
 
+def foreign_seeds():
+    return [sample(dialect).text().encode() for dialect in DIALECTS]
+
+
 def command_fails(command, place):
     """Runs one command on the files of `place`; what is wrong with that, or None; and the exit code."""
     outputs = {"MERGED": place.with_suffix(".merged"), "EXPORT": place.with_suffix(".export")}
@@ -73,21 +79,44 @@ def command_fails(command, place):
     return None, done.returncode
 
 
-def one(seed, originals, place):
-    """(what fails, exit codes by command)."""
-    rng = random.Random(seed)
+def put_native(rng, originals, directory):
+    """Writes a trace and its live file, one of them or both damaged; which."""
     trace, live = rng.choice(originals)
     which = rng.choice(["trace", "live", "both"]) if live else "trace"
-    directory = place / f"{seed}"
-    directory.mkdir()
     (directory / "a.dft").write_bytes(damage(rng, trace, ANY_TRACE) if which != "live" else trace)
     if live and rng.random() < 0.95:
         (directory / "a.dft.live").write_bytes(damage(rng, live, ANY_LIVE) if which != "trace" else live)
+    return which
+
+
+def put_foreign(rng, foreign, directory):
+    text = rng.choice(foreign)
+    if rng.random() < 0.4:
+        (directory / "a.pfw.gz").write_bytes(damage_compressed(rng, text))
+        return "pfw.gz"
+    (directory / "a.pfw").write_bytes(damage(rng, text, ANY_TEXT))
+    return "pfw"
+
+
+def damage_index(rng, directory):
+    """What DFTracer's trace was converted to is kept beside it: the next command reads that."""
+    for path in directory.glob(".dftindex/*.dft"):
+        path.write_bytes(damage(rng, path.read_bytes(), ANY_TRACE))
+
+
+def one(seed, originals, foreign, place):
+    """(what fails, exit codes by command)."""
+    rng = random.Random(seed)
+    directory = place / f"{seed}"
+    directory.mkdir()
+    which = put_foreign(rng, foreign, directory) if seed % 3 == 0 else put_native(rng, originals, directory)
     codes = {}
     for command in COMMANDS[:None if seed % EVERY == 0 else 5]:
         wrong, codes[command[0]] = command_fails(command, directory)
         if wrong:
             return f"seed {seed} ({which}): {wrong}; kept in {directory}", codes
+        if seed % 6 == 0:
+            damage_index(rng, directory)
     shutil.rmtree(directory)
     for path in (directory.with_suffix(".merged"), directory.with_suffix(".export")):
         path.unlink(missing_ok=True)
@@ -96,10 +125,10 @@ def one(seed, originals, place):
 
 def run_all(count, first):
     place = pathlib.Path(tempfile.mkdtemp(prefix="dft-corrupt-"))
-    originals = seeds(place)
+    originals, foreign = seeds(place), foreign_seeds()
     failures, codes = [], collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        for failure, found in pool.map(lambda seed: one(seed, originals, place), range(first, first + count)):
+        for failure, found in pool.map(lambda seed: one(seed, originals, foreign, place), range(first, first + count)):
             codes.update(f"{name} {code}" for name, code in found.items())
             if failure:
                 failures.append(failure)

@@ -82,7 +82,8 @@ def damaged_index(directory):
     index = directory / "t" / ".dftindex" / (path.name + ".dft")
     whole = index.read_bytes()
     random.seed(3)
-    cases = [b"", whole[:100], whole[:4096], whole[:-20], b"x" * len(whole), os.urandom(5000)]
+    cases = [b"", whole[:100], whole[:4096], whole[:-20], b"x" * len(whole), os.urandom(5000),
+             whole[:4096] + bytes(len(whole) - 4096), whole[:-500] + bytes(500)]
     for _ in range(20):
         case = bytearray(whole)
         case[random.randrange(len(case))] ^= 1 << random.randrange(8)
