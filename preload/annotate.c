@@ -248,7 +248,7 @@ static void region_end_args(struct dftrace_site *site, const struct dftrace_arg 
     from = self->args_used;
     if (count)
         dft_annotate_keep_args(self, args, count);
-    within = dft_region_end(self, dft_annotate_site(self, site, "APP"), end, 0);
+    within = dft_region_end(self, dft_annotate_site(self, site, "APP"), end);
     if (__builtin_expect(within == 0, 1))
         return;
     dft_misuse(self, within < 0 ? DFT_MISUSE_END_ALONE : DFT_MISUSE_OUTER_FIRST, within < 0 ? 1 : (uint64_t)within);

@@ -48,18 +48,20 @@ uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_
 /* Metadata. scope NULL: of the process. */
 void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg);
 
-/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it. frame: tells functions, and spans, of one name apart; 0
- * for others. A frame is an address on the stack: of several open ones the function's is the innermost that is not below it. */
+/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it. frame: of a function where its hook's frame lies,
+ * of a span its id; 0 of others. */
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
 /* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
-int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame);
-/* The same of a call of a library, which says more. */
+int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end);
+/* The same of a call of a library, which says more; its frame is the one it began with. */
 struct dft_region_data {
     uint64_t size;  /* asked for; 0: not known */
     int64_t offset; /* -1: not known */
 };
 int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
                         const struct dft_region_data *data);
+/* The same of a function whose exit hook has this frame; `left`: its own is gone. */
+int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left);
 /* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);

@@ -21,6 +21,7 @@
 #include "fatal.h"
 #include "fdtable.h"
 #include "follow.h"
+#include "function.h"
 #include "livefile.h"
 #include "paths.h"
 #include "probe_process.h"
@@ -102,6 +103,7 @@ static void set_up(void)
     dft_ending_init();
     dft_at_exit_init();
     dft_fatal_init();
+    dft_function_init();
     dft_annotate_enable();
     dft_on = wanted();
 }
@@ -227,6 +229,7 @@ void dft_process_forked(void)
     dft_fdtable_forked();
     dft_outstanding_forget();
     dft_unsent_forked();
+    dft_function_forget();
     dft_weave_forked();
     dft_signals_restore(before);
 }

@@ -98,42 +98,32 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end,
     self->args_used = (uint16_t)from;
 }
 
-enum kind { KIND_REGION, KIND_FUNCTION, KIND_SPAN };
-
-static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, enum kind kind, uint64_t frame)
+/* Of spans that go on here the start is 0. */
+static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, int is_span)
 {
     const struct dft_open_region *region = region_at(self, index);
 
-    if (region->name != name || !region->start != (kind == KIND_SPAN))
-        return 0;
-    switch (kind) {
-    case KIND_REGION:
-        return 1;
-    case KIND_FUNCTION:
-        return more_of(self, index)->frame >= frame;
-    default:
-        return more_of(self, index)->frame == frame;
-    }
+    return region->name == name && (region->start == 0) == is_span;
 }
 
-/* Ends the innermost that is it, and those within. Beyond what is kept only the number of regions is known. */
-static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kind kind, uint64_t frame,
-                  const struct dft_region_data *data)
+/* Beyond what is kept only the number of regions is known: one less. */
+static int leave_unknown(struct dft_thread *self, uint32_t depth)
 {
-    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    uint32_t most = self->deep ? MOST : DFT_OPEN_REGIONS;
-    int index, within;
-
-    if (__builtin_expect(depth > most, 0)) {
-        atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], 1, memory_order_relaxed);
+    if (__builtin_expect(depth <= (self->deep ? MOST : DFT_OPEN_REGIONS), 1))
         return 0;
-    }
-    for (index = (int)depth - 1; index >= 0 && !is_it(self, (uint32_t)index, name, kind, frame); index--)
-        ;
+    atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], 1, memory_order_relaxed);
+    return 1;
+}
+
+/* Ends the region with this index, which is the innermost that fits (-1: none does), and those within. */
+static int end_from(struct dft_thread *self, uint32_t depth, int index, uint64_t end,
+                    const struct dft_region_data *data)
+{
+    int within = (int)depth - 1 - index;
+
     if (index < 0)
         return -1;
-    within = (int)depth - 1 - index;
     while ((int)depth > index) {
         depth--;
         end_innermost(self, depth, end, (int)depth == index ? data : NULL);
@@ -141,15 +131,68 @@ static int end_it(struct dft_thread *self, uint64_t name, uint64_t end, enum kin
     return within;
 }
 
-int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame)
+int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end)
 {
-    return end_it(self, name, end, frame ? KIND_FUNCTION : KIND_REGION, frame, NULL);
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    int index = (int)depth - 1;
+
+    if (leave_unknown(self, depth))
+        return 0;
+    while (index >= 0 && !is_it(self, (uint32_t)index, name, 0))
+        index--;
+    return end_from(self, depth, index, end, NULL);
+}
+
+int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    int index = (int)depth - 1;
+
+    if (leave_unknown(self, depth))
+        return 0;
+    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 1) && more_of(self, (uint32_t)index)->frame == id))
+        index--;
+    return end_from(self, depth, index, dft_ticks(), NULL);
 }
 
 int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
                         const struct dft_region_data *data)
 {
-    return end_it(self, name, end, KIND_FUNCTION, frame, data);
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    int index = (int)depth - 1;
+
+    if (leave_unknown(self, depth))
+        return 0;
+    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 0) && more_of(self, (uint32_t)index)->frame >= frame))
+        index--;
+    return end_from(self, depth, index, end, data);
+}
+
+/* Of several open calls of the function: nearly always the innermost. Calls that were left by a longjmp or an exception lie below the frame of
+ * who exits. Where its frame is gone already it is the highest of those that lie below the hook's; nothing higher than FRAME_MOST is looked at,
+ * because a handler's, or a coroutine's, stack may lie anywhere. */
+#define FRAME_MOST (UINT64_C(1) << 20)
+int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    int innermost = -1, found = -1;
+
+    if (leave_unknown(self, depth))
+        return 0;
+    for (int i = (int)depth - 1; i >= 0; i--) {
+        uint64_t at = more_of(self, (uint32_t)i)->frame;
+        int fits = at && is_it(self, (uint32_t)i, name, 0);
+
+        if (innermost < 0 && fits)
+            innermost = i;
+        if (left && at && (at >= frame || frame - at > FRAME_MOST))
+            break;
+        if (fits && (left || at >= frame))
+            found = i;
+        if (fits && !left && at >= frame)
+            break;
+    }
+    return end_from(self, depth, found >= 0 ? found : innermost, end, NULL);
 }
 
 static void reverse(uint8_t *from, uint8_t *to)
@@ -170,7 +213,7 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
 
     if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
         return -1;
-    for (index = depth; index > 0 && !is_it(self, index - 1, name, KIND_REGION, 0); index--)
+    for (index = depth; index > 0 && !is_it(self, index - 1, name, 0); index--)
         ;
     if (!index)
         return -1;
@@ -181,11 +224,6 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
     reverse(self->args + args_from, self->args + args_from + more);
     reverse(self->args + at, self->args + args_from + more);
     return 0;
-}
-
-int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
-{
-    return end_it(self, name, dft_ticks(), KIND_SPAN, id, NULL);
 }
 
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "function.h"
 #include "weave_inside.h"
 
 #define PAGE ((uintptr_t)4096)
@@ -25,8 +26,10 @@ static int close_library(void *handle)
 {
     int result = dlclose(handle), error = errno;
 
-    if (!result)
+    if (!result) {
         dft_weave_scan(NULL);
+        dft_function_forget();
+    }
     errno = error;
     return result;
 }

@@ -1,6 +1,8 @@
 /* Names: a lock-free table of id -> text over liburcu's rculfhash. */
 #include "names.h"
 
+#include "symbols.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +23,7 @@ struct node {
     struct node *next; /* all nodes, for freeing */
     uint64_t id;
     struct entry *_Atomic entry;
+    struct entry *_Atomic shown; /* of functions: the name that their module's symbols have; NULL: not looked up yet */
 };
 
 struct dft_names {
@@ -229,6 +232,36 @@ struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char 
     return text;
 }
 
+/* The name of a function for "/path[build id]+0xaddress"; of any other text that itself. */
+static void show_function(const struct dft_names *names, uint64_t id, struct dft_text *name)
+{
+    struct entry *shown = NULL, *none = NULL;
+    const char *found;
+    struct node *node;
+    char room[512];
+
+    rcu_read_lock();
+    node = find(names, id);
+    rcu_read_unlock(); /* nodes stay */
+    if (!node && names->lent) {
+        show_function(names->lent, id, name);
+        return;
+    }
+    if (node)
+        shown = atomic_load_explicit(&node->shown, memory_order_acquire);
+    if (node && !shown) {
+        found = dft_symbols_show(name->bytes, name->length, room, sizeof room);
+        if (!found || !(shown = entry_create((struct dft_names *)(uintptr_t)names, found, (uint32_t)strlen(found))))
+            return;
+        /* Release: who sees the pointer sees the text. Whoever was first has said the same. */
+        if (!atomic_compare_exchange_strong_explicit(&node->shown, &none, shown, memory_order_acq_rel,
+                                                     memory_order_acquire))
+            shown = none;
+    }
+    if (shown)
+        *name = (struct dft_text){shown->bytes, shown->length};
+}
+
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
                     char room[18])
 {
@@ -242,5 +275,7 @@ void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text 
         category->length = (uint32_t)(nul - text.bytes);
         name->bytes = nul + 1;
         name->length = text.length - category->length - 1;
+        if (category->length == 4 && !memcmp(category->bytes, "FUNC", 4) && name->length && name->bytes[0] == '/')
+            show_function(names, id, name);
     }
 }

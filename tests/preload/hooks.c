@@ -1,0 +1,27 @@
+/* Hooks of a program's, or a library's, own: they count their calls, and say so at the end. Not instrumented itself. */
+#include <stdio.h>
+
+static long entered, left;
+
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+void hooks_say(void);
+
+void __cyg_profile_func_enter(void *function, void *call_site)
+{
+    (void)function;
+    (void)call_site;
+    entered++;
+}
+
+void __cyg_profile_func_exit(void *function, void *call_site)
+{
+    (void)function;
+    (void)call_site;
+    left++;
+}
+
+__attribute__((destructor)) void hooks_say(void)
+{
+    fprintf(stderr, "own hooks: %ld %ld\n", entered, left);
+}

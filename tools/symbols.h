@@ -1,0 +1,17 @@
+/* Names of functions, from the symbol tables of programs and libraries, or of their separate debug files, that lie on this machine. */
+#ifndef DFT_SYMBOLS_H
+#define DFT_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The function at `address`, as the file's symbols have addresses. build_id: the first 8 bytes of it, big-endian; a file that has another one is
+ * not the one that ran, and not believed; 0: none is known. Returns a name that lives as long as the program, demangled where libstdc++ can be
+ * had, or NULL: not known. Any thread. */
+const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address);
+
+/* "/path[build id]+0xaddress", as preload/function.c names functions: the function's name, or "module+0xaddress" in `room`; NULL: it is
+ * no such text. */
+const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes);
+
+#endif
