@@ -325,9 +325,12 @@ char *dft_clocks_text(const struct dft_clocks *clocks)
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
+    int any = 0;
 
     if (!out)
         return NULL;
+    for (uint32_t h = 0; h < clocks->nhosts; h++)
+        any |= clocks->hosts[h].points != 0;
     switch (clocks->kind) {
     case DFT_CLOCKS_NONE:
         fprintf(out, "times as recorded");
@@ -341,12 +344,16 @@ char *dft_clocks_text(const struct dft_clocks *clocks)
         put_fit(out, clocks);
         break;
     case DFT_CLOCKS_ANCHORS:
+        if (!any) {
+            fprintf(out, "times as recorded: there are no CLOCK records to correct them by");
+            break;
+        }
         fprintf(out, "times corrected by the hosts' clocks, %" PRIu32 " clock%s", clocks->nhosts,
                 clocks->nhosts == 1 ? "" : "s");
         put_fit(out, clocks);
         break;
     }
-    if (clocks->without && clocks->kind != DFT_CLOCKS_FIRST && clocks->kind != DFT_CLOCKS_NONE)
+    if (clocks->without && clocks->kind != DFT_CLOCKS_FIRST && clocks->kind != DFT_CLOCKS_NONE && any)
         fprintf(out, "; nothing known of the clock%s of %" PRIu32 " process%s, whose times are as recorded",
                 clocks->without == 1 ? "" : "s", clocks->without, clocks->without == 1 ? "" : "es");
     if (fclose(out)) {

@@ -6,8 +6,8 @@
 
 #include "command.h"
 
-/* Is it, by its name, a file of telemetry (*.json, *.jsonl, *.ndjson)? */
-int dft_is_telemetry_name(const char *path);
+/* Is it a file of telemetry by its name (*.json, *.jsonl, *.ndjson), or a directory with such files and no traces? */
+int dft_is_telemetry_path(const char *path);
 
 /* Answers from telemetry files: those named, and those in the directories named. Returns the exit code. */
 int dft_ranks_telemetry(const struct dft_options *options);

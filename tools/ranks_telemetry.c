@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "ranks.h"
+#include "source_inside.h"
 #include "telemetry.h"
 #include "write_json.h"
 #include "write_text.h"
@@ -17,7 +18,7 @@
 
 /* --- files ------------------------------------------------------------------------------------------------------------ */
 
-int dft_is_telemetry_name(const char *path)
+static int is_telemetry_name(const char *path)
 {
     static const char *const endings[] = {".json", ".jsonl", ".ndjson"};
     size_t n = strlen(path);
@@ -29,6 +30,43 @@ int dft_is_telemetry_name(const char *path)
             return 1;
     }
     return 0;
+}
+
+/* What is below a directory: 1 files of telemetry alone, 0 none, -1 traces. */
+static int look_below(const char *path, int depth)
+{
+    DIR *dir = depth < DEPTH_MAX ? opendir(path) : NULL;
+    const struct dirent *entry;
+    int found = 0;
+
+    while (dir && found >= 0 && (entry = readdir(dir))) {
+        struct stat st;
+        char *name;
+        int below = 0;
+
+        if (entry->d_name[0] == '.' || asprintf(&name, "%s/%s", path, entry->d_name) < 0)
+            continue;
+        if (!lstat(name, &st) && S_ISDIR(st.st_mode))
+            below = look_below(name, depth + 1);
+        else if (dft_trace_name(name))
+            below = -1;
+        else
+            below = is_telemetry_name(name);
+        found = below ? below : found;
+        free(name);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+int dft_is_telemetry_path(const char *path)
+{
+    struct stat st;
+
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        return look_below(path, 0) > 0;
+    return is_telemetry_name(path);
 }
 
 static int read_path(struct dft_telemetry *telemetry, const char *path, int depth);
@@ -64,7 +102,7 @@ static int read_path(struct dft_telemetry *telemetry, const char *path, int dept
         return dft_telemetry_problem(telemetry, "%s: %s", path, strerror(errno));
     if (depth ? S_ISDIR(st.st_mode) && depth < DEPTH_MAX : !stat(path, &st) && S_ISDIR(st.st_mode))
         return read_directory(telemetry, path, depth);
-    if (depth && !dft_is_telemetry_name(path))
+    if (depth && !is_telemetry_name(path))
         return 0;
     return dft_telemetry_read(telemetry, path);
 }

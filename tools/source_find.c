@@ -61,6 +61,11 @@ int dft_foreign_name(const char *path)
     return ends_with(path, ".pfw") || ends_with(path, ".pfw.gz");
 }
 
+int dft_trace_name(const char *path)
+{
+    return ends_with(path, ".dft") || ends_with(path, ".dft.live") || dft_foreign_name(path);
+}
+
 static int find_in_directory(struct finding *finding, const char *path, int depth);
 
 /* One entry of a directory. Links to directories are not followed: they could lead round in circles. */
@@ -77,8 +82,7 @@ static int find_entry(struct finding *finding, const char *directory, const stru
         return -ENOMEM;
     if (entry->d_type == DT_DIR || (entry->d_type == DT_UNKNOWN && !lstat(path, &st) && S_ISDIR(st.st_mode)))
         rc = find_in_directory(finding, path, depth + 1);
-    else if ((ends_with(path, ".dft") || ends_with(path, ".dft.live") || dft_foreign_name(path)) && !stat(path, &st) &&
-             S_ISREG(st.st_mode))
+    else if (dft_trace_name(path) && !stat(path, &st) && S_ISREG(st.st_mode))
         rc = input_add(finding, path, &st);
     free(path);
     return rc;

@@ -90,6 +90,8 @@ struct dft_scanned {
 
 /* source_find.c: is it, by its name, a file of DFTracer? */
 int dft_foreign_name(const char *path);
+/* ... of ours, or of DFTracer? */
+int dft_trace_name(const char *path);
 /* source_find.c: paths of all inputs, sorted, each once; *paths and its strings belong to the caller. */
 int dft_find_inputs(struct dft_source *source, char *const *given, int count, char ***paths, size_t *found);
 

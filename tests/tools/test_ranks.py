@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""dftmerge ranks on traces of jobs whose troubles are known (make_ranks): the first cause, when it began and where; and what is
+counted, against the events one by one. With --full also large jobs."""
+
+import collections
+import json
+import pathlib
+import random
+import resource
+import sys
+
+from tooltest import BUILD, DFTMERGE, dftmerge, dump, main, make, run
+
+MAKE = BUILD / "bin" / "make_ranks"
+START = 1_700_000_000 * 10 ** 9
+SECOND = 10 ** 9
+META, READ, WRITE = {"fstat", "openat"}, {"read"}, {"write"}
+
+
+def make_ranks(where, **settings):
+    done = run(MAKE, where, *(f"{k.rstrip('_')}={v}" for k, v in settings.items()))
+    assert done.code == 0, done.err
+    return where
+
+
+def ranks(where, *options, expect=0):
+    return json.loads(dftmerge("ranks", "--json", *options, where, expect=expect).out)
+
+
+def first(answer, measure):
+    return answer["first_cause"][measure]
+
+
+def seconds(ns):
+    return (ns - START) / SECOND
+
+
+def totals_are_those_of_the_events(where):
+    for rows in (0, 1):
+        make_ranks(where / str(rows), ranks=6, hosts=2, seconds=40, slow=4, more=2, skip=3, rows=rows)
+        answer, events = ranks(where / str(rows)), dump(where / str(rows))
+        assert answer["source"] == ("buckets" if rows else "events")
+        assert (answer["world_size"], answer["participating"], answer["missing_ranks"]) == (6, 5, [3])
+        for rank in answer["ranks"]:
+            own = [e for e in events if e["rank"] == rank["rank"]]
+            io = [e for e in own if e["name"] != "barrier"]
+            assert rank["io_ns"] == sum(e["dur"] for e in io)
+            for key, names in (("metadata_ns", META), ("read_ns", READ), ("write_ns", WRITE)):
+                assert rank[key] == sum(e["dur"] for e in io if e["name"] in names), key
+            assert rank["bytes"] == sum(e["bytes"] for e in io if e["name"] in READ | WRITE)
+            assert abs(rank["first_event_ns"] - min(e["ts"] for e in own)) < 1000  # corrected by the clocks' 300 ns
+        times = collections.defaultdict(lambda: collections.Counter())
+        for e in events:
+            times[e["name"]][e["rank"]] += e["dur"]
+        assert {c["name"] for c in answer["imbalance"]} == set(times)
+        for call in answer["imbalance"]:
+            of = times[call["name"]]
+            assert (call["time_ns"], call["ranks"]) == (sum(of.values()), len(of))
+            assert abs(call["mean_ns"] - sum(of.values()) / 5) < 1e-3 and call["max_ns"] == max(of.values())
+            wanted = sorted(of.items(), key=lambda item: (-item[1], item[0]))[:3]
+            assert [(s["rank"], s["time_ns"]) for s in call["slowest"]] == wanted
+        gains = [c["max_ns"] - c["mean_ns"] for c in answer["imbalance"]]
+        assert gains == sorted(gains, reverse=True)
+
+
+def the_slow_rank_is_found(where):
+    """Of any job, with any seed: who, when, in what, where, how long before the others. (Half of each second is a barrier.)"""
+    rng = random.Random(4)
+    for n in range(14 if "--full" not in sys.argv else 300):
+        count = rng.choice([2, 3, 5, 8, 17, 40])
+        slow, at, call = rng.randrange(count), rng.randrange(18, 30), rng.choice([1, 2, 3])
+        others = at + rng.randrange(5, 15) if rng.random() < 0.4 else 0
+        rows = rng.randrange(2)
+        what = dict(ranks=count, seconds=60, slow=slow, at=at, call=call, others=others, seed=n, rows=rows,
+                    factor=rng.choice([20, 100]))
+        answer = ranks(make_ranks(where / str(n), **what))
+        measure = "metadata" if call == 1 else "latency"
+        assert answer["first"] == measure, (what, answer["first"])
+        found = first(answer, measure)
+        suspect = found["first_cause_suspects"][0]
+        step = answer["bucket_ns"] / SECOND
+        assert suspect["rank"] == slow and abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - at) < 2 * step + 0.6, \
+            (what, suspect)
+        if others:
+            assert abs(suspect["lead_over_cluster_onset_ns"] / SECOND - (others - at)) < 3 * step + 0.6, (what, suspect)
+            assert suspect["confidence"] == "high", (what, suspect)
+        else:
+            assert found["candidates"] == 1 and suspect["confidence"] == "low", (what, found)
+            slowest = answer["slow_ranks"][0]
+            assert slowest["rank"] == slow and abs(seconds(slowest["since_ns"]) - at) < 6, (what, slowest)  # chance blurs it
+        place = found["where"]
+        assert place["name"] == ["", "openat", "read", "write"][call] and place["times_usual"] > 5, (what, place)
+        assert place["directory"] == f"/scratch/job/r{slow}" and place["share"] == 1, (what, place)
+
+
+def nobody_is_blamed_without_cause(where):
+    for n in range(8):
+        answer = ranks(make_ranks(where / str(n), ranks=(3, 30)[n % 2], seconds=60, rate=(3, 20)[n // 4], seed=100 + n, rows=n // 2 % 2))
+        assert answer["first"] is None and answer["slow_ranks"] == [] and answer["stragglers"] == [], n
+        assert all(first(answer, m)["first_cause_suspects"] == [] for m in ("latency", "metadata", "bytes")), n
+    text = dftmerge("ranks", where / "1").out.decode()
+    assert text.startswith("first     none: nobody slowed down"), text
+    # All at once is nobody's doing either.
+    answer = ranks(make_ranks(where / "all", ranks=8, seconds=60, slow=99, others=30))
+    assert answer["first"] is None, answer["first_cause"]
+
+
+def one_call_that_hangs_is_seen_all_the_time_it_takes(where):
+    for rows in (0, 1):
+        answer = ranks(make_ranks(where / str(rows), ranks=8, seconds=60, stuck=3, at=10, for_=20, rows=rows))
+        found = first(answer, "metadata")
+        assert found["first_cause_suspects"][0]["rank"] == 3
+        assert abs(seconds(found["first_cause_suspects"][0]["aligned_first_spike_timestamp_ns"]) - 10) < 1.5
+        assert 18 * SECOND < found["where"]["lost"] < 21 * SECOND, found
+        lag = answer["slow_ranks"][0]
+        assert abs(seconds(lag["since_ns"]) - 10) < 2.5 and abs(seconds(lag["until_ns"]) - 30) < 2.5, lag
+
+
+def it_says_until_when(where):
+    answer = ranks(make_ranks(where, ranks=8, seconds=60, slow=2, at=15, for_=20, call=2))
+    lag = answer["slow_ranks"][0]
+    assert lag["rank"] == 2 and abs(seconds(lag["since_ns"]) - 15) < 1.5 and abs(seconds(lag["until_ns"]) - 35) < 1.5, lag
+    read = next(c for c in answer["imbalance"] if c["name"] == "read")["slowest"][0]
+    assert read["rank"] == 2 and abs(seconds(read["since_ns"]) - 15) < 1.5 and abs(seconds(read["until_ns"]) - 35) < 1.5
+    answer = ranks(make_ranks(where / "ever", ranks=8, seconds=60, slow=2, at=0, call=2))
+    assert answer["slow_ranks"][0]["since_ns"] is None
+    suspect = first(answer, "latency")["first_cause_suspects"][0]
+    assert suspect["rank"] == 2 and seconds(suspect["aligned_first_spike_timestamp_ns"]) < 1.5
+    assert " the start " in dftmerge("ranks", where / "ever").out.decode()
+
+
+def more_bytes_than_the_others(where):
+    answer = ranks(make_ranks(where, ranks=8, seconds=60, more=5, at=30))
+    suspect = first(answer, "bytes")["first_cause_suspects"][0]
+    assert answer["first"] == "bytes" and suspect["rank"] == 5
+    assert abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - 30) < 1.5
+
+
+def late_ranks(where):
+    make_ranks(where, ranks=8, seconds=60, late=6, by=9000, stuck=2, at=50, for_=40)
+    answer = ranks(where)
+    starts = {r["rank"]: r["start_ns"] for r in answer["ranks"]}
+    assert abs(starts[6] - START - 9 * SECOND) < 1000 and all(abs(s - START) < 1000 for r, s in starts.items() if r != 6)
+    assert [s["rank"] for s in answer["stragglers"]] == [2]
+    assert abs(answer["stragglers"][0]["behind_median_ns"] - 30 * SECOND) < SECOND
+    text = dftmerge("ranks", where).out.decode()
+    assert "the last is rank 6, 9.00 s behind the median" in text and "late      1 ended long behind the others: rank 2 by" in text, text
+    answer = ranks(where, "--align", "first")
+    assert answer["aligned"]["by"] == "first" and max(r["first_event_ns"] for r in answer["ranks"]) == min(
+        r["first_event_ns"] for r in answer["ranks"])
+    assert "all ranks begin together" in dftmerge("ranks", "--align", "first", where).out.decode()
+
+
+def clocks_are_brought_together(where):
+    """Host 1's clock is 20 s off: by clocks alone its ranks seem late; by the barrier they are not, and the lead is right."""
+    make_ranks(where, ranks=8, hosts=2, seconds=60, slow=5, at=20, others=32, skew_ms=20000)
+    lead = {}
+    for how in ("clocks", "barrier", "none"):
+        answer = ranks(where, "--align", how)
+        assert answer["aligned"]["by"] == {"clocks": "clocks", "barrier": "event", "none": "none"}[how]
+        suspects = first(answer, "metadata")["first_cause_suspects"]
+        lead[how] = (suspects[0]["rank"], suspects[0]["lead_over_cluster_onset_ns"] / SECOND)
+    assert lead["barrier"][0] == 5 and abs(lead["barrier"][1] - 12) < 2.1, lead
+    assert lead["clocks"][0] != 5 and lead["none"][0] != 5, lead
+    recorded = first(ranks(where, "--align", "barrier"), "metadata")["first_cause_suspects"][0]
+    gap = recorded["first_spike_timestamp_ns"] - recorded["aligned_first_spike_timestamp_ns"]
+    assert abs(gap - 20 * SECOND) < SECOND, gap
+    assert "residual" in answer["aligned"]["text"] or how == "none"
+    assert "no event of this name" in dftmerge("ranks", "--align", "nothing", where, expect=1).err
+
+
+def processes_without_ranks(where):
+    make_ranks(where, ranks=6, seconds=40, slow=4, unranked=1)
+    answer = ranks(where)
+    assert not answer["by_rank"] and answer["participating"] == 6 and answer["missing_ranks"] == []
+    assert first(answer, "metadata")["first_cause_suspects"][0]["pid"] == 1004
+    assert "pid 1004 (node1) slowed down first" in dftmerge("ranks", where).out.decode()
+    make_ranks(where, ranks=3, seconds=40, seed=2)  # among processes with a rank those without are left out
+    answer = ranks(where)
+    assert answer["by_rank"] and (answer["participating"], answer["without_rank"]) == (3, 6)
+
+
+def aggregates_alone(where):
+    answer = ranks(make_ranks(where, ranks=6, seconds=60, slow=4, keep=0))
+    found = first(answer, "metadata")
+    assert found["first_cause_suspects"][0]["rank"] == 4 and found["where"]["name"] == "openat"
+    assert found["where"]["directory"] == "/scratch/job/r4"
+
+
+def foreign_traces(where):
+    make_ranks(where / "t", ranks=6, seconds=60, slow=4)
+    dftmerge("export", "--to", "pfw", "-o", where / "all.pfw", where / "t")
+    answer = ranks(where / "all.pfw", "--no-index")
+    suspect = first(answer, "metadata")["first_cause_suspects"][0]
+    assert suspect["rank"] == 4 and abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - 20) < 1.5
+    assert "no CLOCK records" in answer["aligned"]["text"]
+
+
+def threads_and_order_do_not_matter(where):
+    make_ranks(where, ranks=12, seconds=40, slow=4, others=30, skew_ms=3)
+    one = dftmerge("ranks", "--json", "--threads", "1", where).out
+    for threads in (2, 7):
+        assert dftmerge("ranks", "--json", "--threads", threads, where).out == one
+    files = sorted(where.iterdir())
+    assert dftmerge("ranks", "--json", *reversed(files)).out == one
+    (where / "all").mkdir()
+    (where / "all" / "cat.dft").write_bytes(b"".join(f.read_bytes() for f in files))
+    assert dftmerge("ranks", "--json", where / "all").out == one
+
+
+def odd_traces(where):
+    make(where / "a", processes=3, ranks=1, slow=1)
+    answer = ranks(where / "a")
+    assert answer["missing_ranks"] == [3] and len(answer["ranks"]) == 3
+    make(where / "b", processes=2, same_time=1)
+    assert ranks(where / "b")["participating"] == 2
+    answer = ranks(make_ranks(where / "one", ranks=1, seconds=5))
+    assert answer["first"] is None and "one alone" in dftmerge("ranks", where / "one").out.decode()
+    (where / "empty").mkdir()
+    assert run(DFTMERGE, "ranks", where / "empty").code == 1
+    assert run(DFTMERGE, "ranks").code == 2
+
+
+def text_fits(where):
+    make_ranks(where, ranks=60, hosts=7, seconds=40, slow=17, at=10, others=22, skip=5, skew_ms=1)
+    for width in (80, 100, 200):
+        text = dftmerge("ranks", where, env={"COLUMNS": str(width)}).out.decode()
+        lines = text.splitlines()
+        assert lines[0].startswith("first     rank 17 (node1) slowed down first, at +10.0 s (22:13:30 UTC), 12.0 s before"), lines[0]
+        assert "openat" in lines[1] and "/scratch/job/r17" in lines[1] and len(lines) < 40
+        assert max(map(len, lines)) <= max(width, 100), text
+
+
+def thousands_of_ranks(where):
+    """4,000 ranks: found, and in little memory. (Its time is in the README of tools.)"""
+    length = 300 if "--full" in sys.argv else 30
+    make_ranks(where, ranks=4000, hosts=125, seconds=length, rate=4, slow=17, at=length // 3, others=length * 2 // 3,
+               factor=200, skip=2345)
+    answer = ranks(where)
+    suspect = first(answer, "metadata")["first_cause_suspects"][0]
+    begin = suspect["aligned_first_spike_timestamp_ns"]
+    assert suspect["rank"] == 17 and abs(seconds(begin) - length / 3) < 2.1, suspect
+    assert abs(suspect["lead_over_cluster_onset_ns"] - length / 3 * SECOND) < 2.1 * SECOND, suspect
+    assert answer["missing_ranks"] == [2345] and len(answer["ranks"]) == 3999
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 250 << 10
+    assert len(dftmerge("ranks", where).out) < 5000
+
+
+if __name__ == "__main__":
+    assert pathlib.Path(MAKE).exists()
+    main([totals_are_those_of_the_events, the_slow_rank_is_found, nobody_is_blamed_without_cause,
+          one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
+          clocks_are_brought_together, processes_without_ranks, aggregates_alone, foreign_traces,
+          threads_and_order_do_not_matter, odd_traces, text_fits, thousands_of_ranks])

@@ -1,0 +1,399 @@
+/* dftmerge ranks: blocks are visited twice, first for totals and what is usual, then for time over time. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate.h"
+#include "ranks_job.h"
+
+#define FEW_INTERVALS  32u               /* with fewer of them in the job, events tell more than rows */
+#define INTERVAL_EVENT UINT64_C(1000000) /* of events: 1 ms */
+#define CALL_SLOTS_MIN 16u
+#define BUCKET_CALLS   8u /* of a rank, in a bucket */
+
+struct counting {
+    struct dft_ranks_job *job;
+    struct dft_usual *usual; /* by worker */
+    uint64_t widest[64];     /* interval of rows, by worker */
+    struct followed {
+        uint64_t call;
+        uint32_t number;
+    } followed[4 * DFT_RANKS_CALLS]; /* hash table: call -> position in job->calls + 1 */
+    int second;
+};
+
+/* --- first: totals --------------------------------------------------------------------------------------------------- */
+
+static struct dft_rank_call *find_call(const struct dft_rank *rank, uint64_t call)
+{
+    uint32_t i = (uint32_t)(call ^ call >> 32) & (rank->call_slots - 1);
+
+    while (rank->calls[i].call && rank->calls[i].call != call)
+        i = (i + 1) & (rank->call_slots - 1);
+    return &rank->calls[i];
+}
+
+static int grow_calls(struct dft_rank *rank)
+{
+    struct dft_rank bigger = {.call_slots = rank->call_slots ? 2 * rank->call_slots : CALL_SLOTS_MIN};
+
+    bigger.calls = calloc(bigger.call_slots, sizeof *bigger.calls);
+    if (!bigger.calls)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < rank->call_slots; i++)
+        if (rank->calls[i].call)
+            *find_call(&bigger, rank->calls[i].call) = rank->calls[i];
+    free(rank->calls);
+    rank->calls = bigger.calls;
+    rank->call_slots = bigger.call_slots;
+    return 0;
+}
+
+static int add_total(struct counting *counting, unsigned worker, struct dft_rank *rank, const struct dft_piece *piece)
+{
+    struct dft_rank_call *call;
+
+    if (!piece->call)
+        return 0;
+    if (2 * rank->ncalls >= rank->call_slots && grow_calls(rank))
+        return -ENOMEM;
+    call = find_call(rank, piece->call);
+    if (!call->call) {
+        call->call = piece->call;
+        rank->ncalls++;
+    }
+    call->op = piece->op > call->op ? piece->op : call->op;
+    call->count += piece->count;
+    call->errors += piece->errors;
+    call->ns += piece->ns;
+    call->max_ns = piece->max_ns > call->max_ns ? piece->max_ns : call->max_ns;
+    call->bytes += piece->bytes;
+    rank->first_event_ns = piece->first_ns < rank->first_event_ns ? piece->first_ns : rank->first_event_ns;
+    rank->last_event_ns = piece->last_ns > rank->last_event_ns ? piece->last_ns : rank->last_event_ns;
+    if (dft_lost_of(piece->op) < 0)
+        return 0;
+    return dft_usual_add(&counting->usual[worker], piece->call, dft_usual_size(piece->bytes, piece->data),
+                         piece->samples, piece->ns);
+}
+
+/* --- second: over time ----------------------------------------------------------------------------------------------- */
+
+static uint32_t bucket_of(const struct dft_ranks_job *job, uint64_t time)
+{
+    uint64_t n = time > job->origin_ns ? (time - job->origin_ns) / job->bucket_ns : 0;
+
+    return n < job->nbuckets ? (uint32_t)n : job->nbuckets - 1;
+}
+
+/* From `time` on, `step` more calls are busy all the time. */
+static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind, uint64_t time,
+                     int64_t step)
+{
+    uint32_t b = bucket_of(job, time);
+    uint64_t end = job->origin_ns + (b + UINT64_C(1)) * job->bucket_ns;
+
+    if (time < job->origin_ns)
+        time = job->origin_ns;
+    if (time < end)
+        cells[b].part_ns[kind] += (int64_t)((uint64_t)step * (end - time));
+    if (b + 1 < job->nbuckets)
+        cells[b + 1].slope[kind] += step;
+}
+
+static void add_busy(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind,
+                     const struct dft_piece *piece)
+{
+    uint32_t b = bucket_of(job, piece->middle_ns);
+
+    if (!piece->end_ns) {
+        cells[b].part_ns[kind] += (int64_t)piece->edge_ns;
+        if (piece->step)
+            add_step(job, cells, kind, piece->start_ns, piece->step);
+    } else if (bucket_of(job, piece->end_ns) == b) {
+        cells[b].part_ns[kind] += (int64_t)piece->ns;
+    } else {
+        add_step(job, cells, kind, piece->start_ns, 1);
+        add_step(job, cells, kind, piece->end_ns, -1);
+    }
+}
+
+static uint32_t followed_number(const struct counting *counting, uint64_t call)
+{
+    uint32_t n = sizeof counting->followed / sizeof *counting->followed, i = (uint32_t)(call % n);
+
+    while (counting->followed[i].number && counting->followed[i].call != call)
+        i = (i + 1) % n;
+    return counting->followed[i].number;
+}
+
+static void add_followed(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
+{
+    struct dft_ranks_job *job = counting->job;
+    uint32_t number = followed_number(counting, piece->call), b = bucket_of(job, piece->middle_ns);
+    const struct dft_job_call *call;
+
+    if (!number)
+        return;
+    call = &job->calls[--number];
+    __atomic_fetch_add(&job->call_ns[(size_t)number * job->nbuckets + b], piece->ns, __ATOMIC_RELAXED);
+    for (uint32_t s = 0; s < call->nslowest; s++)
+        if (call->slowest[s] == rank)
+            job->slow_ns[((size_t)number * DFT_RANKS_SLOWEST + s) * job->nbuckets + b] += piece->ns;
+}
+
+static void add_over_time(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
+{
+    struct dft_ranks_job *job = counting->job;
+    struct dft_rank_cell *cells = dft_rank_cells(job, rank);
+    int kind = dft_lost_of(piece->op);
+
+    add_followed(counting, rank, piece);
+    if (kind < 0)
+        return;
+    add_busy(job, cells, kind, piece);
+    cells += bucket_of(job, piece->middle_ns);
+    cells->bytes += piece->bytes;
+    cells->usual_ns[kind] +=
+        piece->samples * dft_usual_ns(&job->usual, piece->call, dft_usual_size(piece->bytes, piece->data));
+}
+
+/* --- visits ---------------------------------------------------------------------------------------------------------- */
+
+static int add(struct counting *counting, unsigned worker, uint32_t rank, const struct dft_piece *piece)
+{
+    if (!counting->second)
+        return add_total(counting, worker, &counting->job->ranks[rank], piece);
+    add_over_time(counting, rank, piece);
+    return 0;
+}
+
+static int take_events(void *context, unsigned worker, const struct dft_source_process *process,
+                       const struct dft_block *block, struct dft_batch *batch)
+{
+    struct counting *counting = context;
+    struct dft_ranks_job *job = counting->job;
+    uint32_t rank = job->rank_of[process->number] - 1;
+    struct dft_piece piece;
+    int rc = 0;
+
+    (void)block;
+    pthread_mutex_lock(&job->locks[rank % DFT_RANKS_LOCKS]);
+    for (uint32_t i = 0; !rc && i < batch->count; i++)
+        if (dft_piece_of_event(&piece, batch, &batch->events[i],
+                               dft_clocks_shift(&job->clocks, process->number, batch->events[i].start_ns)))
+            rc = add(counting, worker, rank, &piece);
+    pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
+    dft_usual_flush(&counting->usual[worker]);
+    return rc;
+}
+
+static int take_rows(void *context, unsigned worker, const struct dft_source_process *process,
+                     const struct dft_block *block, struct dft_buckets *buckets)
+{
+    struct counting *counting = context;
+    struct dft_ranks_job *job = counting->job;
+    uint32_t rank = job->rank_of[process->number] - 1;
+    struct dft_piece piece;
+    int rc = 0;
+
+    (void)block;
+    if (buckets->interval_ns > counting->widest[worker] && buckets->interval_ns <= DFT_INTERVAL_NS_MAX)
+        counting->widest[worker] = buckets->interval_ns;
+    pthread_mutex_lock(&job->locks[rank % DFT_RANKS_LOCKS]);
+    for (uint32_t i = 0; !rc && i < buckets->count; i++) {
+        const struct dft_row *row = &buckets->rows[i];
+
+        if (!dft_piece_of_row(&piece, buckets, row,
+                              dft_clocks_shift(&job->clocks, process->number, row->interval * buckets->interval_ns)))
+            continue;
+        rc = add(counting, worker, rank, &piece);
+        dft_usual_flush(&counting->usual[worker]);
+    }
+    pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
+    return rc;
+}
+
+static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    const struct dft_ranks_job *job = ((struct counting *)context)->job;
+
+    return job->rank_of[process->number] && block->count &&
+           (block->use & (job->from_rows ? DFT_IN_ROWS : DFT_IN_EVENTS));
+}
+
+static int visit(struct counting *counting)
+{
+    struct dft_visit visit = {.context = counting,
+                              .select = is_asked,
+                              .events = take_events,
+                              .buckets = take_rows,
+                              .progress = counting->second ? "blocks counted over time" : "blocks counted"};
+
+    return dft_source_visit(counting->job->source, &visit);
+}
+
+/* --- between the two ------------------------------------------------------------------------------------------------- */
+
+static int by_call(const void *left, const void *right)
+{
+    uint64_t a = ((const struct dft_rank_call *)left)->call, b = ((const struct dft_rank_call *)right)->call;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The hash tables become lists. */
+static void list_calls(struct dft_ranks_job *job)
+{
+    for (uint32_t r = 0; r < job->nranks; r++) {
+        struct dft_rank *rank = &job->ranks[r];
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < rank->call_slots; i++)
+            if (rank->calls[i].call)
+                rank->calls[n++] = rank->calls[i];
+        if (n)
+            qsort(rank->calls, n, sizeof *rank->calls, by_call);
+        rank->call_slots = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct dft_rank_call *call = &rank->calls[i];
+            enum dft_class class = dft_op_class(call->op);
+
+            if (dft_lost_of(call->op) < 0)
+                continue;
+            *(class == DFT_CLASS_META   ? &rank->meta_ns
+              : class == DFT_CLASS_READ ? &rank->read_ns
+                                        : &rank->write_ns) += call->ns;
+            rank->io_ns += call->ns;
+            rank->bytes += call->bytes;
+            rank->errors += call->errors;
+        }
+    }
+}
+
+/* How many buckets: so that a rank has several calls in one, as far as that leaves enough of them, and memory. */
+static uint64_t most_buckets(const struct dft_ranks_job *job)
+{
+    uint64_t most = DFT_RANKS_CELLS / job->nranks, calls = 0;
+
+    for (uint32_t c = 0; c < job->ncalls; c++)
+        if (dft_lost_of(job->calls[c].op) >= 0)
+            calls += job->calls[c].count;
+    calls = calls / job->nranks / BUCKET_CALLS;
+    calls = calls < FEW_INTERVALS ? FEW_INTERVALS : calls > DFT_RANKS_BUCKETS ? DFT_RANKS_BUCKETS : calls;
+    return most < 4 ? 4 : most < calls ? most : calls;
+}
+
+/* The grid of buckets, from the first event of all to the last. */
+static int make_grid(struct dft_ranks_job *job, uint64_t interval)
+{
+    uint64_t start = UINT64_MAX, end = 0, most = most_buckets(job), span;
+
+    for (uint32_t r = 0; r < job->nranks; r++) {
+        start = job->ranks[r].first_event_ns < start ? job->ranks[r].first_event_ns : start;
+        end = job->ranks[r].last_event_ns > end ? job->ranks[r].last_event_ns : end;
+    }
+    if (start > end)
+        start = end = 0;
+    job->wall_ns = end - start;
+    job->origin_ns = start / interval * interval;
+    span = end - job->origin_ns;
+    job->bucket_ns = (span / interval / most + 1) * interval;
+    job->nbuckets = (uint32_t)(span / job->bucket_ns) + 1;
+    job->cells = calloc((size_t)job->nranks * job->nbuckets, sizeof *job->cells);
+    return job->cells ? 0 : -ENOMEM;
+}
+
+static int follow_calls(struct counting *counting)
+{
+    struct dft_ranks_job *job = counting->job;
+    const uint32_t slots = sizeof counting->followed / sizeof *counting->followed;
+    uint32_t n = job->ncalls < DFT_RANKS_CALLS ? job->ncalls : DFT_RANKS_CALLS;
+
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t i = (uint32_t)(job->calls[c].call % slots);
+
+        while (counting->followed[i].number)
+            i = (i + 1) % slots;
+        counting->followed[i] = (struct followed){job->calls[c].call, c + 1};
+    }
+    job->call_ns = calloc((size_t)DFT_RANKS_CALLS * job->nbuckets, sizeof *job->call_ns);
+    job->slow_ns = calloc((size_t)DFT_RANKS_CALLS * DFT_RANKS_SLOWEST * job->nbuckets, sizeof *job->slow_ns);
+    return job->call_ns && job->slow_ns ? 0 : -ENOMEM;
+}
+
+static int between(struct counting *counting)
+{
+    struct dft_ranks_job *job = counting->job;
+    uint64_t widest = job->from_rows ? 0 : INTERVAL_EVENT;
+    int rc = 0;
+
+    for (unsigned i = 0; !rc && i < dft_source_threads(job->source); i++) {
+        widest = counting->widest[i] > widest ? counting->widest[i] : widest;
+        rc = dft_usual_merge(&job->usual, &counting->usual[i]);
+    }
+    if (rc)
+        return rc;
+    dft_usual_finish(&job->usual);
+    list_calls(job);
+    rc = dft_ranks_calls(job);
+    if (!rc)
+        rc = make_grid(job, widest ? widest : INTERVAL_EVENT);
+    return rc ? rc : follow_calls(counting);
+}
+
+/* Busy times: the sum of steps up to each bucket. */
+static void finish_cells(struct dft_ranks_job *job)
+{
+    for (uint32_t r = 0; r < job->nranks; r++) {
+        struct dft_rank_cell *cells = dft_rank_cells(job, r);
+
+        for (int kind = 0; kind < DFT_LOST; kind++) {
+            int64_t busy = 0;
+
+            for (uint32_t b = 0; b < job->nbuckets; b++) {
+                busy += cells[b].slope[kind];
+                cells[b].part_ns[kind] += (int64_t)((uint64_t)busy * job->bucket_ns);
+                if (cells[b].part_ns[kind] < 0)
+                    cells[b].part_ns[kind] = 0;
+            }
+        }
+    }
+}
+
+/* Rows, where there are some and they are fine enough for the length of the job. */
+static int rows_will_do(const struct dft_ranks_job *job)
+{
+    uint64_t start, end;
+
+    dft_source_span(job->source, &start, &end);
+    return dft_source_used(job->source, DFT_BLOCK_BUCKETS) &&
+           (!dft_source_used(job->source, DFT_BLOCK_EVENTS) || (end - start) / FEW_INTERVALS >= UINT64_C(1000000000));
+}
+
+int dft_ranks_count(struct dft_ranks_job *job)
+{
+    struct counting *counting = calloc(1, sizeof *counting);
+    int rc = -ENOMEM;
+
+    job->from_rows = rows_will_do(job);
+    for (unsigned i = 0; i < DFT_RANKS_LOCKS; i++)
+        pthread_mutex_init(&job->locks[i], NULL);
+    if (!counting)
+        return rc;
+    counting->job = job;
+    counting->usual = calloc(dft_source_threads(job->source), sizeof *counting->usual);
+    if (counting->usual)
+        rc = visit(counting);
+    if (!rc)
+        rc = between(counting);
+    counting->second = 1;
+    if (!rc)
+        rc = visit(counting);
+    if (!rc)
+        finish_cells(job);
+    for (unsigned i = 0; counting->usual && i < dft_source_threads(job->source); i++)
+        dft_usual_fini(&counting->usual[i]);
+    free(counting->usual);
+    free(counting);
+    return rc;
+}

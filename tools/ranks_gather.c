@@ -1,0 +1,156 @@
+/* dftmerge ranks: processes into ranks, and alignment on their first events. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranks_job.h"
+
+#define WORLD_MAX (1u << 24) /* a larger job is not believed */
+
+struct member {
+    int64_t rank;
+    uint64_t start_ns;
+    uint32_t process;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->process < b->process ? -1 : 1;
+}
+
+static uint64_t moved(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
+{
+    return time + (uint64_t)dft_clocks_shift(&job->clocks, process, time);
+}
+
+/* From the load of its first process to the end of its last, as far as they are known. */
+static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_source_process *process)
+{
+    uint64_t start = process->process.start_ns, end = process->ended ? process->end.time_ns : 0;
+
+    if (!start || (process->start_ns && process->start_ns < start))
+        start = process->start_ns;
+    end = end < process->end_ns ? process->end_ns : end;
+    if (start) {
+        start = moved(job, process->number, start);
+        rank->start_ns = rank->start_ns && rank->start_ns < start ? rank->start_ns : start;
+    }
+    if (end) {
+        end = moved(job, process->number, end);
+        rank->end_ns = rank->end_ns > end ? rank->end_ns : end;
+    }
+    rank->processes++;
+}
+
+static int find_missing(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (processes[i].process.world_size > job->world_size && processes[i].process.world_size <= WORLD_MAX)
+            job->world_size = processes[i].process.world_size;
+    if ((uint32_t)job->ranks[job->nranks - 1].rank >= job->world_size)
+        job->world_size = (uint32_t)job->ranks[job->nranks - 1].rank + 1;
+    if (job->world_size > WORLD_MAX)
+        job->world_size = WORLD_MAX;
+    job->missing = malloc((job->world_size + 1u) * sizeof *job->missing);
+    if (!job->missing)
+        return -ENOMEM;
+    for (uint32_t rank = 0; rank < job->world_size; rank++)
+        if (next < job->nranks && (uint32_t)job->ranks[next].rank == rank)
+            next++;
+        else
+            job->missing[job->nmissing++] = rank;
+    return 0;
+}
+
+/* The first events of all ranks become one moment: that of the first rank's. */
+static void align_first(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    uint64_t *first = job->call_ns;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rank = job->rank_of[i] - 1;
+
+        if (job->rank_of[i] && processes[i].start_ns && (!first[rank] || processes[i].start_ns < first[rank]))
+            first[rank] = processes[i].start_ns;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (job->rank_of[i] && first[job->rank_of[i] - 1])
+            job->clocks.first_shift[i] = (int64_t)(first[0] - first[job->rank_of[i] - 1]);
+}
+
+static int number_ranks(struct dft_ranks_job *job, struct member *members, uint32_t count)
+{
+    qsort(members, count, sizeof *members, by_rank);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!i || !job->by_rank || members[i].rank != members[i - 1].rank)
+            job->ranks[job->nranks++] = (struct dft_rank){.rank = job->by_rank ? (int32_t)members[i].rank : -1,
+                                                          .process = members[i].process,
+                                                          .first_event_ns = UINT64_MAX,
+                                                          .lag = {.from = DFT_NO_BUCKET}};
+        job->rank_of[members[i].process] = job->nranks;
+    }
+    return job->nranks ? 0 : -ENOENT;
+}
+
+int dft_ranks_gather(struct dft_ranks_job *job)
+{
+    uint32_t count, n = 0;
+    const struct dft_source_process *processes = dft_source_processes(job->source, &count);
+    struct member *members = malloc((count + 1u) * sizeof *members);
+    int rc = 0;
+
+    job->rank_of = calloc(count + 1u, sizeof *job->rank_of);
+    job->ranks = calloc(count + 1u, sizeof *job->ranks);
+    job->call_ns = calloc(count + 1u, sizeof *job->call_ns); /* borrowed until the calls are known */
+    if (!members || !job->rank_of || !job->ranks || !job->call_ns)
+        rc = -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        job->by_rank |= processes[i].process.rank >= 0;
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        if (job->by_rank && processes[i].process.rank < 0)
+            job->unranked++;
+        else if (job->by_rank || processes[i].start_ns)
+            members[n++] = (struct member){processes[i].process.rank, processes[i].process.start_ns, i};
+    }
+    if (!rc)
+        rc = number_ranks(job, members, n);
+    if (!rc && job->clocks.kind == DFT_CLOCKS_FIRST)
+        align_first(job, processes, count);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (job->rank_of[i])
+            take_process(job, &job->ranks[job->rank_of[i] - 1], &processes[i]);
+    if (!rc && job->by_rank)
+        rc = find_missing(job, processes, count);
+    free(job->call_ns);
+    job->call_ns = NULL;
+    free(members);
+    return rc;
+}
+
+void dft_ranks_fini(struct dft_ranks_job *job)
+{
+    for (uint32_t i = 0; job->ranks && i < job->nranks; i++)
+        free(job->ranks[i].calls);
+    for (unsigned m = 0; m < DFT_RANKS_MEASURES; m++) {
+        dft_first_cause_fini(&job->measured[m].cause);
+        free(job->measured[m].directory);
+    }
+    dft_usual_fini(&job->usual);
+    free(job->rank_of);
+    free(job->ranks);
+    free(job->missing);
+    free(job->cells);
+    free(job->calls);
+    free(job->call_ns);
+    free(job->slow_ns);
+    free(job->slow);
+    free(job->stragglers);
+}

@@ -1,0 +1,169 @@
+/* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per rank and bucket of time
+ * how long calls took against how long they usually take.
+ *
+ * RANKS. All processes that say the same rank are one. Where no process says any, each is one by itself.
+ *
+ * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their mean size. What a kind
+ * usually takes is the 25th percentile, over all ranks and the whole job, of the mean durations of its rows (of eight
+ * events in a row, where there are no rows), weighted by their number: the quieter part of the job is the measure.
+ *
+ * BUCKETS are whole multiples of the rows' interval, all of one width, no more than fit into memory. Time is that spent
+ * within the bucket (a call that takes a minute is busy in all buckets of that minute), what is usual and bytes belong to
+ * the bucket in which calls start.
+ *
+ * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 64 bytes a rank and call. */
+#ifndef DFT_RANKS_JOB_H
+#define DFT_RANKS_JOB_H
+
+#include <pthread.h>
+
+#include "clocks.h"
+#include "first_cause.h"
+#include "ranks_usual.h"
+#include "source.h"
+
+#define DFT_RANKS_CELLS   1500000u
+#define DFT_RANKS_BUCKETS 600u
+#define DFT_RANKS_LOCKS   64u
+#define DFT_RANKS_CALLS   24u /* calls whose imbalance is followed over time */
+#define DFT_RANKS_SLOWEST 3u  /* ranks of each of them */
+#define DFT_NO_BUCKET     UINT32_MAX
+
+enum { DFT_LOST_META, DFT_LOST_DATA, DFT_LOST };
+
+/* One call in one rank. */
+struct dft_rank_call {
+    uint64_t call; /* name id */
+    uint64_t count, errors, ns, max_ns, bytes;
+    uint8_t op;
+};
+
+struct dft_rank_cell {
+    int64_t part_ns[DFT_LOST], slope[DFT_LOST]; /* while counting; then part_ns is the time in calls */
+    uint64_t usual_ns[DFT_LOST];
+    uint64_t bytes;
+};
+
+/* When something began, and ended, to be slow. */
+struct dft_lag {
+    uint32_t from, to;     /* buckets [from, to); from DFT_NO_BUCKET: it was so all the time */
+    double before, within; /* mean per bucket, beyond the others' */
+};
+
+struct dft_rank {
+    int32_t rank;                           /* -1: it says none */
+    uint32_t process;                       /* the first of its processes */
+    uint32_t processes;                     /* how many */
+    uint64_t start_ns, end_ns;              /* of the processes; aligned, as all times here */
+    uint64_t first_event_ns, last_event_ns; /* UINT64_MAX, 0: none */
+    struct dft_rank_call *calls;            /* a hash table while counting, then a list by call */
+    uint32_t ncalls, call_slots;
+    uint64_t io_ns, meta_ns, read_ns, write_ns, bytes, errors;
+    struct dft_lag lag; /* of slow ranks */
+};
+
+/* One call over all ranks. */
+struct dft_job_call {
+    uint64_t call;
+    uint8_t op;
+    uint32_t ranks; /* that made it */
+    uint64_t ns, count, max_ns;
+    uint32_t slowest[DFT_RANKS_SLOWEST]; /* positions of ranks, slowest first */
+    uint64_t slowest_ns[DFT_RANKS_SLOWEST];
+    struct dft_lag lags[DFT_RANKS_SLOWEST];
+    uint32_t nslowest;
+};
+
+enum dft_ranks_measure { DFT_RANKS_LATENCY, DFT_RANKS_METADATA, DFT_RANKS_BYTES, DFT_RANKS_MEASURES };
+
+/* The first cause by one measure. */
+struct dft_measured {
+    struct dft_first_cause cause;
+    int64_t floor;
+    double beyond; /* how many times the usual counts as usual still */
+    uint64_t lost; /* by the first suspect: sum of its values */
+    /* Where the first suspect lost it; call 0: not known. */
+    uint64_t call;
+    double times;    /* what it took against the usual */
+    char *directory; /* NULL: none stands out */
+    double share;    /* of the time of the call that is below it */
+};
+
+struct dft_ranks_job {
+    struct dft_source *source;
+    struct dft_clocks clocks;
+    int by_rank, from_rows;
+    uint32_t *rank_of; /* by process: position + 1, 0: it has no rank where others have */
+    uint32_t unranked;
+    struct dft_rank *ranks; /* by rank; those without by process number */
+    uint32_t nranks;
+    uint32_t world_size, *missing, nmissing;
+    uint64_t origin_ns, bucket_ns, wall_ns;
+    uint32_t nbuckets;
+    struct dft_rank_cell *cells; /* by rank, then bucket */
+    struct dft_usual usual;
+    struct dft_job_call *calls; /* by what could be saved: (slowest - mean) */
+    uint32_t ncalls;
+    uint64_t *call_ns; /* by followed call, then bucket: all ranks */
+    uint64_t *slow_ns; /* by followed call, then slowest, then bucket */
+    uint32_t *slow;    /* positions of slow ranks, the slowest first */
+    uint32_t nslow;
+    uint64_t median_io_ns, median_end_ns, median_start_ns;
+    uint32_t *stragglers; /* positions of those that ended long behind the others, the last first */
+    uint32_t nstragglers;
+    struct dft_measured measured[DFT_RANKS_MEASURES];
+    int headline; /* enum dft_ranks_measure, -1: none */
+    pthread_mutex_t locks[DFT_RANKS_LOCKS];
+};
+
+/* Each returns 0, -ENOMEM, or another -errno after it was said on stderr. In this order. */
+int dft_ranks_gather(struct dft_ranks_job *job); /* ranks.c has set source and clocks: processes into ranks */
+int dft_ranks_count(struct dft_ranks_job *job);  /* all but what follows */
+int dft_ranks_judge(struct dft_ranks_job *job);  /* lag, slow, stragglers */
+int dft_ranks_first(struct dft_ranks_job *job);  /* measured, headline */
+int dft_ranks_where(struct dft_ranks_job *job);  /* call and directory of first suspects */
+void dft_ranks_fini(struct dft_ranks_job *job);
+
+static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)
+{
+    return &job->cells[(size_t)rank * job->nbuckets];
+}
+
+/* How many suspects began at the earliest time. */
+uint32_t dft_ranks_together(const struct dft_first_cause *cause);
+const char *dft_ranks_measure_name(enum dft_ranks_measure measure);
+
+int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
+int dft_ranks_json(const struct dft_ranks_job *job);
+
+/* --- for counting and where ------------------------------------------------------------------------------------------- */
+
+/* What one row or event adds. */
+struct dft_piece {
+    uint64_t call;
+    uint64_t start_ns, middle_ns; /* of the interval; of an event both are its start. Aligned */
+    uint64_t samples, count, errors, ns, max_ns, bytes, data;
+    uint64_t first_ns, last_ns;
+    uint64_t edge_ns;
+    int64_t step;
+    uint64_t end_ns; /* of an event; 0: a row, with edge and step */
+    uint8_t op;
+};
+
+/* Totals of calls over all ranks, from the lists of the ranks: job->calls. */
+int dft_ranks_calls(struct dft_ranks_job *job);
+int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
+                       int64_t shift);
+int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets, const struct dft_row *row,
+                     int64_t shift);
+/* The kind of what usual times are known of; -1: it is no I/O. */
+static inline int dft_lost_of(uint8_t op)
+{
+    enum dft_class class = dft_op_class(op);
+
+    return class == DFT_CLASS_META                               ? DFT_LOST_META
+           : class == DFT_CLASS_READ || class == DFT_CLASS_WRITE ? DFT_LOST_DATA
+                                                                 : -1;
+}
+
+#endif

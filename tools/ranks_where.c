@@ -1,0 +1,296 @@
+/* dftmerge ranks: in which call, and under which directory, a first suspect lost its time (or moved its bytes), from its
+ * spike on. Its events are read once more; of what was kept as aggregates alone, rows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group_map.h"
+#include "ranks_job.h"
+
+#define PAIRS_MAX (1u << 18) /* of calls and files; further files are as none */
+#define FILES_MAX 4096u      /* whose names are fetched, those with most */
+#define HEADS     8u         /* files from which directories are tried */
+#define SHARE     0.8        /* of all that a directory must hold */
+
+/* A call on a file. */
+struct pair {
+    double weight; /* ns beyond the usual, or bytes */
+    uint64_t ns, usual_ns;
+};
+
+struct looking {
+    struct dft_ranks_job *job;
+    enum dft_ranks_measure measure;
+    uint32_t rank;
+    uint64_t from_ns; /* aligned */
+    pthread_mutex_t lock;
+    struct dft_group_map map; /* by call and file */
+    struct pair *pairs;
+    uint32_t capacity;
+};
+
+static int pair_at(struct looking *looking, uint64_t call, uint64_t file, struct pair **pair)
+{
+    struct dft_group_key key = {.call = call, .file = looking->map.count < PAIRS_MAX ? file : 0};
+    uint32_t number, before = looking->map.count;
+    int rc = dft_group_map_get(&looking->map, &key, &number);
+
+    if (rc)
+        return rc;
+    if (number >= looking->capacity) {
+        uint32_t capacity = looking->capacity ? 2 * looking->capacity : 256;
+        struct pair *bigger = realloc(looking->pairs, capacity * sizeof *bigger);
+
+        if (!bigger)
+            return -ENOMEM;
+        looking->pairs = bigger;
+        looking->capacity = capacity;
+    }
+    if (number == before)
+        looking->pairs[number] = (struct pair){0};
+    *pair = &looking->pairs[number];
+    return 0;
+}
+
+static int fits(const struct looking *looking, uint8_t op)
+{
+    int kind = dft_lost_of(op);
+
+    return kind == (looking->measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA);
+}
+
+static int add(struct looking *looking, const struct dft_piece *piece, uint64_t file)
+{
+    struct pair *pair;
+    uint64_t usual =
+        piece->samples * dft_usual_ns(&looking->job->usual, piece->call, dft_usual_size(piece->bytes, piece->data));
+    int rc = pair_at(looking, piece->call, file, &pair);
+
+    if (rc)
+        return rc;
+    pair->ns += piece->ns;
+    pair->usual_ns += usual;
+    if (looking->measure == DFT_RANKS_BYTES)
+        pair->weight += (double)piece->bytes;
+    else if (piece->ns > usual)
+        pair->weight += (double)(piece->ns - usual);
+    return 0;
+}
+
+static int look_at_events(void *context, unsigned worker, const struct dft_source_process *process,
+                          const struct dft_block *block, struct dft_batch *batch)
+{
+    struct looking *looking = context;
+    struct dft_piece piece;
+    int rc = 0;
+
+    (void)worker;
+    (void)block;
+    pthread_mutex_lock(&looking->lock);
+    for (uint32_t i = 0; !rc && i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+
+        if (dft_piece_of_event(&piece, batch, event,
+                               dft_clocks_shift(&looking->job->clocks, process->number, event->start_ns)) &&
+            piece.end_ns >= looking->from_ns && fits(looking, piece.op))
+            rc = add(looking, &piece, event->file);
+    }
+    pthread_mutex_unlock(&looking->lock);
+    return rc;
+}
+
+/* Rows tell calls and files apart, but not together: files stand for themselves, as those of call 0. */
+static int look_at_rows(void *context, unsigned worker, const struct dft_source_process *process,
+                        const struct dft_block *block, struct dft_buckets *buckets)
+{
+    struct looking *looking = context;
+    struct dft_piece piece;
+    struct pair *pair;
+    int rc = 0;
+
+    (void)worker;
+    (void)block;
+    pthread_mutex_lock(&looking->lock);
+    for (uint32_t i = 0; !rc && i < buckets->count; i++) {
+        const struct dft_row *row = &buckets->rows[i];
+        int64_t shift = dft_clocks_shift(&looking->job->clocks, process->number, row->metrics.first_start);
+
+        if (!row->metrics.count || row->metrics.last_end + (uint64_t)shift < looking->from_ns)
+            continue;
+        if (dft_piece_of_row(&piece, buckets, row, shift)) {
+            if (piece.start_ns + buckets->interval_ns > looking->from_ns && fits(looking, piece.op))
+                rc = add(looking, &piece, 0);
+        } else if (row->kind == DFT_ROW_FILE &&
+                   (row->class == DFT_CLASS_META) == (looking->measure == DFT_RANKS_METADATA)) {
+            rc = pair_at(looking, 0, row->subject, &pair);
+            if (!rc)
+                pair->weight +=
+                    (double)(looking->measure == DFT_RANKS_BYTES ? row->metrics.bytes : row->metrics.dur_sum);
+        }
+    }
+    pthread_mutex_unlock(&looking->lock);
+    return rc;
+}
+
+static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    const struct looking *looking = context;
+    const struct dft_ranks_job *job = looking->job;
+
+    return job->rank_of[process->number] == looking->rank + 1 && block->count && (block->use & DFT_IN_EVENTS) &&
+           block->end + (uint64_t)dft_clocks_shift(&job->clocks, process->number, block->end) >= looking->from_ns;
+}
+
+/* --- the call -------------------------------------------------------------------------------------------------------- */
+
+static int find_call(const struct looking *looking, struct dft_measured *measured)
+{
+    struct looking calls = {.job = looking->job};
+    double most = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
+        struct pair *pair;
+
+        rc = pair_at(&calls, looking->map.keys[i].call, 0, &pair);
+        if (rc)
+            break;
+        pair->weight += looking->pairs[i].weight;
+        pair->ns += looking->pairs[i].ns;
+        pair->usual_ns += looking->pairs[i].usual_ns;
+    }
+    for (uint32_t i = 0; !rc && i < calls.map.count; i++) {
+        const struct pair *pair = &calls.pairs[i];
+        uint64_t call = calls.map.keys[i].call;
+
+        if (!call || pair->weight < most || (pair->weight == most && (!most || call > measured->call)))
+            continue;
+        most = pair->weight;
+        measured->call = call;
+        measured->times = pair->usual_ns ? (double)pair->ns / (double)pair->usual_ns : 0;
+    }
+    dft_group_map_fini(&calls.map);
+    free(calls.pairs);
+    return rc;
+}
+
+/* --- the directory --------------------------------------------------------------------------------------------------- */
+
+struct weighed {
+    double weight;
+    uint64_t file;
+};
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct weighed *a = left, *b = right;
+
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return a->file < b->file ? -1 : a->file > b->file;
+}
+
+static uint32_t list_files(const struct looking *looking, uint64_t call, struct weighed *files, double *all)
+{
+    uint32_t n = 0;
+
+    *all = 0;
+    for (uint32_t i = 0; i < looking->map.count; i++) {
+        if (looking->map.keys[i].call != call)
+            continue;
+        *all += looking->pairs[i].weight;
+        if (looking->map.keys[i].file)
+            files[n++] = (struct weighed){looking->pairs[i].weight, looking->map.keys[i].file};
+    }
+    qsort(files, n, sizeof *files, by_weight);
+    return n < FILES_MAX ? n : FILES_MAX;
+}
+
+static double below(const struct dft_names *names, const struct weighed *files, uint32_t count, struct dft_text path)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct dft_text text = dft_names_text(names, files[i].file);
+
+        if (text.length > path.length && text.bytes[path.length] == '/' && !memcmp(text.bytes, path.bytes, path.length))
+            sum += files[i].weight;
+    }
+    return sum;
+}
+
+/* The longest directory that holds most of it. */
+static int find_directory(struct looking *looking, struct dft_measured *measured)
+{
+    const struct dft_names *names = dft_source_names_table(looking->job->source);
+    struct weighed *files = malloc((looking->map.count + 1u) * sizeof *files);
+    uint64_t *ids = malloc((FILES_MAX + 1u) * sizeof *ids);
+    struct dft_text best = {0};
+    uint32_t n;
+    double all;
+    int rc = files && ids ? 0 : -ENOMEM;
+
+    if (rc)
+        goto out;
+    n = list_files(looking, measured->call, files, &all);
+    if (!n) /* rows: files of whatever call */
+        n = list_files(looking, 0, files, &all);
+    for (uint32_t i = 0; i < n; i++)
+        ids[i] = files[i].file;
+    rc = n ? dft_source_names(looking->job->source, ids, n) : 0;
+    for (uint32_t i = 0; !rc && i < n && i < HEADS; i++) {
+        struct dft_text path = dft_names_text(names, files[i].file);
+
+        while (path.length) {
+            const char *slash = memrchr(path.bytes, '/', path.length);
+            double held;
+
+            path.length = slash ? (uint32_t)(slash - path.bytes) : 0;
+            if (path.length <= best.length)
+                break;
+            held = below(names, files, n, path);
+            if (held < SHARE * all)
+                continue;
+            best = path;
+            measured->share = held / all;
+        }
+    }
+    if (!rc && best.length)
+        measured->directory = strndup(best.bytes, best.length);
+out:
+    free(files);
+    free(ids);
+    return rc;
+}
+
+static int look(struct looking *looking, struct dft_measured *measured)
+{
+    struct dft_visit visit = {
+        .context = looking, .select = is_asked, .events = look_at_events, .buckets = look_at_rows};
+    int rc = dft_source_visit(looking->job->source, &visit);
+
+    if (!rc)
+        rc = find_call(looking, measured);
+    if (!rc && measured->call)
+        rc = find_directory(looking, measured);
+    dft_group_map_fini(&looking->map);
+    free(looking->pairs);
+    return rc;
+}
+
+int dft_ranks_where(struct dft_ranks_job *job)
+{
+    int rc = 0;
+
+    for (int m = 0; !rc && m < DFT_RANKS_MEASURES; m++) {
+        struct dft_measured *measured = &job->measured[m];
+        struct looking looking = {.job = job, .measure = (enum dft_ranks_measure)m, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+        if (!measured->cause.nsuspects)
+            continue;
+        looking.rank = measured->cause.suspects->rank;
+        looking.from_ns = (uint64_t)measured->cause.suspects->time_ns;
+        rc = look(&looking, measured);
+    }
+    return rc;
+}
