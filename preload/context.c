@@ -68,9 +68,10 @@ static struct dft_context *make_context(uint32_t number)
     return context;
 }
 
+/* As many as this thread may run on; of 32,768 at most. */
 static uint32_t processors(void)
 {
-    uint64_t mask[16] = {0};
+    static uint64_t mask[512]; /* `making` is held; the kernel refuses one that is too small for all it could have */
     uint32_t n = 0;
     long bytes = DFT_SYS(sched_getaffinity, 0, sizeof mask, mask, 0, 0, 0);
 
