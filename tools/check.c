@@ -126,15 +126,17 @@ static void count_blocks(struct check *check)
         check->unknown += blocks[i].state == DFT_BLOCK_UNKNOWN;
     }
     for (uint32_t i = 0; i < nfiles; i++) {
+        const struct dft_pfw_counts *counts = files[i].counts;
+
         check->damaged += files[i].skipped.damaged;
         check->unfinished += files[i].skipped.unfinished;
         check->unreadable_bytes += files[i].skipped.bytes;
         check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes ||
-                            files[i].counts.invalid || files[i].counts.why;
+                            (counts && (counts->invalid || counts->why));
         check->foreign += files[i].kind == DFT_FILE_FOREIGN;
-        check->records += files[i].counts.records;
-        check->invalid_lines += files[i].counts.invalid;
-        check->repeated_lines += files[i].counts.repeated;
+        check->records += counts ? counts->records : 0;
+        check->invalid_lines += counts ? counts->invalid : 0;
+        check->repeated_lines += counts ? counts->repeated : 0;
     }
 }
 

@@ -120,6 +120,8 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         free((char *)(uintptr_t)source->files[f].path);
         free(source->files[f].memory);
+        free(source->files[f].counts);
+        free(source->files[f].end);
         free(source->files[f].snapshot);
         free(source->files[f].blocks_path);
     }

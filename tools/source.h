@@ -62,11 +62,11 @@ struct dft_source_file {
     uint64_t key;        /* live: the process */
     uint32_t pid;        /* live: of the process */
     uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
-    struct dft_end end;  /* live: what its header and rings count, as an END would say it */
+    struct dft_end *end; /* live: what its header and rings count, as an END would say it; NULL: not known */
     uint64_t torn;       /* live: records that were half-written */
     struct dft_skipped skipped;
-    char *blocks_path;            /* foreign: where its blocks are, NULL: in memory; other files: NULL */
-    struct dft_pfw_counts counts; /* foreign: what was found in it */
+    char *blocks_path;             /* foreign: where its blocks are, NULL: in memory; other files: NULL */
+    struct dft_pfw_counts *counts; /* foreign: what was found in it; other files, and unreadable ones: NULL */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
     void *snapshot; /* live: a copy of the file as it was (of `bytes` bytes), if its process was running */

@@ -78,9 +78,10 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
         process->end.dropped[DFT_DROP_TORN] += file->torn;
         return;
     }
-    process->end = file->end;
+    process->end = *file->end;
     if (file->live_state < sizeof endings && endings[file->live_state])
-        process->how = file->live_state == DFT_LIVE_CLEAN && file->end.how ? file->end.how : endings[file->live_state];
+        process->how =
+            file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
         process->how = is_running(file, process) ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
     if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
@@ -177,14 +178,12 @@ void dft_live_processes(struct dft_source *source)
 {
     for (uint32_t f = 0; f < source->nfiles; f++) {
         const struct dft_source_file *file = &source->files[f];
+        struct dft_source_process *process;
 
         if (file->kind != DFT_FILE_LIVE || !file->key)
             continue;
-        for (uint32_t p = 0; p < source->nprocesses; p++) {
-            if (source->processes[p].key != file->key)
-                continue;
-            source->processes[p].live_file = f + 1;
-            end_of(source, file, &source->processes[p]);
-        }
+        process = dft_process_of(source, file->key);
+        process->live_file = f + 1;
+        end_of(source, file, process);
     }
 }

@@ -249,7 +249,7 @@ static int take_index(struct converting *converting, uint32_t number, const stru
         struct stat st;
         int fd;
 
-        if (!path || !dft_index_fits(path, key, decoder, &file->counts)) {
+        if (!path || !dft_index_fits(path, key, decoder, file->counts)) {
             free(path);
             continue;
         }
@@ -346,11 +346,11 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
 
     if (with_index)
         begin_index(&output, file->path, &path, &temporary);
-    rc = dft_pfw_convert(converting->workers[worker], &job, &file->counts);
+    rc = dft_pfw_convert(converting->workers[worker], &job, file->counts);
     if (!rc)
         rc = settle(converting, number, &output, converting->decoders[worker]);
     if (output.is_index && !rc) {
-        rc = dft_index_end(output.fd, output.at, temporary, path, key, &file->counts,
+        rc = dft_index_end(output.fd, output.at, temporary, path, key, file->counts,
                            dft_pfw_worker_encoder(converting->workers[worker]));
         if (!rc) {
             file->blocks_path = path;
@@ -374,6 +374,9 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
     struct stat st;
     int rc = stat(file->path, &st) ? -errno : 1;
 
+    file->counts = calloc(1, sizeof *file->counts);
+    if (!file->counts)
+        return -ENOMEM;
     if (rc == 1) {
         dft_index_key_of(&key, &st);
         if (!source->no_index)
@@ -396,7 +399,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
         return 0;
     }
     if (!rc)
-        note_counts(source, file->path, &file->counts);
+        note_counts(source, file->path, file->counts);
     return rc;
 }
 

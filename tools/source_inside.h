@@ -71,10 +71,13 @@ struct dft_found_record {
     /* Among several for a key the highest order wins (header.first for PROCESS, events for END), then payload_crc. */
     uint64_t order;
     uint32_t payload_crc;
-    struct dft_process process;
-    struct dft_end end;
-    struct dft_group_record group;
-    void *owned; /* the memory of the texts */
+    union {
+        void *content;
+        struct dft_process *process;
+        struct dft_end *end;
+        struct dft_group_record *group;
+    };
+    void *owned; /* the memory of the texts; NULL: there are none */
 };
 
 /* What the scan of one file found. */
@@ -124,6 +127,8 @@ int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);
 
 /* source_process.c: processes and blocks from what was scanned (which is emptied). */
 int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned);
+/* The process with a key that is known to be there. */
+struct dft_source_process *dft_process_of(const struct dft_source *source, uint64_t key);
 
 /* source_names.c: the texts of these names are found until they are returned, also those that are not kept. -E2BIG: there is no room for
  * so many. anyway: whatever room they take. */

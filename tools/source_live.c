@@ -126,8 +126,8 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned)
         for (size_t i = 0; !rc && i < (*scanned)[f].nrecords; i++) {
             const struct dft_found_record *record = &(*scanned)[f].records[i];
 
-            if (record->type == DFT_BLOCK_PROCESS && record->process.live_path.length)
-                rc = try_live(source, scanned, record->process.live_path.bytes, record->process.key);
+            if (record->type == DFT_BLOCK_PROCESS && record->process->live_path.length)
+                rc = try_live(source, scanned, record->process->live_path.bytes, record->process->key);
         }
     }
     return rc;
@@ -251,19 +251,23 @@ static int give_batch(void *context, const struct dft_batch *batch)
     return 0;
 }
 
-static void keep_header(struct dft_source_file *file, const struct dft_live *live)
+static int keep_header(struct dft_source_file *file, const struct dft_live *live)
 {
+    file->end = calloc(1, sizeof *file->end);
+    if (!file->end)
+        return -ENOMEM;
     file->key = live->key;
     file->live_state = (uint16_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->state);
     file->pid = live->pid;
     file->start_ns = live->start_ns;
-    file->end.key = live->key;
-    file->end.events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
-    file->end.how = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how);
-    file->end.status = (int32_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->status);
-    file->end.overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
+    file->end->key = live->key;
+    file->end->events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
+    file->end->how = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how);
+    file->end->status = (int32_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->status);
+    file->end->overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
     for (int i = 0; i <= DFT_DROP_LAST; i++)
-        file->end.dropped[i] = atomic_load(&((struct dft_live *)(uintptr_t)live)->dropped[i]);
+        file->end->dropped[i] = atomic_load(&((struct dft_live *)(uintptr_t)live)->dropped[i]);
+    return 0;
 }
 
 static int convert_rings(struct converting *converting, const void *bytes, size_t length, const struct dft_live *live)
@@ -278,9 +282,9 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     converting->ranges.key = live->key;
     while (!rc && (ring = dft_live_ring(bytes, length, &offset))) {
         for (int i = 0; i <= DFT_DROP_LAST; i++)
-            file->end.dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);
+            file->end->dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);
         for (int i = 0; i <= DFT_MISUSE_LAST; i++)
-            file->end.misuse[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->misuse[i]);
+            file->end->misuse[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->misuse[i]);
         reader.torn = 0;
         rc = dft_live_batches(live, ring, &reader);
         file->torn += reader.torn;
@@ -314,7 +318,9 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
         dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);
         return 0;
     }
-    keep_header(file, live);
+    rc = keep_header(file, live);
+    if (rc)
+        return rc;
     converting->capacity = 0;
     rc = convert_rings(converting, bytes, file->bytes, live);
     if (!rc && file->memory_bytes)

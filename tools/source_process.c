@@ -44,7 +44,7 @@ static int collect_keys(const struct dft_source *source, const struct dft_scanne
     return 0;
 }
 
-static struct dft_source_process *process_of(const struct dft_source *source, uint64_t key)
+struct dft_source_process *dft_process_of(const struct dft_source *source, uint64_t key)
 {
     size_t low = 0, high = source->nprocesses;
 
@@ -74,15 +74,15 @@ struct rank_of_record {
 static void take_record(struct dft_source *source, struct dft_found_record *record, struct rank_of_record *ranks)
 {
     int is_end = record->type == DFT_BLOCK_END;
-    struct dft_source_process *process = process_of(source, is_end ? record->end.key : record->process.key);
+    struct dft_source_process *process = dft_process_of(source, is_end ? record->end->key : record->process->key);
     struct rank_of_record *rank = &ranks[process->number];
 
     if (is_end) {
         if (!wins(record, process->ended, rank->end_order, rank->end_crc))
             return;
-        process->end = record->end;
+        process->end = *record->end;
         process->ended = 1;
-        process->how = record->end.how;
+        process->how = record->end->how;
         rank->end_order = record->order;
         rank->end_crc = record->payload_crc;
     } else {
@@ -91,7 +91,7 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
                 process->file = record->file;
             return;
         }
-        process->process = record->process;
+        process->process = *record->process;
         process->known = 1;
         process->file = record->file;
         rank->process_order = record->order;
@@ -116,11 +116,14 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         for (size_t i = 0; i < scanned[f].nrecords; i++) {
             if (scanned[f].records[i].type == DFT_BLOCK_GROUP)
-                rc = rc ? rc : dft_groups_add(source, &scanned[f].records[i].group, f);
+                rc = rc ? rc : dft_groups_add(source, scanned[f].records[i].group, f);
             else
                 take_record(source, &scanned[f].records[i], ranks);
-            source->owned[source->nowned++] = scanned[f].records[i].owned;
+            if (scanned[f].records[i].owned)
+                source->owned[source->nowned++] = scanned[f].records[i].owned;
             scanned[f].records[i].owned = NULL;
+            free(scanned[f].records[i].content);
+            scanned[f].records[i].content = NULL;
         }
     }
     free(ranks);
@@ -143,7 +146,7 @@ static int take_blocks(struct dft_source *source, struct dft_scanned *scanned)
             struct dft_block *block = &source->blocks[source->nblocks++];
 
             if (!i || scanned[f].keys[i] != scanned[f].keys[i - 1])
-                number = process_of(source, scanned[f].keys[i])->number;
+                number = dft_process_of(source, scanned[f].keys[i])->number;
             *block = scanned[f].blocks[i];
             block->process = number;
         }
@@ -173,6 +176,10 @@ int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned)
         process->process.rank = process->process.local_rank = -1;
     }
     rc = take_records(source, scanned);
+    if (!rc) {
+        extern int malloc_trim(size_t);
+        malloc_trim(0);
+    }
     if (!rc)
         rc = take_blocks(source, scanned);
 out:

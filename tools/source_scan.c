@@ -42,46 +42,61 @@ static int scanned_reserve(struct dft_scanned *scanned)
 
 void dft_scanned_fini(struct dft_scanned *scanned)
 {
-    for (size_t i = 0; i < scanned->nrecords; i++)
+    for (size_t i = 0; i < scanned->nrecords; i++) {
         free(scanned->records[i].owned);
+        free(scanned->records[i].content);
+    }
     free(scanned->blocks);
     free(scanned->keys);
     free(scanned->records);
     memset(scanned, 0, sizeof *scanned);
 }
 
-/* Gives the record texts of its own, all in one piece of memory. */
-static int own_texts(struct dft_found_record *record)
+union content {
+    struct dft_process process;
+    struct dft_end end;
+    struct dft_group_record group;
+};
+
+/* Gives the record content of its own, all its texts in one piece of memory. There may be hundreds of thousands. */
+static int own_content(struct dft_found_record *record, union content *content, size_t bytes)
 {
-    struct dft_process *p = &record->process;
-    struct dft_text *texts[] = {&p->host,
-                                &p->job_id,
-                                &p->exe,
-                                &p->command,
-                                &p->cwd,
-                                &p->version,
-                                &p->options,
-                                &p->live_path,
-                                &p->notes,
-                                &record->group.name,
-                                &record->group.rules,
-                                &record->end.unmet};
-    size_t all = 1, at = 0;
+    struct dft_process *p = &content->process;
+    struct dft_text *of_process[] = {&p->host,    &p->job_id,  &p->exe,       &p->command, &p->cwd,
+                                     &p->version, &p->options, &p->live_path, &p->notes};
+    struct dft_text *of_group[] = {&content->group.name, &content->group.rules}, *of_end[] = {&content->end.unmet};
+    struct dft_text **texts = record->type == DFT_BLOCK_PROCESS ? of_process
+                              : record->type == DFT_BLOCK_END   ? of_end
+                                                                : of_group;
+    size_t count = record->type == DFT_BLOCK_PROCESS ? sizeof of_process / sizeof *of_process
+                   : record->type == DFT_BLOCK_END   ? 1
+                                                     : 2;
+    size_t all = 0, at = 0;
     char *memory;
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        all += (size_t)texts[i]->length + 1;
-    memory = malloc(all);
-    if (!memory)
+    for (size_t i = 0; i < count; i++)
+        all += texts[i]->length ? (size_t)texts[i]->length + 1 : 0;
+    memory = malloc(all + !all);
+    record->content = malloc(bytes);
+    if (!memory || !record->content) {
+        free(memory);
+        free(record->content);
         return -ENOMEM;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i]->length)
-            memcpy(memory + at, texts[i]->bytes, texts[i]->length);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!texts[i]->length) {
+            texts[i]->bytes = ""; /* so that it can be used as a C string, too */
+            continue;
+        }
+        memcpy(memory + at, texts[i]->bytes, texts[i]->length);
         texts[i]->bytes = memory + at;
         at += texts[i]->length;
-        memory[at++] = 0; /* so that it can be used as a C string, too */
+        memory[at++] = 0;
     }
-    record->owned = memory;
+    memcpy(record->content, content, bytes);
+    record->owned = all ? memory : NULL;
+    if (!all)
+        free(memory);
     return 0;
 }
 
@@ -90,7 +105,9 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
                        const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
     struct dft_found_record *record;
+    union content content = {0};
     const char *why = NULL;
+    size_t bytes;
     int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
 
     if (rc)
@@ -101,20 +118,23 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     record->file = file;
     record->payload_crc = header->payload_crc;
     if (header->type == DFT_BLOCK_PROCESS) {
-        rc = dft_decode_process(decoder, header, payload, &record->process, &why);
-        record->process.key = header->key;
+        rc = dft_decode_process(decoder, header, payload, &content.process, &why);
+        content.process.key = header->key;
+        bytes = sizeof content.process;
         record->order = header->first;
     } else if (header->type == DFT_BLOCK_GROUP) {
-        rc = dft_decode_group(decoder, header, payload, &record->group, &why);
-        if (!rc && (!DFT_PART_DIVISION(record->group.part) || record->group.groups > DFT_PART_GROUPS ||
-                    DFT_PART_GROUP(record->group.part) >= record->group.groups)) {
+        rc = dft_decode_group(decoder, header, payload, &content.group, &why);
+        bytes = sizeof content.group;
+        if (!rc && (!DFT_PART_DIVISION(content.group.part) || content.group.groups > DFT_PART_GROUPS ||
+                    DFT_PART_GROUP(content.group.part) >= content.group.groups)) {
             why = "no such group";
             rc = -EBADMSG;
         }
     } else {
-        rc = dft_decode_end(decoder, header, payload, &record->end, &why);
-        record->end.key = header->key;
-        record->order = record->end.events;
+        rc = dft_decode_end(decoder, header, payload, &content.end, &why);
+        content.end.key = header->key;
+        record->order = content.end.events;
+        bytes = sizeof content.end;
     }
     if (rc == -EBADMSG) {
         dft_source_note(source, 1, "%s: %s record at %llu: %s", source->files[file].path,
@@ -125,7 +145,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
         return 0;
     }
     if (!rc)
-        rc = own_texts(record);
+        rc = own_content(record, &content, bytes);
     if (!rc)
         scanned->nrecords++;
     return rc;
