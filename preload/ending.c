@@ -141,6 +141,7 @@ int dft_process_exec(void)
 
     if (dft_sandbox_ends(DFT_ENDING_EXEC, 0))
         return 1;
+    dft_process_start_at_last();
     if (!is_ours_to_end())
         return 0;
     before = dft_signals_block();
@@ -237,7 +238,10 @@ void dft_process_end(enum dft_ending how, int status)
     struct dft_ended end;
     int unsure;
 
-    if (dft_sandbox_ends(how, status) || !is_ours_to_end())
+    if (dft_sandbox_ends(how, status))
+        return;
+    dft_process_start_at_last();
+    if (!is_ours_to_end())
         return;
     before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
     if (!try_end()) {

@@ -188,9 +188,26 @@ int dft_process_start(void)
         return result;
     }
     __atomic_store_n(&try_again_ns, 0, __ATOMIC_RELAXED);
+    if (atomic_load(&unrecorded)) /* what was opened meanwhile has no name in the trace */
+        dft_fdtable_unname();
     atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
     started = STARTED;
     return 0;
+}
+
+/* The process ends before it was time to try again: if the trace can be created now, it says at least how much is missing. */
+void dft_process_start_at_last(void)
+{
+    struct dft_signals before;
+
+    if (!dft_on || !*dft_generation || started != STARTED_NOT || !atomic_load(&unrecorded) ||
+        (uint32_t)dft_sys_getpid() != dft_pid)
+        return;
+    before = dft_signals_block();
+    dft_spin_lock(&dft_process_lock);
+    dft_process_start();
+    dft_spin_unlock(&dft_process_lock);
+    dft_signals_restore(before);
 }
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,8 @@ extern uint32_t dft_pid;
 int dft_process_start(void);
 int dft_process_is_started(void);
 int dft_process_waits(void);
+/* At its end: whatever dft_process_waits() says, if events were lost for want of a trace. */
+void dft_process_start_at_last(void);
 /* An event of a thread that can have no state is counted as lost. */
 void dft_process_drop(void);
 

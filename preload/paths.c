@@ -9,9 +9,12 @@
 #include "codec.h"
 #include "config.h"
 #include "fdtable.h"
+#include "lifecycle.h"
 #include "probe.h"
 #include "ring.h"
+#include "sandbox.h"
 #include "traced.h"
+#include "unsent.h"
 
 #define TOO_LONG "/(too long)"
 #define LONGEST  16384u
@@ -332,4 +335,16 @@ void dft_path_define(struct dft_thread *self, const struct dft_path *path)
         return;
     dft_pieces_add(&text, path->text, path->length);
     dft_name_send(self, path->id, &text);
+}
+
+void dft_path_keep(const struct dft_path *path)
+{
+    const struct dft_name name = {.id = path->id, .text = {path->text, path->length}};
+    struct dft_signals before;
+
+    if (!path->id || dft_is_sandboxed() || !dft_process_waits())
+        return;
+    before = dft_signals_block();
+    dft_unsent_keep(&name, 1);
+    dft_signals_restore(before);
 }

@@ -32,6 +32,8 @@ void dft_path_done(struct dft_path *path);
 
 /* Puts the name's text into the ring, if this thread has not done so. */
 void dft_path_define(struct dft_thread *self, const struct dft_path *path);
+/* While there is no trace yet, so that no thread has a state: the text is kept until there is one. */
+void dft_path_keep(const struct dft_path *path);
 
 /* Gives back what `path` has and moves the other one's text there. */
 void dft_path_replace(struct dft_path *path, struct dft_path *other);

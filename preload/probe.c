@@ -244,6 +244,8 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         dft_path_define(self, &path);
         probe->file = path.id;
         put_meta(self, probe, call, op, args, result, err, end, file2);
+    } else if (path.traced && opens(op) && !err) {
+        dft_path_keep(&path);
     }
     if (!path.id)
         dft_sandbox_drop();
