@@ -5,6 +5,7 @@
 
 #include "clocks.h"
 #include "filter.h"
+#include "path_list.h"
 #include "source.h"
 
 /* An option of one command. Just one of text and flag is set. */
@@ -41,8 +42,10 @@ struct dft_options {
     int json, csv;
     uint64_t top; /* 0: not given */
     const char *sort;
-    const char *align;        /* --align, NULL: not given */
-    struct dft_clocks clocks; /* what it comes to, once the source is open */
+    const char *files_from;     /* --files-from, NULL: not given */
+    struct dft_path_list given; /* what stood there */
+    const char *align;          /* --align, NULL: not given */
+    struct dft_clocks clocks;   /* what it comes to, once the source is open */
 };
 
 #define DFT_EXIT_OK    0

@@ -23,6 +23,7 @@ enum option_id {
     OPT_ALIGN,
     OPT_DEDUPE,
     OPT_NO_INDEX,
+    OPT_FILES_FROM,
     OPT_JOB,
     OPT_QUIET,
     OPT_HELP,
@@ -54,6 +55,7 @@ static const struct common common_options[] = {
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
     {OPT_JOB, 0, "job", "LIST", 0, "only these jobs, if there are several (see dftmerge ps)"},
     {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
+    {OPT_FILES_FROM, 0, "files-from", "FILE", 0, "further PATHs, one a line or before each NUL (-: standard input)"},
     {OPT_NO_INDEX, 0, "no-index", NULL, 0, "DFTracer's traces: convert them anew, and keep nothing for the next time"},
     {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
     {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
@@ -160,6 +162,9 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_JOB:
         options->source.jobs = value;
+        break;
+    case OPT_FILES_FROM:
+        options->files_from = value;
         break;
     case OPT_NO_INDEX:
         options->source.no_index = 1;
@@ -274,6 +279,17 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
             goto done;
     options->source.paths = argv + optind;
     options->source.npaths = argc - optind;
+    if (options->files_from) {
+        int rc = dft_path_list_read(&options->given, options->files_from, argv + optind, argc - optind);
+
+        if (rc) {
+            fprintf(stderr, "dftmerge %s: %s: %s\n", command->name, options->files_from, strerror(-rc));
+            *code = DFT_EXIT_USAGE;
+            goto done;
+        }
+        options->source.paths = options->given.paths;
+        options->source.npaths = options->given.count;
+    }
     if (options->json && options->csv) {
         fprintf(stderr, "dftmerge %s: --json and --csv exclude each other\n", command->name);
         *code = usage(command);
@@ -294,6 +310,7 @@ void dft_options_fini(struct dft_options *options)
 {
     dft_clocks_fini(&options->clocks);
     dft_filter_fini(&options->filter);
+    dft_path_list_fini(&options->given);
 }
 
 static int fail(struct dft_options *options, struct dft_source *source, int *code, int rc)

@@ -3,8 +3,9 @@
 
 import os
 import shutil
+import subprocess
 
-from tooltest import dftmerge, dump, main, make, summary
+from tooltest import DFTMERGE, dftmerge, dump, main, make, summary
 
 
 def concatenate(target, *parts):
@@ -83,6 +84,27 @@ def directories_and_patterns(where):
     assert "pattern" in answer["notes"][0]
 
 
+def paths_from_a_file(where):
+    make(where / "t", processes=5)
+    wanted = dump(where / "t")
+    files = sorted(str(p) for p in (where / "t").glob("*.dft"))
+    odd = where / "t" / "a\nb.dft"
+    os.rename(files[0], odd)
+    zeros, lines = where / "zeros", where / "lines"
+    zeros.write_bytes(b"\0".join(os.fsencode(f) for f in [str(odd), *files[1:]]) + b"\0")
+    lines.write_text("\n".join(["", *files[2:], ""]))
+    assert dump("--files-from", zeros) == wanted
+    assert dump("--files-from", lines, odd, files[1]) == wanted
+    assert "which traces" in dftmerge("dump", "--files-from", "-", expect=2).err  # standard input is empty
+    with open(zeros, "rb") as stream:
+        done = subprocess.run([DFTMERGE, "merge", "-q", "-o", where / "all.dft", "--files-from", "-"], stdin=stream, check=True)
+    assert done.returncode == 0 and dump(where / "all.dft") == wanted
+    lines.write_text(str(where / "t") + "\n" + str(where / "none.dft"))
+    assert "none.dft: No such file" in dftmerge("dump", "--files-from", lines, expect=1).err
+    dftmerge("dump", "--files-from", where / "nowhere", expect=2)
+    dftmerge("dump", "--files-from", where, expect=2)
+
+
 def nothing_to_read(where):
     (where / "empty").mkdir()
     done = dftmerge(where / "empty", expect=1)
@@ -109,13 +131,11 @@ def many_files(where):
 def standard_output_that_fails(where):
     make(where, processes=1)
     with open("/dev/full", "wb") as full:
-        import subprocess
-        from tooltest import DFTMERGE
         for command in ("dump", "summary"):
             done = subprocess.run([DFTMERGE, command, where], stdout=full, stderr=subprocess.PIPE, check=False)
             assert done.returncode == 1 and b"standard output" in done.stderr, done
 
 
 if __name__ == "__main__":
-    main([twice_is_once, other_cuts_of_the_same_events, order_and_threads_change_nothing, directories_and_patterns, nothing_to_read, many_files,
+    main([twice_is_once, other_cuts_of_the_same_events, order_and_threads_change_nothing, directories_and_patterns, paths_from_a_file, nothing_to_read, many_files,
           standard_output_that_fails])
