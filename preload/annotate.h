@@ -64,6 +64,8 @@ int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, ui
 int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left);
 /* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
+/* The id of the innermost span of that name which goes on here; 0: there is none. */
+uint64_t dft_region_span(struct dft_thread *self, uint64_t name);
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id);
 
 /* span.c, pause.c */
@@ -76,6 +78,9 @@ void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct d
 void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what);
 uint64_t dft_span_new_id(void);
+/* A span around a function: its end is found by its name, as that of a region. Returns -1: it was not begun. */
+void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from);
+int dft_span_leave(struct dft_thread *self, uint64_t name, uint32_t args_from);
 enum dft_pause_of { DFT_PAUSE_THREAD = 0, DFT_PAUSE_PROCESS = 1 };
 void dft_pause(int what);
 void dft_resume(int what);

@@ -24,6 +24,7 @@
 #include "function.h"
 #include "livefile.h"
 #include "paths.h"
+#include "perfflow.h"
 #include "probe_process.h"
 #include "process.h"
 #include "request.h"
@@ -116,8 +117,11 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     dft_resolve_own_calls();
     dft_config_init(environment);
     dft_follow_init(environment);
-    if (dft_config.enable)
+    dft_perfflow_find_next();
+    if (dft_config.enable) {
+        dft_perfflow_init(environment);
         set_up();
+    }
 }
 
 /* --- first event -------------------------------------------------------------------------------------------------- */

@@ -143,6 +143,17 @@ int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end)
     return end_from(self, depth, index, end, NULL);
 }
 
+uint64_t dft_region_span(struct dft_thread *self, uint64_t name)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+        return 0;
+    while (depth > 0 && !is_it(self, depth - 1, name, 1))
+        depth--;
+    return depth ? more_of(self, depth - 1)->frame : 0;
+}
+
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);

@@ -224,6 +224,39 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
     dft_misuse(self, DFT_MISUSE_SPAN_ALONE, 1);
 }
 
+/* --- around a function ---------------------------------------------------------------------------------------------- */
+
+/* A span of the table whose calls are the thread's meanwhile. The items from args_from on are its begin's. */
+void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from)
+{
+    uint64_t id = next_id(self), start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
+
+    if (table_put(key_of(name, id), start ? start : 1))
+        dft_misuse(self, DFT_MISUSE_SPAN_MANY, 1);
+    else
+        atomic_fetch_add_explicit(&self->home->spans_begun, 1, memory_order_relaxed);
+    dft_region_begin(self, name, 0, id);
+}
+
+int dft_span_leave(struct dft_thread *self, uint64_t name, uint32_t args_from)
+{
+    uint8_t head[11];
+    uint64_t end = dft_ticks(), id = dft_region_span(self, name), start = id ? table_take(key_of(name, id)) : 0;
+    struct dft_slot record = {
+        .start = start, .call = DFT_CALL_ANNOTATION + DFT_OP_REGION, .file = name, .offset = -1, .fd = -1};
+
+    if (!id)
+        return -1;
+    if (start) {
+        dft_annotate_put(self, &record, dft_ticks_between(start, end), head, head_of(head, DFT_PHASE_COMPLETE, id),
+                         args_from);
+        atomic_fetch_add_explicit(&self->home->spans_ended, 1, memory_order_relaxed);
+    } else {
+        put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_END, name, id, args_from);
+    }
+    return dft_region_leave(self, name, id);
+}
+
 /* --- flows -------------------------------------------------------------------------------------------------------- */
 
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what)

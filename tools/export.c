@@ -2,13 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "export.h"
 #include "ops.h"
 #include "outfile.h"
 
-static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw, &dft_export_csv};
+static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw, &dft_export_csv,
+                                                       &dft_export_perfflow};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 char dft_export_phase(const struct dft_event *event, uint8_t op)
@@ -106,11 +108,29 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
     return error;
 }
 
+static int write_files(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
+{
+    int error = dft_source_names_locate(export->source);
+
+    if (!error)
+        error = exporter->write_files(export, directory);
+    if (error)
+        fprintf(stderr, "dftmerge: %s: %s\n", directory, strerror(-error));
+    return error;
+}
+
+static int is_directory(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static int run(int argc, char **argv)
 {
     const char *format = NULL, *path = NULL, *until = NULL;
     const struct dft_option own[] = {
-        {.name = "to", .argument = "FORMAT", .text = &format, .help = "perfetto, pfw or csv"},
+        {.name = "to", .argument = "FORMAT", .text = &format, .help = "perfetto, pfw, perfflow or csv"},
         {.name = "output",
          .letter = 'o',
          .argument = "OUT",
@@ -144,7 +164,10 @@ static int run(int argc, char **argv)
         return code;
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
-    code = write_out(&export, exporter, path) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    code = (exporter->write_files && is_directory(path) ? write_files(&export, exporter, path)
+                                                        : write_out(&export, exporter, path))
+               ? DFT_EXIT_BAD
+               : DFT_EXIT_OK;
     if (export.left_out)
         dft_source_note(export.source, 0, "%llu events were left out: %s has no form for them (--to perfetto has)",
                         (unsigned long long)export.left_out, exporter->name);
@@ -154,10 +177,13 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--to FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, csv",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
         "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
+        "perfflow  what PerfFlowAspect would have written of the functions it has woven; OUT may be a directory, which "
+        "gets a file a\n"
+        "          process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",

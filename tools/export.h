@@ -20,9 +20,11 @@ struct dft_export {
 struct dft_exporter {
     const char *name, *help;
     int (*write)(struct dft_export *export);
+    /* The same into files in a directory that is there, named by the format; NULL: it has one file. */
+    int (*write_files)(struct dft_export *export, const char *directory);
 };
 
-extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv;
+extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow;
 
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);

@@ -340,3 +340,15 @@ const char *dft_symbols_show(const char *text, size_t length, char *room, size_t
     snprintf(room, room_bytes, "%s+0x%llx", slash + 1, (unsigned long long)address);
     return room;
 }
+
+const char *dft_symbols_demangled(const char *name, char *room, size_t room_bytes)
+{
+    char *shown;
+
+    pthread_mutex_lock(&lock);
+    shown = demangle(name);
+    pthread_mutex_unlock(&lock);
+    snprintf(room, room_bytes, "%s", shown ? shown : name);
+    free(shown);
+    return room;
+}

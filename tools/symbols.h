@@ -14,4 +14,7 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
  * no such text. */
 const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes);
 
+/* A C++ name as people read it, in `room`; the name itself, where it is none or cannot be read. */
+const char *dft_symbols_demangled(const char *name, char *room, size_t room_bytes);
+
 #endif

@@ -145,7 +145,7 @@ def requests_overlap_in_perfetto(directory):
     shown = [e for e in json.loads((directory / "trace.json").read_text())["traceEvents"] if e["name"] in POSIX_REQUESTS]
     pairs = collections.defaultdict(dict)
     for e in shown:
-        pairs[e["id"]][e["ph"]] = e
+        pairs[e["pid"], e["id2"]["local"]][e["ph"]] = e
     equal({tuple(sorted(pair)) for pair in pairs.values()}, {("b", "e")}, "phases")
     true(all(pair["b"]["ts"] <= pair["e"]["ts"] and pair["b"]["args"]["file"] for pair in pairs.values()), "times and files")
     equal(len(pairs), len([e for e in dump(directory / "out") if e["name"] in POSIX_REQUESTS]), "requests")

@@ -14,7 +14,8 @@ from libc_functions import Function, about_files, compiler, declared, exported, 
 from tracing import LIBRARY, Skip, Tests, equal, run_checked, true  # noqa: E402
 
 tests = Tests()
-API = {"dftrace_api_v1", "__cyg_profile_func_enter", "__cyg_profile_func_exit"}
+API = {"dftrace_api_v1", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "perfflow_weave_before",
+       "perfflow_weave_after"}
 
 
 # What is put before and behind a name by those who make another form of the function.

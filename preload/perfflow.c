@@ -1,0 +1,183 @@
+/* Owns PerfFlowAspect's weave symbols: what its compiler plug-in calls around functions becomes regions, spans and points, with the arguments from which
+ * `dftmerge export --to perfflow` makes the file that its own library would have written. That library, if it is there, is called as well. */
+#include "perfflow.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "annotate.h"
+#include "clock.h"
+#include "config.h"
+#include "resolve.h"
+#include "run.h"
+
+typedef void weave(int async, const char *module, const char *function, const char *scope, const char *flow,
+                   const char *pointcut);
+static weave *next_before, *next_after;
+static const char *options = ""; /* PERFFLOW_OPTIONS */
+static int logs = 1, measures;
+static uint64_t said;         /* key of the process that has said its options; atomic */
+static uint64_t begun, ended; /* numbers of spans of which only one end is woven; atomic */
+
+/* Is the option there, and one of True, true, TRUE (or False ...)? */
+static int option_is(const char *name, const char *value)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = options; *at; at += *at == ':') {
+        if (!strncmp(at, name, n) && at[n] == '=' && (at[n + 1] | 32) == value[0])
+            return 1;
+        at += strcspn(at, ":");
+    }
+    return 0;
+}
+
+void dft_perfflow_init(char *const *environment)
+{
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, "PERFFLOW_OPTIONS=", 17))
+            options = dft_config_keep(*environment + 17);
+    logs = !option_is("log-enable", "f");
+    measures = option_is("cpu-mem-usage", "t") || option_is("cpu_mem_usage", "t");
+}
+
+void dft_perfflow_find_next(void)
+{
+    *(void **)&next_before = dft_resolve_symbol("perfflow_weave_before");
+    *(void **)&next_after = dft_resolve_symbol("perfflow_weave_after");
+}
+
+/* --- what a call says ---------------------------------------------------------------------------------------------- */
+
+static struct dft_thread *begin(void)
+{
+    struct dft_thread *self = dft_annotate_is_enabled() && logs ? dft_annotate_thread() : NULL;
+
+    if (!self)
+        return NULL;
+    dft_run_break_all(self);
+    if (__builtin_expect(__atomic_exchange_n(&said, dft_key, __ATOMIC_RELAXED) != dft_key, 0)) {
+        const struct dftrace_arg arg = dftrace_string("options", options);
+
+        dft_annotate_put_metadata("perfflow", &arg);
+    }
+    return self;
+}
+
+static int is(const char *text, const char *word)
+{
+    return text && !strcmp(text, word);
+}
+
+/* Kept as arguments of the event to come. */
+static void keep(struct dft_thread *self, const char *pointcut, const char *scope, const char *flow)
+{
+    struct dftrace_arg args[3];
+    uint32_t n = 0;
+
+    args[n++] = dftrace_string("pointcut", pointcut);
+    if (scope && *scope)
+        args[n++] = dftrace_string("scope", scope);
+    if (flow && *flow && !is(flow, "NA"))
+        args[n++] = dftrace_string("flow", flow);
+    dft_annotate_keep_args(self, args, n);
+}
+
+static void keep_usage(struct dft_thread *self, const char *key, int with_memory)
+{
+    struct rusage usage;
+
+    if (!measures || DFT_SYS(getrusage, RUSAGE_SELF, &usage, 0, 0, 0, 0) < 0)
+        return;
+    dft_annotate_keep_int(self, key, usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec);
+    if (with_memory)
+        dft_annotate_keep_int(self, "memory_usage", usage.ru_maxrss);
+}
+
+static void put_point(struct dft_thread *self, uint64_t name, enum dft_phase phase, uint64_t id, const char *pointcut,
+                      const char *scope, const char *flow)
+{
+    uint8_t head[11] = {DFT_ITEM_PHASE, (uint8_t)phase, DFT_ITEM_ID};
+    uint32_t from = self->args_used;
+
+    memcpy(head + 3, &id, 8);
+    keep(self, pointcut, scope, flow);
+    dft_annotate_put_point(self, DFT_OP_REGION, name, head, id ? 11 : 2, from);
+}
+
+/* --- entry points -------------------------------------------------------------------------------------------------- */
+
+static void before(int async, const char *module, const char *function, const char *scope, const char *flow,
+                   const char *pointcut)
+{
+    struct dft_thread *self = begin();
+    uint64_t name;
+
+    if (!self)
+        return;
+    name = dft_annotate_name(self, module, function);
+    if (is(pointcut, "around") || is(pointcut, "around_async") || !pointcut) {
+        if (async) {
+            uint32_t from = self->args_used;
+
+            keep(self, "around_async", scope, flow);
+            dft_span_enter(self, name, from);
+            return;
+        }
+        dft_region_begin(self, name, dft_ticks(), 0);
+        keep(self, "around", scope, flow);
+        keep_usage(self, "cpu_begin_us", 0);
+    } else {
+        put_point(self, name, async ? DFT_PHASE_ASYNC_BEGIN : DFT_PHASE_BEGIN,
+                  async ? __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED) : 0, pointcut, scope, flow);
+    }
+}
+
+static void after(int async, const char *module, const char *function, const char *scope, const char *flow,
+                  const char *pointcut)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = begin();
+    uint64_t name;
+
+    if (!self)
+        return;
+    name = dft_annotate_name(self, module, function);
+    if (is(pointcut, "around") || is(pointcut, "around_async") || !pointcut) {
+        uint32_t from = self->args_used;
+        int within;
+
+        if (async)
+            keep(self, "around_async", scope, flow);
+        else
+            keep_usage(self, "cpu_end_us", 1);
+        within = async ? dft_span_leave(self, name, from) : dft_region_end(self, name, end);
+        if (within < 0) {
+            self->args_used = (uint16_t)from;
+            dft_misuse(self, DFT_MISUSE_END_ALONE, 1);
+        }
+    } else {
+        put_point(self, name, async ? DFT_PHASE_ASYNC_END : DFT_PHASE_END,
+                  async ? __atomic_add_fetch(&ended, 1, __ATOMIC_RELAXED) : 0, pointcut, scope, flow);
+    }
+}
+
+#define WEAVE __attribute__((visibility("default")))
+
+WEAVE weave perfflow_weave_before, perfflow_weave_after;
+
+void perfflow_weave_before(int async, const char *module, const char *function, const char *scope, const char *flow,
+                           const char *pointcut)
+{
+    before(async, module, function, scope, flow, pointcut);
+    if (next_before)
+        next_before(async, module, function, scope, flow, pointcut);
+}
+
+void perfflow_weave_after(int async, const char *module, const char *function, const char *scope, const char *flow,
+                          const char *pointcut)
+{
+    after(async, module, function, scope, flow, pointcut);
+    if (next_after)
+        next_after(async, module, function, scope, flow, pointcut);
+}
