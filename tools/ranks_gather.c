@@ -53,7 +53,8 @@ static int find_missing(struct dft_ranks_job *job, const struct dft_source_proce
     uint32_t next = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        if (processes[i].process.world_size > job->world_size && processes[i].process.world_size <= WORLD_MAX)
+        if (job->rank_of[i] && processes[i].process.world_size > job->world_size &&
+            processes[i].process.world_size <= WORLD_MAX)
             job->world_size = processes[i].process.world_size;
     if ((uint32_t)job->ranks[job->nranks - 1].rank >= job->world_size)
         job->world_size = (uint32_t)job->ranks[job->nranks - 1].rank + 1;
@@ -86,6 +87,24 @@ static void align_first(struct dft_ranks_job *job, const struct dft_source_proce
             job->clocks.first_shift[i] = (int64_t)(first[0] - first[job->rank_of[i] - 1]);
 }
 
+/* Ranks of two jobs are not the same ranks: of several the one with most ranks is looked at. Its number + 1, or 0: there
+ * are not several. */
+static uint32_t choose_job(struct dft_ranks_job *job)
+{
+    uint32_t count, best = 0;
+    const struct dft_source_job *jobs = dft_source_jobs(job->source, &count);
+
+    if (count < 2)
+        return 0;
+    for (uint32_t j = 1; j < count; j++)
+        if (jobs[j].ranks > jobs[best].ranks ||
+            (jobs[j].ranks == jobs[best].ranks && jobs[j].processes > jobs[best].processes))
+            best = j;
+    job->job = jobs[best].name;
+    job->njobs = count;
+    return jobs[best].number + 1;
+}
+
 static int number_ranks(struct dft_ranks_job *job, struct member *members, uint32_t count)
 {
     qsort(members, count, sizeof *members, by_rank);
@@ -102,7 +121,7 @@ static int number_ranks(struct dft_ranks_job *job, struct member *members, uint3
 
 int dft_ranks_gather(struct dft_ranks_job *job)
 {
-    uint32_t count, n = 0;
+    uint32_t count, n = 0, chosen = choose_job(job);
     const struct dft_source_process *processes = dft_source_processes(job->source, &count);
     struct member *members = malloc((count + 1u) * sizeof *members);
     int rc = 0;
@@ -113,9 +132,11 @@ int dft_ranks_gather(struct dft_ranks_job *job)
     if (!members || !job->rank_of || !job->ranks || !job->call_ns)
         rc = -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        job->by_rank |= processes[i].process.rank >= 0;
+        job->by_rank |= processes[i].process.rank >= 0 && (!chosen || processes[i].job == chosen);
     for (uint32_t i = 0; !rc && i < count; i++) {
-        if (job->by_rank && processes[i].process.rank < 0)
+        if (chosen && processes[i].job != chosen)
+            job->others++;
+        else if (job->by_rank && processes[i].process.rank < 0)
             job->unranked++;
         else if (job->by_rank || processes[i].start_ns)
             members[n++] = (struct member){processes[i].process.rank, processes[i].process.start_ns, i};

@@ -93,8 +93,10 @@ struct dft_ranks_job {
     struct dft_source *source;
     struct dft_clocks clocks;
     int by_rank, from_rows;
-    uint32_t *rank_of; /* by process: position + 1, 0: it has no rank where others have */
-    uint32_t unranked;
+    uint32_t *rank_of;      /* by process: position + 1, 0: it has no rank where others have */
+    uint32_t unranked;      /* processes without a rank among others that have one */
+    const char *job;        /* of several jobs the one that is looked at; NULL: there is one */
+    uint32_t njobs, others; /* how many, processes of the others */
     struct dft_rank *ranks; /* by rank; those without by process number */
     uint32_t nranks;
     uint32_t world_size, *missing, nmissing;

@@ -245,6 +245,8 @@ int dft_ranks_json(const struct dft_ranks_job *job)
     dft_json_uint(&json, "origin_ns", job->origin_ns);
     dft_json_uint(&json, "wall_ns", job->wall_ns);
     dft_json_bool(&json, "by_rank", job->by_rank);
+    dft_json_string(&json, "job", job->job);
+    dft_json_uint(&json, "processes_of_other_jobs", job->others);
     dft_json_uint(&json, "world_size", job->world_size);
     dft_json_uint(&json, "participating", job->nranks);
     dft_json_uint(&json, "without_rank", job->unranked);

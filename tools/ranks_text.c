@@ -217,6 +217,12 @@ static int put_job(const struct dft_ranks_job *job)
     printf("\nlasted    %s, from ", dft_text_ns(room, job->wall_ns));
     put_clock(job->origin_ns);
     putchar('\n');
+    if (job->job) {
+        printf("job       ");
+        dft_text_escape(stdout, job->job, strlen(job->job));
+        printf(", the largest of %" PRIu32 "; %" PRIu32 " processes of the others are left out (--job)\n", job->njobs,
+               job->others);
+    }
     put_wrapped("clocks", clocks);
     free(clocks);
     put_skew(job, "start     ", 0);

@@ -25,7 +25,7 @@ MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads
 SECONDS = 60
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--to", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--to", "csv", "-o", "EXPORT"), ("export", "--to", "pfw", "-o", "EXPORT"),
-            ("check", "--recover"))
+            ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"))
 EVERY = 5  # the commands behind the first five for one file in so many
 
 sanitized = "address" in os.environ.get("DFT_SANITIZE", "")

@@ -180,6 +180,17 @@ def processes_without_ranks(where):
     assert answer["by_rank"] and (answer["participating"], answer["without_rank"]) == (3, 6)
 
 
+def of_several_jobs_the_largest(where):
+    make_ranks(where, ranks=6, seconds=60, slow=4)
+    make_ranks(where, ranks=3, seconds=60, seed=2)
+    answer = ranks(where)
+    assert (answer["participating"], answer["world_size"], answer["processes_of_other_jobs"]) == (6, 6, 3)
+    assert first(answer, "metadata")["first_cause_suspects"][0]["rank"] == 4
+    assert "the largest of 2; 3 processes of the others" in dftmerge("ranks", where).out.decode()
+    other = ranks(where, "--job", "4711/1" if answer["job"] == "4711/2" else "4711/2")
+    assert (other["participating"], other["job"], other["first"]) == (3, None, None)
+
+
 def aggregates_alone(where):
     answer = ranks(make_ranks(where, ranks=6, seconds=60, slow=4, keep=0))
     found = first(answer, "metadata")
@@ -250,5 +261,5 @@ if __name__ == "__main__":
     assert pathlib.Path(MAKE).exists()
     main([totals_are_those_of_the_events, the_slow_rank_is_found, nobody_is_blamed_without_cause,
           one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
-          clocks_are_brought_together, processes_without_ranks, aggregates_alone, foreign_traces,
+          clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces,
           threads_and_order_do_not_matter, odd_traces, text_fits, thousands_of_ranks])
