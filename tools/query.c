@@ -184,6 +184,9 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
         asking->has |= 1u << query->by[i];
     asking->want_self = !(asking->has & no_self);
     asking->rows_only = !DFT_HAS_FILES(asking) && !filter->nfiles && dft_source_used(source, DFT_BLOCK_BUCKETS);
+    asking->want_busy = query->busy && DFT_HAS(asking, DFT_BY_TIME);
+    if (asking->want_busy && (asking->own_filter.from_ns || asking->own_filter.to_ns != UINT64_MAX))
+        asking->rows_only = 0; /* rows do not know where the time began that goes on in them */
     pthread_mutex_init(&asking->lock, NULL);
     asking->nworkers = dft_source_threads(source);
     asking->workers = calloc(asking->nworkers, sizeof *asking->workers);
@@ -263,6 +266,7 @@ void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
                          ? DFT_ANSWER_EVENTS
                          : DFT_ANSWER_BUCKETS;
     answer->has_self = asking->want_self;
+    answer->has_busy = !DFT_HAS(asking, DFT_BY_TIME) || (asking->want_busy && !met->busy_unknown && !met->inexact);
     answer->has_percentiles = asking->query.percentiles && answer->source != DFT_ANSWER_FILES;
     answer->has_union =
         asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking->source);

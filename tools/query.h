@@ -12,6 +12,12 @@
  * metadata, nor what was in flight. Grouping by file, dir or pattern leaves out events that have no file. `time` is that of the
  * start.
  *
+ * BUSY TIME of a group is the time of its calls; with time as a key, what of it lies in the interval, wherever the calls
+ * start, so a group may have a busy time and no calls. busy_union_ns: how long at least one of them was going on, and
+ * in_flight_max: how many at most at the same instant, in the interval, if time is a key. (A call is going on in [start,
+ * start + duration).) The mean number in flight is busy time by width. Busy time is not known where calls are kept as
+ * aggregates and --from or --to cut some off, and when a call spans more than 262,144 intervals.
+ *
  * SELF TIME of a group: the sum of its durations, less the durations of all events whose innermost region belongs to
  * the group, that is, has its category and name (as far as these are keys) and is in one of its processes and threads.
  * Those events are subject to --rank, --pid, --from and --to, not to --cat, --name, --file. So it can be below zero,
@@ -49,6 +55,7 @@ struct dft_query {
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */
+    int busy;       /* of time groups: what of calls lies in which interval; groups in which none starts come with it */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
 };
 
@@ -70,8 +77,7 @@ struct dft_group {
     struct dft_metrics metrics;
     int64_t self_ns;
     uint64_t p50, p95, p99;
-    uint64_t busy_union_ns;
-    uint64_t union_end;         /* while counting */
+    uint64_t busy_union_ns, in_flight_max;
     const struct dft_bin *bins; /* of durations, if asked for */
     uint32_t nbins;
     uint64_t bins_at; /* while counting: their place in those of the answer */
@@ -83,7 +89,7 @@ struct dft_windows;
 struct dft_answer {
     struct dft_query query; /* with width_ns set */
     enum dft_answer_source source;
-    int has_percentiles, has_union, has_self;
+    int has_percentiles, has_union, has_self, has_busy;
     struct dft_group *groups;
     uint32_t count;
     uint64_t found;       /* groups in all: before dft_answer_sort cut them to the first few, and in all windows */
@@ -159,7 +165,9 @@ enum dft_column {
     DFT_COLUMN_P50,
     DFT_COLUMN_P95,
     DFT_COLUMN_P99,
+    DFT_COLUMN_BUSY,
     DFT_COLUMN_UNION,
+    DFT_COLUMN_IN_FLIGHT,
     DFT_COLUMN_BYTES,
     DFT_COLUMN_SIZE_MIN,
     DFT_COLUMN_SIZE_MAX,
@@ -168,6 +176,11 @@ enum dft_column {
     DFT_COLUMNS
 };
 const char *dft_column_name(enum dft_column column);
+/* Is it one of those that a sweep over all events in order gives? */
+static inline int dft_column_is_swept(int column)
+{
+    return column == DFT_COLUMN_UNION || column == DFT_COLUMN_IN_FLIGHT;
+}
 /* Returns 0: it means nothing here (null), 1: *value (only self_ns may be negative). */
 int dft_column_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_column column,
                      int64_t *value);

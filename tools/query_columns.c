@@ -198,13 +198,22 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
  * */
 
 static const char *const columns[DFT_COLUMNS] = {
-    "count",       "errors",        "time_ns", "self_ns",  "time_min_ns", "time_max_ns", "time_p50_ns", "time_p95_ns",
-    "time_p99_ns", "busy_union_ns", "bytes",   "size_min", "size_max",    "offset_min",  "offset_max",
+    "count",       "errors",      "time_ns",     "self_ns",    "time_min_ns",   "time_max_ns",
+    "time_p50_ns", "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",
+    "bytes",       "size_min",    "size_max",    "offset_min", "offset_max",
 };
 
 const char *dft_column_name(enum dft_column column)
 {
     return columns[column];
+}
+
+static int is_by_time(const struct dft_answer *answer)
+{
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        if (answer->query.by[i] == DFT_BY_TIME)
+            return 1;
+    return 0;
 }
 
 int dft_column_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_column column,
@@ -221,10 +230,12 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_SELF] = {answer->has_self, (uint64_t)group->self_ns},
         [DFT_COLUMN_TIME_MIN] = {m->samples != 0, m->dur_min},
         [DFT_COLUMN_TIME_MAX] = {m->samples != 0, m->dur_max},
-        [DFT_COLUMN_P50] = {answer->has_percentiles, group->p50},
-        [DFT_COLUMN_P95] = {answer->has_percentiles, group->p95},
-        [DFT_COLUMN_P99] = {answer->has_percentiles, group->p99},
+        [DFT_COLUMN_P50] = {answer->has_percentiles && m->samples, group->p50},
+        [DFT_COLUMN_P95] = {answer->has_percentiles && m->samples, group->p95},
+        [DFT_COLUMN_P99] = {answer->has_percentiles && m->samples, group->p99},
+        [DFT_COLUMN_BUSY] = {answer->has_busy, is_by_time(answer) ? m->edge : m->dur_sum},
         [DFT_COLUMN_UNION] = {answer->has_union, group->busy_union_ns},
+        [DFT_COLUMN_IN_FLIGHT] = {answer->has_union, group->in_flight_max},
         [DFT_COLUMN_BYTES] = {1, m->bytes},
         [DFT_COLUMN_SIZE_MIN] = {m->data != 0, m->size_min},
         [DFT_COLUMN_SIZE_MAX] = {m->data != 0, m->size_max},

@@ -268,6 +268,20 @@ static int add(struct dft_counting *counting, const struct dft_batch *batch, uin
     return dft_table_add(counting->tally.table, &groups, &position);
 }
 
+/* Its time behind the interval in which it starts. place() has put the group into event->call; the key does not need it. */
+static int spread(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
+                  const struct dft_batch *batch, const struct dft_call *call, const struct dft_event *event)
+{
+    uint64_t dur_ns = duration_of(event), end = event->start_ns + dur_ns, width = asking->query.width_ns;
+    struct dft_group_key key;
+
+    if (!dur_ns || event->start_ns / width == (end - 1) / width)
+        return 0;
+    if (!dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key))
+        return 0;
+    return dft_spread_event(asking, counting, &key, call->op, event->start_ns, dur_ns);
+}
+
 /* Returns 1: the event is placed, 0: it is in no group, or an error; with -EAGAIN nothing was done. */
 static int count_event(struct dft_asking *asking, struct dft_counting *counting,
                        const struct dft_source_process *process, const struct dft_batch *batch,
@@ -285,6 +299,12 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
         if (placed || file_passes(asking, counting, event)) {
             counting->met.events += event->calls;
             counting->met.events_kept += event->calls;
+        }
+        if (asking->want_busy) {
+            int rc = spread(asking, counting, process, batch, call, event);
+
+            if (rc)
+                return rc;
         }
     }
     if (asking->want_self && event->region &&

@@ -214,14 +214,14 @@ static int self_times(struct dft_asking *asking, struct dft_group *groups, uint3
     return asking->want_self ? take_children(asking, groups) : 0;
 }
 
-/* A row may hold nothing but time that goes on from an earlier interval: that is no group. */
-static void keep_groups(struct dft_answer *answer, uint32_t count)
+/* A row may hold nothing but time that goes on from an earlier interval: that is a group only if busy time is asked for. */
+static void keep_groups(const struct dft_asking *asking, struct dft_answer *answer, uint32_t count)
 {
     struct dft_group *groups = answer->groups + answer->count;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        if (groups[i].metrics.count)
+        if (groups[i].metrics.count || (asking->want_busy && answer->has_busy && groups[i].metrics.edge))
             groups[n++] = groups[i];
     answer->count += n;
     answer->found += n;
@@ -242,7 +242,7 @@ int dft_query_finish(struct dft_asking *asking, struct dft_answer *answer)
     if (!rc)
         rc = self_times(asking, answer->groups + answer->count, asking->total.map.count);
     if (!rc)
-        keep_groups(answer, asking->total.map.count);
+        keep_groups(asking, answer, asking->total.map.count);
     dft_tally_fini(&asking->total);
     return dft_comm_agree(rc);
 }

@@ -38,11 +38,12 @@ struct dft_part {
 /* What was met while counting, whether or not it belonged to a group: numbers that add up over threads and ranks. */
 struct dft_met {
     uint64_t events, events_kept, unsplit;
-    uint64_t inexact;     /* a row did not fit the question */
-    uint64_t batches;     /* events were counted */
-    uint64_t file_rows;   /* ... and rows of files */
-    uint64_t unknown;     /* the text of a call that is asked about was not known */
-    uint64_t undecidable; /* events of calls whose text must be known to say whether their key is in the part */
+    uint64_t inexact;      /* a row did not fit the question */
+    uint64_t batches;      /* events were counted */
+    uint64_t file_rows;    /* ... and rows of files */
+    uint64_t unknown;      /* the text of a call that is asked about was not known */
+    uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
+    uint64_t undecidable;  /* events of calls whose text must be known to say whether their key is in the part */
 };
 
 /* One thread's part. */
@@ -70,6 +71,7 @@ struct dft_asking {
     struct dft_names *names;
     unsigned has; /* mask of 1 << enum dft_by */
     int want_self;
+    int want_busy;    /* of intervals: there are time groups */
     int rows_only;    /* the answer is tried from rows: a row that does not fit ends it */
     uint32_t *who_of; /* by process number: number of the combination + 1, or 0 */
     const struct dft_source_process **who;
@@ -117,6 +119,12 @@ int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint
                   uint64_t dur_ns);
 /* The counted key of the group that a parent (who, tid, region) belongs to. */
 struct dft_group_key dft_parent_group(const struct dft_asking *asking, const struct dft_group_key *parent);
+/* query_spread.c: time of an event that ends in another interval than it starts in, and of a row that has steps (taken from
+ * it); of time groups, whose key is `key` but for the time. Return 0, -errno, DFT_NOT_EXACT. */
+int dft_spread_event(struct dft_asking *asking, struct dft_counting *counting, const struct dft_group_key *key,
+                     uint8_t op, uint64_t start_ns, uint64_t dur_ns);
+int dft_spread_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_group_key *key,
+                   struct dft_row *row, uint64_t start_ns);
 /* query_union.c: busy_union_ns of all groups of the answer. Collective. */
 int dft_count_union(struct dft_asking *asking, struct dft_answer *answer);
 /* query_finish.c: the key of an answer's group from that of a counted one (a final one stays as it is). */

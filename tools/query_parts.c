@@ -116,6 +116,7 @@ static void add_met(struct dft_met *into, const struct dft_met *from)
     into->batches += from->batches;
     into->file_rows += from->file_rows;
     into->unknown += from->unknown;
+    into->busy_unknown += from->busy_unknown;
     into->undecidable += from->undecidable;
 }
 

@@ -76,6 +76,11 @@ static int add(struct dft_counting *counting, struct dft_row *row, uint32_t grou
     return dft_table_merge(counting->tally.table, row);
 }
 
+static int is_timed(const struct dft_asking *asking)
+{
+    return asking->filter->from_ns || asking->filter->to_ns != UINT64_MAX;
+}
+
 static int merge(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
                  struct dft_row *row, const struct row_time *time)
 {
@@ -84,9 +89,10 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
     struct dft_group_key key;
     uint32_t number;
     int rc, is_file = row->kind == DFT_ROW_FILE;
+    int spreads = asking->want_busy && row->kind != DFT_ROW_HISTOGRAM && (row->metrics.step || is_timed(asking));
 
-    if (!is_file && memo->block == counting->block && memo->region == row->region && memo->subject == row->subject &&
-        memo->time == interval)
+    if (!is_file && !spreads && memo->block == counting->block && memo->region == row->region &&
+        memo->subject == row->subject && memo->time == interval)
         return memo->number == DFT_NO_GROUP ? 0 : add(counting, row, memo->number);
     key_of(asking, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
@@ -97,6 +103,11 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
             return 0;
         key.file = with_file.file;
         row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
+    }
+    if (spreads) {
+        rc = dft_spread_row(asking, counting, &key, row, time->start);
+        if (rc)
+            return rc;
     }
     rc = DFT_DIVIDED(asking) ? dft_key_in_part(asking, counting, &key) : 1;
     number = DFT_NO_GROUP;

@@ -79,7 +79,7 @@ int dft_windows_each_part(struct dft_windows *windows, struct dft_answer *sums,
         part.found = part.all_ns = 0;
         if (!rc)
             rc = dft_query_finish(asking, &part);
-        if (!rc && part.has_union && windows->sorting.column == DFT_COLUMN_UNION)
+        if (!rc && part.has_union && dft_column_is_swept(windows->sorting.column))
             rc = dft_count_union(asking, &part);
         if (!rc)
             rc = dft_comm_agree(take(windows, &part));

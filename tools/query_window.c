@@ -170,8 +170,8 @@ static int next(struct dft_answer *answer)
         answer->count = (uint32_t)(windows->top - windows->given);
     memcpy(answer->groups, windows->groups, answer->count * sizeof *answer->groups);
     windows->given += answer->count;
-    return answer->has_union && windows->sorting.column != DFT_COLUMN_UNION ? dft_count_union(windows->asking, answer)
-                                                                            : 0;
+    return answer->has_union && !dft_column_is_swept(windows->sorting.column) ? dft_count_union(windows->asking, answer)
+                                                                              : 0;
 }
 
 int dft_answer_next(struct dft_answer *answer)

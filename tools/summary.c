@@ -105,8 +105,11 @@ const struct dft_command dft_command_summary = {
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
         "op, class, pattern. Times are sums over calls; self is without what is directly inside a region. Percentiles\n"
-        "are of durations, within 1.6 %. Grouping by file, dir or pattern leaves out what has no file. In "
-        "patterns\n" DFT_PATTERN_RULE ".",
+        "are of durations, within 1.6 %. Grouping by file, dir or pattern leaves out what has no file. In\n"
+        "patterns " DFT_PATTERN_RULE ".\n"
+        "By time a call counts where it starts; busy is what of all calls lies in the interval, and in flight how "
+        "many\n"
+        "were going on, on average (in_flight_max in JSON: at most).",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
     .run = run,

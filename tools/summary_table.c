@@ -12,6 +12,8 @@ enum cell {
     CELL_COUNT,
     CELL_ERRORS,
     CELL_TIME,
+    CELL_BUSY,
+    CELL_IN_FLIGHT,
     CELL_SHARE,
     CELL_SELF,
     CELL_MEAN,
@@ -25,10 +27,11 @@ enum cell {
 };
 
 /* Which go first on a narrow terminal. */
-static const uint8_t cell_drops[CELLS] = {[CELL_ERRORS] = 2, [CELL_SELF] = 1, [CELL_MEAN] = 3, [CELL_P50] = 6,
-                                          [CELL_P95] = 3,    [CELL_P99] = 5,  [CELL_MAX] = 4,  [CELL_RATE] = 7};
-static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "%",   "self",  "mean",
-                                               "p50",   "p95",    "p99",  "max", "bytes", "rate"};
+static const uint8_t cell_drops[CELLS] = {
+    [CELL_ERRORS] = 2, [CELL_IN_FLIGHT] = 1, [CELL_SELF] = 1, [CELL_MEAN] = 3, [CELL_P50] = 6,
+    [CELL_P95] = 3,    [CELL_P99] = 5,       [CELL_MAX] = 4,  [CELL_RATE] = 7};
+static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "busy", "in flight", "%",     "self",
+                                               "mean",  "p50",    "p95",  "p99",  "max",       "bytes", "rate"};
 
 /* Self time where it is known: so that a region and what is inside it do not count twice. */
 static double share_of(const struct dft_answer *answer, const struct dft_group *group)
@@ -58,6 +61,10 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_count(room, m->errors);
     else if (cell == CELL_TIME)
         dft_text_ns(room, m->dur_sum);
+    else if (cell == CELL_BUSY && answer->has_busy)
+        dft_text_ns(room, m->edge);
+    else if (cell == CELL_IN_FLIGHT && answer->has_busy)
+        snprintf(room, DFT_TEXT_ROOM, "%.2f", (double)m->edge / (double)answer->query.width_ns);
     else if (cell == CELL_SHARE && all_ns)
         snprintf(room, DFT_TEXT_ROOM, "%.1f", 100.0 * share_of(answer, group) / (double)all_ns);
     else if (cell == CELL_SELF && group->self_ns >= 0)
@@ -81,8 +88,11 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
 /* Which cells the table has: self time only where it differs, percentiles where they are known. */
 static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
 {
-    int self = 0, errors = 0, bytes = 0;
+    int self = 0, errors = 0, bytes = 0, time = 0;
     unsigned n = 0;
+
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        time |= answer->query.by[i] == DFT_BY_TIME;
 
     for (uint32_t i = 0; i < answer->count; i++) {
         self |= answer->has_self && answer->groups[i].self_ns != (int64_t)answer->groups[i].metrics.dur_sum;
@@ -91,6 +101,8 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
     }
     for (int c = 0; c < CELLS; c++) {
         if ((c == CELL_SELF && !self) || (c == CELL_ERRORS && !errors))
+            continue;
+        if ((c == CELL_BUSY || c == CELL_IN_FLIGHT) && !time)
             continue;
         if ((c == CELL_BYTES || c == CELL_RATE) && !bytes)
             continue;

@@ -223,6 +223,7 @@ int dft_summary_text(struct dft_summary *summary)
     print_job(&summary->job);
     print_io(&summary->job, &classes, &answer);
     dft_answer_fini(&answer);
+    query.busy = 1;
     query.percentiles = query.by[0] != DFT_BY_TIME;
     for (unsigned i = 1; i < query.nby; i++)
         query.percentiles &= query.by[i] != DFT_BY_TIME;

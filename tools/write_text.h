@@ -33,7 +33,7 @@ int dft_terminal_colour(void);
 unsigned dft_terminal_width(void);
 
 /* A table: cells are collected, then printed with aligned columns. */
-#define DFT_TABLE_COLUMNS 16
+#define DFT_TABLE_COLUMNS 20
 struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */

@@ -40,8 +40,9 @@ def buckets_and_events_agree(where):
     for by in KEYS:
         a, b = summary("--by", by, where / "rows"), summary("--by", by, where / "bare")
         assert (a.pop("source"), b.pop("source")) == ("buckets", "events")
-        assert all(g.pop("busy_union_ns") is None for g in a["groups"])
-        assert all(g.pop("busy_union_ns") is not None for g in b["groups"])
+        for key in ("busy_union_ns", "in_flight_max"):
+            assert all(g.pop(key) is None for g in a["groups"])
+            assert all(g.pop(key) is not None for g in b["groups"])
         assert a == b, by
 
 

@@ -81,14 +81,26 @@ def percentile(durations, p):
     return min(max(middle, min(durations)), max(durations))
 
 
-def union(events):
+def union(spans):
+    """How long at least one of these [from, to) is going on."""
     total, end = 0, 0
-    for event in sorted(events, key=lambda e: e["ts"]):
-        if "phase" in event:
-            continue
-        total += max(0, event["ts"] + event["dur"] - max(end, event["ts"]))
-        end = max(end, event["ts"] + event["dur"])
+    for first, last in sorted(spans):
+        total += max(0, last - max(end, first))
+        end = max(end, last)
     return total
+
+
+def in_flight(spans):
+    """How many of these are going on at the same time, at most; what ends when another begins is not."""
+    level = most = 0
+    for _, change in sorted([(a, 1) for a, b in spans if b > a] + [(b, -1) for a, b in spans if b > a]):
+        level += change
+        most = max(most, level)
+    return most
+
+
+def span(event):
+    return event["ts"], event["ts"] + (0 if "phase" in event else event["dur"])
 
 
 def directory(path):
@@ -123,7 +135,7 @@ def key_of(event, by, width=INTERVAL_NS):
     return tuple(values)
 
 
-def group(members, parents, with_union):
+def group(members, parents, with_union, spans):
     data = [e for e in members if e["name"] in DATA and "errno" not in e]
     offsets = [e for e in data if "offset" in e]
     durations = [e["dur"] for e in members]
@@ -132,12 +144,14 @@ def group(members, parents, with_union):
         "errors": sum(e.get("calls", 1) for e in members if "errno" in e),
         "time_ns": sum(durations),
         "self_ns": None if parents is None else sum(durations) - parents,
-        "time_min_ns": min(durations),
-        "time_max_ns": max(durations),
-        "time_p50_ns": percentile(durations, 50),
-        "time_p95_ns": percentile(durations, 95),
-        "time_p99_ns": percentile(durations, 99),
-        "busy_union_ns": union(members) if with_union else None,
+        "time_min_ns": min(durations, default=None),
+        "time_max_ns": max(durations, default=None),
+        "time_p50_ns": percentile(durations, 50) if members else None,
+        "time_p95_ns": percentile(durations, 95) if members else None,
+        "time_p99_ns": percentile(durations, 99) if members else None,
+        "busy_ns": sum(b - a for a, b in spans),
+        "busy_union_ns": union(spans) if with_union else None,
+        "in_flight_max": in_flight(spans) if with_union else None,
         "bytes": sum(e["bytes"] for e in data),
         "size_min": min((e["bytes"] for e in data), default=None),
         "size_max": max((e["bytes"] for e in data), default=None),
@@ -159,7 +173,7 @@ def order(value):
 
 def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_NS, percentiles=True):
     """`events`: those of the processes and the time asked about; `passes`: the other filters."""
-    members, children = collections.defaultdict(list), collections.Counter()
+    members, children, spans = collections.defaultdict(list), collections.Counter(), collections.defaultdict(list)
     self_known = not {"region", "file", "dir", "pattern", "t_ns"} & set(by)
     for event in filter(counts, events):
         if self_known and "region" in event:
@@ -173,12 +187,17 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
         if "region" in by:  # two regions may have one name
             key += (event.get("region_cat"),)
         members[key].append(event)
+        first, last = span(event)
+        for k in range(first // width, (last - 1) // width + 1) if "t_ns" in by and last > first else [None]:
+            part = key if k is None else tuple(k * width if b == "t_ns" else v for b, v in zip(by + ["region_cat"], key))
+            spans[part].append((first, last) if k is None else (max(first, k * width), min(last, (k + 1) * width)))
+            members[part]
     result = []
     for key, list_of in members.items():
         line = dict(zip(by, key))
         if "region" in by and key[-1] is not None:
             line["region_cat"] = key[-1]
-        line.update(group(list_of, children[key] if self_known else None, with_union))
+        line.update(group(list_of, children[key] if self_known else None, with_union, spans[key]))
         if not percentiles:
             line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
         result.append(line)

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Time that spans intervals: calls belong where they start, busy time to all intervals that it lies in, concurrency is true
+overlap. Every aggregate by time and something else, recomputed from `dump --json`, whatever the answer comes from."""
+
+import json
+import random
+
+from tooltest import ROOT, dftmerge, dump, groups, main, make, same_groups, summary
+
+DATA = ROOT.parent / "shared" / "data" / "dftracer"
+OTHERS = ("call", "file", "dir", "rank", "host", "region", "pid", "tid", "pattern", "class,rank", "region,call,tid")
+
+
+def names(by):
+    return by.replace("call", "cat,name").split(",")
+
+
+def sums_hold(answer, events_time):
+    """Nothing is lost between intervals."""
+    assert sum(g["busy_ns"] for g in answer["groups"]) == sum(g["time_ns"] for g in answer["groups"]) == events_time
+    for g in answer["groups"]:
+        if g["busy_union_ns"] is not None:
+            assert 0 <= g["busy_union_ns"] <= min(g["busy_ns"], WIDTH) and g["in_flight_max"] >= (g["busy_ns"] > 0)
+            assert g["in_flight_max"] * WIDTH >= g["busy_ns"], "the mean is not above the maximum"
+
+
+WIDTH = 60_000_000_000
+
+
+def a_long_call(where):
+    """A read of ten seconds and a half is ten and a half busy seconds, one in each second."""
+    where.mkdir(exist_ok=True)
+    start = 1_700_000_000_250_000
+    lines = [{"id": 1, "name": "read", "cat": "POSIX", "pid": 5, "tid": 5, "ph": "X", "ts": start, "dur": 10_500_000, "args": {"ret": 7}},
+             {"id": 2, "name": "read", "cat": "POSIX", "pid": 5, "tid": 6, "ph": "X", "ts": start + 3_000_000, "dur": 1_000_000,
+              "args": {"ret": 8}}]
+    (where / "a.pfw").write_text("\n".join(map(json.dumps, lines)))
+    answer = summary("--no-index", "--by", "time", "--width", "1", "--sort", "t_ns", where)
+    got = [(g["count"], g["bytes"], g["busy_ns"] // 10**6, g["busy_union_ns"] // 10**6, g["in_flight_max"]) for g in answer["groups"]]
+    assert got == [(1, 7, 750, 750, 1), (0, 0, 1000, 1000, 1), (0, 0, 1000, 1000, 1), (1, 8, 1750, 1000, 2), (0, 0, 1250, 1000, 2),
+                   *[(0, 0, 1000, 1000, 1)] * 5, (0, 0, 750, 750, 1)], got
+    text = dftmerge("summary", "--no-index", "--by", "time", "--width", "1", where).out.decode()
+    assert "in flight" in text and "1.75" in text, text
+    whole = summary("--no-index", "--by", "name", where)["groups"][0]
+    assert (whole["busy_ns"], whole["busy_union_ns"], whole["in_flight_max"]) == (11_500_000_000, None, None)  # from rows
+
+
+def from_events(where):
+    make(where, ranks=1, processes=3, hosts=2, slow=1, rows=0, seed=5, events=150)
+    hosts = {p["pid"]: p["host"] for p in json.loads(dftmerge("ps", "--json", where).out)["processes"]}
+    events = [dict(e, host=hosts[e["pid"]]) for e in dump(where)]
+    empty = overlap = 0
+    for other in OTHERS:
+        answer = summary("--by", f"time,{other}", "--width", "60", where)
+        assert answer["source"] == "events"
+        same_groups(answer["groups"], groups(events, ["t_ns"] + names(other), with_union=True, width=WIDTH), other)
+        sums_hold(answer, sum(g["time_ns"] for g in answer["groups"]))
+        empty += sum(g["count"] == 0 for g in answer["groups"])
+        overlap += sum(g["in_flight_max"] > 1 for g in answer["groups"])
+        same_groups(summary("--by", other, where)["groups"], groups(events, names(other), with_union=True), other)
+    assert empty and overlap
+
+
+def from_rows(where):
+    """Rows give the same busy times, where their intervals fit; of coarser intervals too."""
+    make(where / "rows", ranks=1, processes=2, slow=1, seed=6, events=200)
+    make(where / "kept", ranks=1, processes=2, slow=1, seed=6, events=200, rows=0)
+    for width in ("6.4", "12.8", "64"):
+        for other in ("call", "rank", "tid,region"):
+            rows, kept = (summary("--by", f"time,{other}", "--width", width, where / d) for d in ("rows", "kept"))
+            assert (rows["source"], kept["source"]) == ("buckets", "events"), width
+            for answer in (rows, kept):
+                for g in answer["groups"]:
+                    g.pop("busy_union_ns"), g.pop("in_flight_max")
+            same_groups(rows["groups"], kept["groups"], f"{width} {other}")
+            assert any(g["count"] == 0 for g in rows["groups"])
+    lines = [dftmerge("summary", "--by", "time,name", "--width", width, "--top", "10000", where / d).out.decode()
+             for width in ("0.1", "0.3") for d in ("rows", "kept")]
+    tables = [text[text.index("Groups by time"):text.index("answered")] for text in lines]
+    assert tables[0] == tables[1] and tables[2] == tables[3]
+
+
+def from_aggregates_alone(where):
+    make(where / "rows", ranks=1, processes=2, slow=1, seed=7, events=200, keep=0)
+    make(where / "kept", ranks=1, processes=2, slow=1, seed=7, events=200, rows=0)
+    for width in ("0.2", "6.4", "25.6"):
+        rows, kept = (summary("--by", "time,call", "--width", width, where / d) for d in ("rows", "kept"))
+        for answer in (rows, kept):
+            for g in answer["groups"]:
+                for key in ("busy_union_ns", "in_flight_max", *(("time_p50_ns", "time_p95_ns", "time_p99_ns") if width == "0.2" else ())):
+                    g.pop(key)
+        if width == "0.2":  # histograms are of 64 intervals: times are rounded, and said so
+            assert any("rounded" in n for n in rows["notes"])
+            assert all(g["busy_ns"] is None for g in rows["groups"])
+        else:
+            same_groups(rows["groups"], kept["groups"], width)
+    # By file the rows have intervals of 6.4 s.
+    rows, kept = (summary("--by", "time,file", "--width", "12.8", where / d) for d in ("rows", "kept"))
+    assert rows["source"] == "files"
+    for g in kept["groups"]:
+        g.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None, busy_union_ns=None, in_flight_max=None)
+    same_groups(rows["groups"], kept["groups"], "file rows")
+    cut = summary("--by", "time,call", "--width", "6.4", "--from", "100", where / "rows")
+    assert cut["groups"] and all(g["busy_ns"] is None for g in cut["groups"])
+
+
+def cut_by_from_and_to(where):
+    """Calls that start in the part asked about, with all of their time."""
+    make(where, processes=2, slow=1, seed=8, events=200)
+    events = dump("--from", "40.5", "--to", "200", where)
+    answer = summary("--by", "time,name", "--width", "60", "--from", "40.5", "--to", "200", where)
+    same_groups(answer["groups"], groups(events, ["t_ns", "name"], with_union=True, width=WIDTH), "--from --to")
+    assert max(g["t_ns"] for g in answer["groups"]) > max(e["ts"] for e in events) // WIDTH * WIDTH
+
+
+def foreign(where):
+    """DFTracer's traces, of made-up calls, at the bounds of intervals too."""
+    chance = random.Random(12)
+    base = 1_700_000_000_000_000 // 5_000_000 * 5_000_000
+    for rank in range(4):
+        lines = [{"name": "PR", "cat": "dftracer", "pid": 50 + rank, "tid": 1, "ph": "M", "args": {"name": "rank", "value": str(rank)}},
+                 {"name": "FH", "cat": "dftracer", "pid": 50 + rank, "tid": 1, "ph": "M", "args": {"name": "/d/a", "value": 1}},
+                 {"name": "FH", "cat": "dftracer", "pid": 50 + rank, "tid": 1, "ph": "M", "args": {"name": "/d/b1", "value": 2}}]
+        for i in range(250):
+            start = base + chance.choice((chance.randrange(200_000_000), 5_000_000 * chance.randrange(40)))
+            duration = chance.choice((0, 1, chance.randrange(3_000), chance.randrange(30_000_000), 5_000_000, 10_000_000))
+            lines.append({"id": i, "name": chance.choice(("read", "write", "close")), "cat": "POSIX", "pid": 50 + rank,
+                          "tid": 50 + rank + chance.randrange(3), "ph": "X", "ts": start, "dur": duration,
+                          "args": {"fhash": 1 + chance.randrange(2), "ret": chance.randrange(5000)}})
+        (where / f"{rank}.pfw").write_text("\n".join(map(json.dumps, lines)))
+    events = [dict(e, host=None) for e in dump("--no-index", where)]
+    for other in ("call", "file", "rank", "tid", "pid", "host", "dir"):
+        answer = summary("--no-index", "--by", f"time,{other}", "--width", "5", where)
+        got = [dict(g, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None) for g in answer["groups"]]
+        want = [dict(g, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None)
+                for g in groups(events, ["t_ns"] + names(other), with_union=answer["source"] == "events", width=5 * 10**9)]
+        same_groups(got, want, other)
+
+
+def too_many_intervals(where):
+    """A call of years in intervals of microseconds: no number rather than a wrong one, at once."""
+    line = {"id": 1, "name": "read", "cat": "POSIX", "pid": 5, "tid": 5, "ph": "X", "ts": 1_700_000_000_000_000, "dur": 10**14}
+    where.mkdir(exist_ok=True)
+    (where / "a.pfw").write_text(json.dumps(line))
+    answer = summary("--no-index", "--by", "time", "--width", "0.0001", where)
+    assert [(g["count"], g["busy_ns"], g["busy_union_ns"], g["in_flight_max"]) for g in answer["groups"]] == [(1, None, None, None)]
+    assert any("too many intervals" in n for n in answer["notes"]), answer["notes"]
+
+
+def real_traces(where):
+    """A real job of 48 ranks, where it is: by time and rank, call and file; and the figures of its README."""
+    if not DATA.exists():
+        print("        no shared data here: real traces are not tested")
+        return
+    paths = sorted((DATA / "cm1").glob("*.pfw.gz"))
+    events = [dict(e, bytes=e.get("bytes", 0)) for e in dump("--no-index", *paths[:2])]
+    for other in ("rank", "call", "tid,class"):
+        answer = summary("--no-index", "--by", f"time,{other}", "--width", "10", *paths[:2])
+        keys = ["t_ns"] + names(other)
+        def busy(list_of):
+            return {tuple(g[k] for k in keys): (g["count"], g["time_ns"], g["busy_ns"], g["busy_union_ns"]) for g in list_of}
+        if other != "tid,class":
+            want = groups(events, keys, with_union=answer["source"] == "events", width=10**10)
+            assert busy(answer["groups"]) == busy(want), other
+        assert sum(g["busy_ns"] for g in answer["groups"]) == sum(g["time_ns"] for g in answer["groups"])
+    whole = summary("--no-index", DATA / "cm1")
+    check = json.loads(dftmerge("check", "--json", "--no-index", DATA / "cm1").out)
+    assert (check["dftracer_files"], check["dftracer_records"], check["dftracer_lines_invalid"]) == (48, 316_702, 0), check
+    counts = {}
+    for g in whole["groups"]:
+        counts[g["name"]] = counts.get(g["name"], 0) + g["count"]
+    assert whole["events"] == sum(counts.values()) == 284_041 and check["dftracer_records"] - whole["events"] == 32_661
+    figures = {"write": 112_353, "__xstat": 46_899, "fclose": 25_992, "open": 21_814, "close": 21_563, "fopen64": 20_496,
+               "read": 13_489, "opendir": 9_215, "fopen": 5_736}
+    assert {name: counts[name] for name in figures} == figures
+    assert sorted(counts, key=counts.get, reverse=True)[:len(figures)] == list(figures)
+    assert round(whole["wall_ns"] / 1e9, 2) == 145.36, whole["wall_ns"]
+    assert (whole["processes"], whole["ranks"]) == (48, 48)
+    one = summary("--no-index", DATA / "posix-2023.pfw.gz")
+    assert one["processes"] == 1 and one["events"] == 1012
+    assert sum(g["count"] for g in one["groups"] if g["name"] == "read") == 1000
+
+
+if __name__ == "__main__":
+    main([a_long_call, from_events, from_rows, from_aggregates_alone, cut_by_from_and_to, foreign, too_many_intervals, real_traces])
