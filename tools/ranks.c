@@ -9,11 +9,12 @@
 #include "ranks_job.h"
 
 static int telemetry;
-static const char *align_text;
+static const char *align_text, *top_text;
 
 static const struct dft_option own_options[] = {
     {"align", 0, "HOW", &align_text, NULL,
      "clocks (default), first (each rank's first event), none, or an event that ends in all ranks at once"},
+    {"top", 0, "N", &top_text, NULL, "only the first N lines of each table (default: 10)"},
     {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
     {0},
 };
@@ -71,7 +72,7 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options)
     if (!rc)
         rc = fetch_names(job);
     if (!rc)
-        rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, options->top);
+        rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, top_text ? strtoull(top_text, NULL, 10) : 0);
     return rc;
 }
 
@@ -83,6 +84,11 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&options, &dft_command_ranks, own_options, argc, argv, &code))
         return code;
+    if (top_text && (*top_text < '1' || *top_text > '9' || strspn(top_text, "0123456789") != strlen(top_text))) {
+        fprintf(stderr, "dftmerge ranks: --top %s: not a number of lines\n", top_text);
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
     if (telemetry || all_are_telemetry(&options)) {
         code = dft_ranks_telemetry(&options);
         dft_options_fini(&options);
@@ -111,6 +117,6 @@ const struct dft_command dft_command_ranks = {
         "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first;\n"
         "--json is the summary of stormlog. They are aligned on the first sample of each rank.",
     .example = "dftmerge ranks traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_TOP,
+    .takes = DFT_TAKES_JSON,
     .run = run,
 };

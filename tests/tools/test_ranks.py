@@ -234,6 +234,9 @@ def odd_traces(where):
 
 def text_fits(where):
     make_ranks(where, ranks=60, hosts=7, seconds=40, slow=17, at=10, others=22, skip=5, skew_ms=1)
+    assert len(dftmerge("ranks", "--top", "1", where).out.splitlines()) < len(dftmerge("ranks", where).out.splitlines())
+    for wrong in (("--top", "x"), ("--sort", "time"), ("--csv",)):
+        assert run(DFTMERGE, "ranks", *wrong, where).code == 2, wrong
     for width in (80, 100, 200):
         text = dftmerge("ranks", where, env={"COLUMNS": str(width)}).out.decode()
         lines = text.splitlines()
