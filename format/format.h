@@ -101,7 +101,8 @@
  *              and the result lies in 0 ... 2^31 - 1; neither of these two when it would be -1.
  *      FLAGS, MODE   flags FLAGS, MODE: value (32 bits). Else the call's last.
  *      DEPTH   flag DEPTH: value (16 bits). Else the last.
- *      STACK   flag STACK: eight bytes (encoding bytes). Else 0.
+ *      STACK   flag STACK: eight bytes (encoding bytes): the id of a name whose text is "STACK", NUL, and for each frame, the
+ *              innermost first, eight bytes: the id of the name "FUNC", NUL, "/module[build id]+0xaddress". Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
  *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN: in the flags alone.
  *      NUMBER  of each event: how many numbers of the range lie between the event before (the first: between `first`)

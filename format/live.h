@@ -113,6 +113,7 @@ enum dft_item {
     DFT_ITEM_ARG_DOUBLE = 10, /* u64 key, double */
     DFT_ITEM_ARG_STRING = 11, /* u64 key, u32 length, bytes */
     DFT_ITEM_MODE = 13,       /* u32 */
+    DFT_ITEM_STACK = 14,      /* u64 name id */
     DFT_ITEM_TEXT = 12,       /* of a DFT_CALL_NAME record: u32 length, bytes to its end; the id is the record's file */
 };
 

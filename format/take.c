@@ -130,6 +130,9 @@ static int get_items(struct filling *filling, struct dft_items *items, struct df
         case DFT_ITEM_PHASE:
             to = &event->phase, n = 1;
             break;
+        case DFT_ITEM_STACK:
+            to = &event->stack, n = 8;
+            break;
         case DFT_ITEM_ID:
             to = &event->id, n = 8;
             break;

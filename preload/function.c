@@ -127,7 +127,7 @@ static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint6
     return dft_annotate_name(self, "FUNC", text);
 }
 
-static uint64_t id_of(struct dft_thread *self, uint64_t address)
+uint64_t dft_function_id(struct dft_thread *self, uint64_t address)
 {
     uint32_t i = (uint32_t)(address >> 2 ^ address >> 16) % TABLE;
     uint64_t id = atomic_load_explicit(&table[i].id, memory_order_relaxed);
@@ -155,7 +155,7 @@ void __cyg_profile_func_enter(void *function, void *call_site)
         uint64_t id;
 
         dft_run_break_all(self);
-        id = id_of(self, (uint64_t)function);
+        id = dft_function_id(self, (uint64_t)function);
         dft_region_begin(self, id, dft_ticks(), (uint64_t)__builtin_frame_address(0));
     }
     if (__builtin_expect(next_enter != NULL, 0))
@@ -170,7 +170,7 @@ void __cyg_profile_func_exit(void *function, void *call_site)
     if (self) {
         dft_run_break_all(self);
         /* Called as the last thing that the function does, it returns for it: then the function's frame is gone already. */
-        dft_function_end(self, id_of(self, (uint64_t)function), end, (uint64_t)__builtin_frame_address(0),
+        dft_function_end(self, dft_function_id(self, (uint64_t)function), end, (uint64_t)__builtin_frame_address(0),
                          __builtin_return_address(0) == call_site);
     }
     if (__builtin_expect(next_exit != NULL, 0))

@@ -151,8 +151,30 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     return 0;
 }
 
+/* The record's duration in ticks, of a long one enough. */
+static uint64_t duration_of(const struct dft_slot *record, const struct dft_pieces *items)
+{
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->length[i] % 8 == 1 && *(const uint8_t *)items->at[i] == DFT_ITEM_DURATION)
+            return UINT32_MAX; /* the piece begins with a tag: a value alone has eight bytes */
+    return record->duration;
+}
+
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
 {
+    struct dft_pieces with_stack;
+    uint8_t item[9] = {DFT_ITEM_STACK};
+    uint64_t stack = 0;
+
+    if (dft_stack_depth && record->call != DFT_CALL_NAME)
+        stack = dft_stack_capture(self, duration_of(record, items));
+    if (stack) {
+        memcpy(item + 1, &stack, 8);
+        with_stack = (struct dft_pieces){.at = {item}, .length = {sizeof item}, .count = 1};
+        for (uint32_t i = 0; i < items->count; i++)
+            dft_pieces_add(&with_stack, items->at[i], items->length[i]);
+        items = &with_stack;
+    }
     put_long(self, record, items, NULL);
 }
 

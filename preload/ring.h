@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "lifecycle.h"
+#include "stack.h"
 #include "thread.h"
 
 /* Adds to a number that only this thread and its handlers change: one instruction, no bus lock needed. */
@@ -77,13 +78,34 @@ static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slo
         dft_ring_pressure(self, sequence);
 }
 
+/* Pieces of the items of a long record, in order. */
+struct dft_pieces {
+    const void *at[8];
+    uint32_t length[8];
+    uint32_t count;
+};
+
+static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uint32_t length)
+{
+    pieces->at[pieces->count] = at;
+    pieces->length[pieces->count++] = length;
+}
+
+/* A record with further slots for its items, if there are any. */
+void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
+
 /* One record of one slot. `record` has all fields but the marker. */
 static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
 {
     uint64_t sequence;
-    struct dft_slot *slot = dft_ring_reserve(self, &sequence);
+    struct dft_slot *slot;
     int late;
 
+    if (__builtin_expect(dft_stack_depth, 0)) {
+        dft_ring_put_long(self, record, &(const struct dft_pieces){.count = 0});
+        return;
+    }
+    slot = dft_ring_reserve(self, &sequence);
     if (__builtin_expect(slot == NULL, 0))
         return;
     __asm__ volatile("" : : : "memory");
@@ -103,22 +125,6 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     slot->depth = record->depth;
     dft_ring_commit(self, slot, sequence, late);
 }
-
-/* Pieces of the items of a long record, in order. */
-struct dft_pieces {
-    const void *at[6];
-    uint32_t length[6];
-    uint32_t count;
-};
-
-static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uint32_t length)
-{
-    pieces->at[pieces->count] = at;
-    pieces->length[pieces->count++] = length;
-}
-
-/* A record with further slots for its items, if there are any. */
-void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
 
 /* The same, in the quick way where there are none, unless others may run on this thread's memory. */
 static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_slot *record,

@@ -63,11 +63,13 @@ struct dft_thread {
     uint32_t hollow;      /* idle: most of its memory was given back */
     uint32_t spares;      /* the last of `rings`, not used yet: for when no other can be had */
     struct cds_wfs_node free;
-    struct dft_thread *next;      /* in dft_threads */
-    uint32_t pauses;              /* pause.c */
-    uint32_t spans;               /* how many it has begun */
-    struct dft_deep_region *deep; /* DFT_DEEP_REGIONS; NULL until they are needed */
-    uint16_t args_used;           /* bytes; and DFT_ARGS_CUT: not all of the innermost record's were kept */
+    struct dft_thread *next;           /* in dft_threads */
+    uint32_t pauses;                   /* pause.c */
+    uint32_t spans;                    /* how many it has begun */
+    struct dft_deep_region *deep;      /* DFT_DEEP_REGIONS; NULL until they are needed */
+    uintptr_t capturing;               /* the frame of a capture of its call stack that is under way */
+    struct dft_stack_room *stack_room; /* NULL: not needed so far (stack.c) */
+    uint16_t args_used;                /* bytes; and DFT_ARGS_CUT: not all of the innermost record's were kept */
     struct dft_region_more more_of[DFT_OPEN_REGIONS];
     uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
     uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */

@@ -4,6 +4,7 @@
 
 #include "backtrace.h"
 #include "fatal.h"
+#include "stack.h"
 #include "weave.h"
 
 #define WRAPPER(type, name, prototype)                                                                                 \
@@ -65,6 +66,7 @@ WRAPPER(int, __libc_start_main,
 {
     if (dft_fatal_signals)
         dft_backtrace_init();
+    dft_stack_init();
     dft_weave_init();
     return DFT_REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
 }

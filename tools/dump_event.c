@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "stacks.h"
 #include "write_json.h"
 #include "write_text.h"
 
@@ -142,6 +143,22 @@ static void json_args(struct dft_json *json, const struct dft_names *names, cons
     dft_json_end_object(json);
 }
 
+/* From the innermost frame. */
+static void json_stack(struct dft_json *json, const struct dft_names *names, uint64_t stack)
+{
+    uint64_t frames[DFT_STACK_FRAMES_MAX];
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
+    char room[18];
+
+    dft_json_array(json, "stack");
+    for (uint32_t i = 0; i < n; i++) {
+        struct dft_text name = dft_stack_function(names, frames[i], room);
+
+        dft_json_text(json, NULL, name.bytes, name.length);
+    }
+    dft_json_end_array(json);
+}
+
 void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
@@ -164,6 +181,8 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
         json_name(&json, dump->names, "file2", event->file2);
     json_outcome(&json, at);
     json_args(&json, dump->names, at);
+    if (event->stack)
+        json_stack(&json, dump->names, event->stack);
     if (event->bits & DFT_BIT_CUT)
         dft_json_bool(&json, "cut", 1);
     if (event->bits & DFT_BIT_OPEN)

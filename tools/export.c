@@ -9,8 +9,9 @@
 #include "ops.h"
 #include "outfile.h"
 
-static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw, &dft_export_csv,
-                                                       &dft_export_perfflow};
+static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw,
+                                                       &dft_export_csv,      &dft_export_perfflow,
+                                                       &dft_export_folded,   &dft_export_folded_bytes};
 #define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
 
 char dft_export_phase(const struct dft_event *event, uint8_t op)
@@ -129,18 +130,20 @@ static int is_directory(const char *path)
 static int run(int argc, char **argv)
 {
     const char *format = NULL, *path = NULL, *until = NULL;
-    const struct dft_option own[] = {
-        {.name = "to", .argument = "FORMAT", .text = &format, .help = "perfetto, pfw, perfflow or csv"},
-        {.name = "output",
-         .letter = 'o',
-         .argument = "OUT",
-         .text = &path,
-         .help = "the file to write; - is standard output"},
-        {.name = "until",
-         .argument = "SECONDS",
-         .text = &until,
-         .help = "the end of what --from begins (elsewhere: --to)"},
-        {0}};
+    const struct dft_option own[] = {{.name = "to",
+                                      .argument = "FORMAT",
+                                      .text = &format,
+                                      .help = "perfetto, pfw, perfflow, csv, folded or folded-bytes"},
+                                     {.name = "output",
+                                      .letter = 'o',
+                                      .argument = "OUT",
+                                      .text = &path,
+                                      .help = "the file to write; - is standard output"},
+                                     {.name = "until",
+                                      .argument = "SECONDS",
+                                      .text = &until,
+                                      .help = "the end of what --from begins (elsewhere: --to)"},
+                                     {0}};
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
     struct dft_options options;
@@ -169,7 +172,10 @@ static int run(int argc, char **argv)
                ? DFT_EXIT_BAD
                : DFT_EXIT_OK;
     if (export.left_out)
-        dft_source_note(export.source, 0, "%llu events were left out: %s has no form for them (--to perfetto has)",
+        dft_source_note(export.source, 0,
+                        exporter == &dft_export_folded || exporter == &dft_export_folded_bytes
+                            ? "%llu events without a call stack were left out of %s (DFTRACER_STACK=16 records stacks)"
+                            : "%llu events were left out: %s has no form for them (--to perfetto has)",
                         (unsigned long long)export.left_out, exporter->name);
     return dft_command_end(&options, export.source, code);
 }
@@ -177,7 +183,7 @@ static int run(int argc, char **argv)
 const struct dft_command dft_command_export = {
     .name = "export",
     .arguments = "--to FORMAT -o OUT PATH...",
-    .brief = "for other tools: perfetto, pfw, perfflow, csv",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
         "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
@@ -185,6 +191,8 @@ const struct dft_command dft_command_export = {
         "gets a file a\n"
         "          process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds\n"
+        "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
+        "          folded-bytes: with the bytes moved\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN,

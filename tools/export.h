@@ -24,7 +24,8 @@ struct dft_exporter {
     int (*write_files)(struct dft_export *export, const char *directory);
 };
 
-extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow;
+extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow,
+    dft_export_folded, dft_export_folded_bytes;
 
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);

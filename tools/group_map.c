@@ -7,14 +7,14 @@
 
 #include "pages.h"
 
-_Static_assert(sizeof(struct dft_group_key) == 64, "compared and hashed as eight words");
+_Static_assert(sizeof(struct dft_group_key) == 80, "compared and hashed as ten words");
 
 uint64_t dft_group_hash(const struct dft_group_key *key)
 {
-    uint64_t words[8], hash = 0;
+    uint64_t words[10], hash = 0;
 
     memcpy(words, key, sizeof words);
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
     }

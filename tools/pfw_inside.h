@@ -32,7 +32,7 @@ struct dft_pfw_process {
     struct dft_process record;
     void *owned[4]; /* texts of the record */
     uint32_t nowned, streams;
-    uint32_t peer; /* number of the next one of this pid, on another host, round to the first */
+    uint32_t peer;    /* number of the next one of this pid, on another host, round to the first */
     uint64_t last_ns; /* end of the latest event in the file's order */
     uint64_t end_ns;  /* of the "end" record */
     uint64_t events;

@@ -168,8 +168,8 @@ static size_t group_bytes(void)
 static int asking_init(struct dft_asking *asking, struct dft_source *source, const struct dft_filter *filter,
                        const struct dft_query *query)
 {
-    const unsigned no_self =
-        1u << DFT_BY_REGION | 1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_TIME;
+    const unsigned no_self = 1u << DFT_BY_REGION | 1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN |
+                             1u << DFT_BY_STACK | 1u << DFT_BY_LINE | 1u << DFT_BY_TIME;
     uint64_t start, end;
 
     *asking = (struct dft_asking){.source = source, .own_filter = *filter, .query = *query};
@@ -183,7 +183,8 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     for (unsigned i = 0; i < query->nby; i++)
         asking->has |= 1u << query->by[i];
     asking->want_self = !(asking->has & no_self);
-    asking->rows_only = !DFT_HAS_FILES(asking) && !filter->nfiles && dft_source_used(source, DFT_BLOCK_BUCKETS);
+    asking->rows_only = !DFT_HAS_FILES(asking) && !DFT_HAS_STACKS(asking) && !filter->nfiles &&
+                        dft_source_used(source, DFT_BLOCK_BUCKETS);
     asking->want_busy = query->busy && DFT_HAS(asking, DFT_BY_TIME);
     if (asking->want_busy && (asking->own_filter.from_ns || asking->own_filter.to_ns != UINT64_MAX))
         asking->rows_only = 0; /* rows do not know where the time began that goes on in them */
@@ -197,7 +198,8 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     if (!asking->workers || !asking->parts)
         return -ENOMEM;
     asking->parts[asking->nparts++] = (struct dft_part){0, 1};
-    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN)) /* needs the texts while counting */
+    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN) ||
+        DFT_HAS_STACKS(asking)) /* needs the texts while counting */
         return dft_source_names(source, NULL, 0);
     return dft_filter_has_calls(filter) ? dft_source_names_of_rows(source) : 0;
 }

@@ -5,7 +5,7 @@
  * Whatever the source, the arithmetic is that of the aggregator's tables: events are put into groups first (each group
  * is a "call" of its own to the table), rows are merged as they are; so the integers are the same.
  *
- * Call rows do not answer: grouping by file, dir or pattern, --file; grouping by a time that is not a multiple of their
+ * Call rows do not answer: grouping by file, dir, pattern, stack or line, --file; grouping by a time that is not a multiple of their
  * interval; --from or --to off that grid (of 64 intervals, when percentiles are wanted).
  *
  * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters,
@@ -22,7 +22,7 @@
  * the group, that is, has its category and name (as far as these are keys) and is in one of its processes and threads.
  * Those events are subject to --rank, --pid, --from and --to, not to --cat, --name, --file. So it can be below zero,
  * where a region was left open or began before --from. It is known for groups by cat, name, op, class and any key of
- * processes and threads; not with region, file, dir, pattern or time. */
+ * processes and threads; not with region, file, dir, pattern, stack, line or time. */
 #ifndef DFT_QUERY_H
 #define DFT_QUERY_H
 
@@ -46,6 +46,8 @@ enum dft_by {
     DFT_BY_OP,
     DFT_BY_CLASS,
     DFT_BY_PATTERN, /* of the file: pattern.h */
+    DFT_BY_STACK,   /* functions of the call stack: stacks.h */
+    DFT_BY_LINE,    /* source line that called */
     DFT_BY_COUNT
 };
 
@@ -61,12 +63,13 @@ struct dft_query {
 
 /* What makes a group. Fields that are no key are 0. */
 struct dft_group_key {
-    uint64_t call;      /* while counting: call id. In an answer: unused */
-    uint64_t cat, name; /* in an answer: ids of the texts */
-    uint64_t region;    /* name id, 0 none */
-    uint64_t file;      /* name id of the file, of the directory, or of the pattern */
-    uint64_t time;      /* number of the interval of width_ns */
-    uint32_t who;       /* number of the combination of process traits + 1 */
+    uint64_t call;        /* while counting: call id. In an answer: unused */
+    uint64_t cat, name;   /* in an answer: ids of the texts */
+    uint64_t region;      /* name id, 0 none */
+    uint64_t file;        /* name id of the file, of the directory, or of the pattern */
+    uint64_t stack, line; /* name ids of their texts; 0 none */
+    uint64_t time;        /* number of the interval of width_ns */
+    uint32_t who;         /* number of the combination of process traits + 1 */
     uint32_t tid;
     uint8_t op, class;
     uint8_t pad[6];
@@ -109,7 +112,7 @@ struct dft_answer {
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 
 /* Answers with all groups, in no order. Returns 0 or -ENOMEM; what could not be read, or answered, is noted at the
- * source. Memory grows with the groups (264 bytes each). Collective; the groups are on rank 0 (comm.h). */
+ * source. Memory grows with the groups (280 bytes each). Collective; the groups are on rank 0 (comm.h). */
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                   struct dft_answer *answer);
 void dft_answer_fini(struct dft_answer *answer);

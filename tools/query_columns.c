@@ -29,6 +29,8 @@ static const struct {
     [DFT_BY_OP] = {"op", "op"},
     [DFT_BY_CLASS] = {"class", "class"},
     [DFT_BY_PATTERN] = {"pattern", "pattern"},
+    [DFT_BY_STACK] = {"stack", "stack"},
+    [DFT_BY_LINE] = {"line", "line"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -170,6 +172,14 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     case DFT_BY_DIR:
     case DFT_BY_PATTERN:
         set_id(answer, value, group->key.file);
+        break;
+    case DFT_BY_STACK:
+        if (group->key.stack)
+            set_id(answer, value, group->key.stack);
+        break;
+    case DFT_BY_LINE:
+        if (group->key.line)
+            set_id(answer, value, group->key.line);
         break;
     case DFT_BY_REGION:
         if (!group->key.region)

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "pattern.h"
+#include "stacks.h"
 
 #define CALL_SLOTS                                                                                                     \
     (2u * DFT_BLOCK_EVENTS_MAX) /* of the batch's (group, op); blocks of other writers may hold more events */
 
 /* The last group of a call of the batch. */
 struct dft_call_group {
-    uint64_t file, region, time;
+    uint64_t file, stack, region, time;
     uint32_t position; /* in counting->calls */
     uint8_t used, passes;
 };
@@ -110,6 +111,24 @@ static int file_passes(struct dft_asking *asking, struct dft_counting *counting,
 /* --- keys -----------------------------------------------------------------------------------------------------------
  * */
 
+/* Different calls of the same functions make one text. Without memory they stay apart, by their ids. */
+static void find_stack(struct dft_asking *asking, struct dft_counting *counting, uint64_t stack,
+                       struct dft_group_key *key)
+{
+    struct dft_stack_memo *memo = &counting->stacks[stack % DFT_STACK_MEMO];
+    int rc;
+
+    if (memo->stack != stack) {
+        *memo = (struct dft_stack_memo){.stack = stack};
+        if (DFT_HAS(asking, DFT_BY_STACK))
+            memo->folded = dft_stack_folded(asking->names, stack, &rc);
+        if (DFT_HAS(asking, DFT_BY_LINE))
+            memo->line = dft_stack_line(asking->names, stack, &rc);
+    }
+    key->stack = memo->folded;
+    key->line = memo->line;
+}
+
 int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key)
 {
@@ -135,6 +154,8 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
         key->op = op;
     if (DFT_HAS(asking, DFT_BY_CLASS))
         key->class = (uint8_t)(1 + dft_op_class(op));
+    if (DFT_HAS_STACKS(asking) && event->stack)
+        find_stack(asking, counting, event->stack, key);
     return 1;
 }
 
@@ -230,12 +251,12 @@ static int place(struct dft_asking *asking, struct dft_counting *counting, const
     uint32_t group;
     int rc;
 
-    if (last->used && last->file == event->file && last->region == event->region && last->time == time &&
-        !event->file2) {
+    if (last->used && last->file == event->file && last->stack == event->stack && last->region == event->region &&
+        last->time == time && !event->file2) {
         event->call = last->position;
         return last->passes;
     }
-    *last = (struct dft_call_group){.file = event->file, .region = event->region, .time = time};
+    *last = (struct dft_call_group){.file = event->file, .stack = event->stack, .region = event->region, .time = time};
     last->used = !event->file2;
     last->passes = (uint8_t)dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key);
     if (!last->passes)

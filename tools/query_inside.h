@@ -7,12 +7,18 @@
 #include "query.h"
 #include "query_tally.h"
 
-#define DFT_MEMO 4096u
+#define DFT_MEMO       4096u
+#define DFT_STACK_MEMO 64u
 
 /* What is known of a file id: does it pass, what is it grouped by. */
 struct dft_memo {
     uint64_t file, group; /* id of the file; of its directory or pattern */
     uint8_t used, passes;
+};
+
+/* The texts of a stack, as far as they are keys. */
+struct dft_stack_memo {
+    uint64_t stack, folded, line;
 };
 
 /* Category and name of a call, as keys. */
@@ -53,6 +59,7 @@ struct dft_counting {
     struct dft_group_map unknown_calls; /* those that were undecidable */
     struct dft_call_texts texts[DFT_CALL_TEXTS];
     struct dft_memo *memo;
+    struct dft_stack_memo stacks[DFT_STACK_MEMO];
     struct dft_row_memo rows[DFT_ROW_MEMO];
     uint32_t block; /* blocks of rows so far */
     /* Of the batch being counted. */
@@ -93,14 +100,15 @@ struct dft_asking {
     struct dft_met met;
 };
 
-#define DFT_HAS(asking, by)   ((asking)->has & (1u << (by)))
+#define DFT_HAS(asking, by)    ((asking)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
-#define DFT_HAS_FILES(asking) ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
+#define DFT_HAS_STACKS(asking) ((asking)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
+#define DFT_HAS_FILES(asking)  ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
 /* Are there keys that are not counted now? */
-#define DFT_DIVIDED(asking)   ((asking)->part.modulus > 1 || (asking)->members)
+#define DFT_DIVIDED(asking)    ((asking)->part.modulus > 1 || (asking)->members)
 /* What ends a visit: rows do not answer; the groups of this part do not fit. */
-#define DFT_NOT_EXACT         1
-#define DFT_TOO_MANY          2
+#define DFT_NOT_EXACT          1
+#define DFT_TOO_MANY           2
 
 /* query_rows.c */
 int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,

@@ -63,6 +63,8 @@ static int kind_for(const struct dft_asking *asking)
     int calls = DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME) || DFT_HAS(asking, DFT_BY_OP) ||
                 filter->ncats || filter->nnames;
 
+    if (DFT_HAS_STACKS(asking))
+        return -1;
     if (!DFT_HAS_FILES(asking) && !filter->nfiles)
         return DFT_ROW_CALL;
     return calls ? -1 : DFT_ROW_FILE;

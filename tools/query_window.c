@@ -14,7 +14,7 @@
 #include "pages.h"
 #include "query_window.h"
 
-#define WINDOW_SHARE 800 /* bytes of the budget for each group: 264 for itself, thrice, and texts */
+#define WINDOW_SHARE 800 /* bytes of the budget for each group: 280 for itself, thrice, and texts */
 #define WINDOW_MIN   16
 
 /* Order without texts: equal when only these could tell. */

@@ -154,7 +154,8 @@ static int print_lines(const struct dft_summary *summary, const struct dft_answe
 
         columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
                                               by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_PATTERN ||
-                                                  by == DFT_BY_REGION || by == DFT_BY_NAME};
+                                                  by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK ||
+                                                  by == DFT_BY_LINE};
     }
     for (unsigned i = 0; i < ncells; i++)
         columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};

@@ -313,31 +313,39 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
     return name;
 }
 
+int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t *build_id, uint64_t *address)
+{
+    char *id, *end;
+
+    if (length < 24 || length >= 1024 || text[0] != '/')
+        return 0;
+    memcpy(path, text, length);
+    path[length] = 0;
+    id = strrchr(path, '[');
+    if (!id || strlen(id) < 21 || memcmp(id + 17, "]+0x", 4) != 0)
+        return 0;
+    *build_id = strtoull(id + 1, &end, 16);
+    if (end != id + 17)
+        return 0;
+    *address = strtoull(id + 21, &end, 16);
+    if (*end)
+        return 0;
+    *id = 0;
+    return 1;
+}
+
 const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes)
 {
-    char copy[1024], *id, *end, *slash;
     uint64_t build_id, address;
     const char *name;
+    char path[1024];
 
-    if (length < 24 || length >= sizeof copy || text[0] != '/')
+    if (!dft_symbols_place(text, length, path, &build_id, &address))
         return NULL;
-    memcpy(copy, text, length);
-    copy[length] = 0;
-    id = strrchr(copy, '[');
-    if (!id || strlen(id) < 21 || memcmp(id + 17, "]+0x", 4) != 0)
-        return NULL;
-    build_id = strtoull(id + 1, &end, 16);
-    if (end != id + 17)
-        return NULL;
-    address = strtoull(id + 21, &end, 16);
-    if (*end)
-        return NULL;
-    *id = 0;
-    name = dft_symbols_find(copy, build_id, address);
+    name = dft_symbols_find(path, build_id, address);
     if (name)
         return name;
-    slash = strrchr(copy, '/');
-    snprintf(room, room_bytes, "%s+0x%llx", slash + 1, (unsigned long long)address);
+    snprintf(room, room_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
     return room;
 }
 

@@ -10,6 +10,9 @@
  * had, or NULL: not known. Any thread. */
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address);
 
+/* Takes "/path[build id]+0xaddress" apart. Returns 0: it is no such text. */
+int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t *build_id, uint64_t *address);
+
 /* "/path[build id]+0xaddress", as preload/function.c names functions: the function's name, or "module+0xaddress" in `room`; NULL: it is
  * no such text. */
 const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes);

@@ -1,0 +1,143 @@
+/* Owns call stacks. libunwind gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
+ * NUL, and eight bytes for each frame, from the innermost: the id of that frame's name (function.c). So a stack costs its event eight bytes, and
+ * its own text is written once.
+ *
+ * Signal handlers may come in the middle: their events have no stack then. */
+#include "stack.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "codec.h"
+#include "config.h"
+#include "function.h"
+#include "resolve.h"
+#include "ring.h"
+
+#define FRAMES_MOST 128u
+#define OURS_MOST   16u /* frames of ours on top */
+
+uint32_t dft_stack_depth;
+
+#ifdef DFT_HAVE_UNWIND
+#include <dlfcn.h>
+
+static int (*unwind)(void **frames, int room);
+static uint64_t start_ticks, start_ns;
+static _Atomic uint64_t least_ticks; /* of an event that is to have one; 0: not known yet, or all */
+
+/* What one capture works with; a page or two for each thread that needs it. */
+struct dft_stack_room {
+    void *addresses[FRAMES_MOST + OURS_MOST];
+    uint64_t frames[FRAMES_MOST];
+    char text[6 + 8 * FRAMES_MOST];
+};
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+
+void dft_stack_init(void)
+{
+    void *library;
+
+    if (!dft_config.enable || !dft_config.stack)
+        return;
+    library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        *(void **)&unwind = dlsym(library, "unw_backtrace");
+    if (!unwind) {
+        dft_message(DFT_LOG_ERROR, "libunwind.so.8 cannot be loaded: no call stacks are recorded (install libunwind8)",
+                    NULL);
+        return;
+    }
+    start_ticks = dft_ticks();
+    start_ns = dft_clock_monotonic_ns();
+    dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;
+}
+
+/* A tick's length is taken from the time since the start, and kept once that is 10 ms: before, it is as good as any call is long. */
+static int is_long_enough(uint64_t ticks)
+{
+    uint64_t least = atomic_load_explicit(&least_ticks, memory_order_relaxed), passed_ns;
+
+    if (!dft_config.stack_min_us)
+        return 1;
+    if (least)
+        return ticks >= least;
+    passed_ns = dft_clock_monotonic_ns() - start_ns + 1;
+    least =
+        (uint64_t)((double)(dft_ticks() - start_ticks) * (double)dft_config.stack_min_us * 1000 / (double)passed_ns);
+    if (passed_ns > 10000000)
+        atomic_store_explicit(&least_ticks, least ? least : 1, memory_order_relaxed);
+    return ticks >= least;
+}
+
+static int is_ours(const void *address)
+{
+    return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+/* A capture under way lies above who asks now; one that lies below was left by a longjmp. */
+static int is_busy(const struct dft_thread *self, uintptr_t here)
+{
+    return self->capturing && here < self->capturing;
+}
+
+/* A return address may lie behind the end of the function that called: the call itself does not. */
+static uint32_t name_frames(struct dft_thread *self, struct dft_stack_room *room)
+{
+    int count = unwind(room->addresses, (int)(dft_stack_depth + OURS_MOST)), i = 0;
+    uint32_t n = 0;
+
+    while (i < count && is_ours(room->addresses[i]))
+        i++;
+    for (; i < count && n < dft_stack_depth && room->addresses[i]; i++)
+        room->frames[n++] = dft_function_id(self, (uint64_t)room->addresses[i] - 1);
+    return n;
+}
+
+static uint64_t name_stack(struct dft_thread *self, struct dft_stack_room *room, uint32_t frames)
+{
+    struct dft_pieces pieces = {.count = 0};
+    uint32_t length = 6 + 8 * frames;
+    uint64_t id;
+
+    memcpy(room->text, "STACK", 6);
+    memcpy(room->text + 6, room->frames, 8 * frames);
+    id = dft_name_id(room->text, length);
+    dft_pieces_add(&pieces, room->text, length);
+    if (!dft_name_was_sent(self, id))
+        dft_name_send(self, id, &pieces);
+    return id;
+}
+
+uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = self->capturing;
+    uint64_t id = 0;
+    uint32_t frames;
+
+    if (dft_vfork_mark || is_busy(self, here) || !is_long_enough(ticks))
+        return 0;
+    self->capturing = here;
+    if (!self->stack_room)
+        self->stack_room = dft_sys_map(sizeof *self->stack_room);
+    if (self->stack_room && (frames = name_frames(self, self->stack_room)))
+        id = name_stack(self, self->stack_room, frames);
+    self->capturing = before;
+    return id;
+}
+#else
+void dft_stack_init(void)
+{
+    if (dft_config.enable && dft_config.stack)
+        dft_message(DFT_LOG_ERROR,
+                    "DFTRACER_STACK: this library was built without libunwind; no call stacks are recorded", NULL);
+}
+
+uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
+{
+    (void)self;
+    (void)ticks;
+    return 0;
+}
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Call stacks: the functions and the lines that made each call, and what is made of them."""
+
+import collections
+import json
+import signal
+import sys
+
+from tracing import PROGRAMS, Skip, Tests, compile_program, dftmerge, dump, environment, equal, run, run_checked, tracing, true
+
+tests = Tests()
+SOURCE = "stacks.c"
+LINE = 1 + next(i for i, text in enumerate((PROGRAMS / SOURCE).read_text().splitlines()) if "line A" in text)
+
+
+def traced(directory, *arguments, flags=("-pthread",), code=0, **settings):
+    program = compile_program(SOURCE, directory / "program", *flags)
+    plain = run([program, *arguments], env=environment())
+    done = run([program, *arguments], env=tracing(directory / "out/t", DATA_DIR="all", **settings))
+    equal((done.code, done.out), (plain.code, plain.out), "what the program did")
+    equal(done.code, code, "exit code")
+    events = dump(directory / "out")
+    if done.code == 0 and not any("stack" in e for e in events) and settings.get("STACK") and b"libunwind" in done.err:
+        raise Skip(done.err.decode().strip())
+    return events
+
+
+def reads(events):
+    return [e for e in events if e["name"] == "pread"]
+
+
+def inner(event, count):
+    return tuple(event.get("stack", ())[:count])
+
+
+@tests.case
+def functions_of_each_call(directory):
+    events = traced(directory, STACK=16)
+    true(all("stack" in e for e in events), "every event has a stack")
+    equal(len(reads(events)), 10 + 1 + 10 + 2000, "reads")
+    found = collections.Counter(inner(e, 2) for e in reads(events))
+    equal(found, {("leaf", "main"): 10, ("leaf", "middle"): 2001, ("leaf", "on_signal"): 10}, "the two innermost functions")
+    depths = collections.Counter(e["stack"].count("middle") for e in reads(events) if e["stack"][:2] == ["leaf", "middle"])
+    equal((depths[1], depths[2], depths[3], depths[15]), (668, 666, 666, 1), "depths; 16 frames at most")
+    true(all(len(e["stack"]) <= 16 for e in events), "depth")
+    true(all("in_thread" in e["stack"] for e in reads(events) if e["tid"] != e["pid"]), "threads")
+
+
+@tests.case
+def only_what_takes_long(directory):
+    events = traced(directory, STACK=4, STACK_MIN_US=300)
+    for event in events:
+        true("stack" in event or event["dur"] < 306000, f"long, and without a stack: {event}")
+        true("stack" not in event or event["dur"] > 294000, f"short, and with a stack: {event}")
+        true(len(event.get("stack", ())) <= 4, event)
+
+
+@tests.case
+def stacks_of_a_killed_process(directory):
+    events = [e for e in traced(directory, "kill", STACK=8, code=-signal.SIGKILL) if not e.get("open")]
+    equal(len(reads(events)), 2021, "reads")
+    true(all(inner(e, 1) == ("leaf",) for e in reads(events)), "their functions")
+
+
+@tests.case
+def sums_by_stack_and_line(directory):
+    events = traced(directory, STACK=16)
+    done = run_checked(["true"]) and dftmerge("summary", "--by", "stack,name", "--json", directory / "out")
+    groups = {(g["stack"], g["name"]): g for g in json.loads(done.out)["groups"]}
+    expected = collections.defaultdict(lambda: [0, 0])
+    for event in events:
+        counts = expected[";".join(reversed(event["stack"])), event["name"]]
+        counts[0] += event.get("calls", 1)
+        counts[1] += event["dur"]
+    equal({k: [g["count"], g["time_ns"]] for k, g in groups.items()}, dict(expected), "groups")
+    folded = dftmerge("export", "--to", "folded", "-o", "-", directory / "out").out.decode().splitlines()
+    sums = collections.Counter()
+    for line in folded:
+        stack, weight = line.rsplit(" ", 1)
+        sums[stack] += int(weight)
+    equal(sums, collections.Counter({f"{s};{n}".replace(" ", "_"): v[1] for (s, n), v in expected.items() if v[1]}), "folded")
+    done = dftmerge("summary", "--by", "line", "--name", "pread", "--json", directory / "out")
+    (group,) = json.loads(done.out)["groups"]
+    equal(group["count"], 2021, "reads")
+    true(group["line"] in (f"{PROGRAMS / SOURCE}:{LINE}", "leaf"), f"{group['line']}: line {LINE}, or without libdw the function")
+
+
+@tests.case
+def a_program_without_symbols(directory):
+    """Names of modules and addresses, the same as addr2line would take."""
+    events = traced(directory, flags=("-pthread", "-s"), STACK=16)
+    frames = {e["stack"][0] for e in reads(events)}
+    equal(len(frames), 1, f"places that read: {frames}")
+    true(next(iter(frames)).startswith("program+0x"), frames)
+
+
+@tests.case
+def without_stacks_the_export_says_so(directory):
+    traced(directory)
+    done = dftmerge("export", "--to", "folded", "-o", directory / "f", directory / "out")
+    true(b"without a call stack" in done.err and not (directory / "f").read_bytes(), done.err)
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
