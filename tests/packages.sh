@@ -50,6 +50,8 @@ need_packages_of() {
         need_command strace strace
         need_command sqlite3 sqlite3
         need_command fio fio
+        need_command mpicc libopenmpi-dev
+        need_command mpirun openmpi-bin
         printf '#include <libaio.h>\n' | cc -fsyntax-only -x c - 2>/dev/null || missing_packages="$missing_packages libaio-dev"
         printf 'int LLVMFuzzerTestOneInput(void) { return 0; }\n' |
             clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ||

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 #include "end.h"
 #include "live.h"
@@ -92,6 +93,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
 static int verify_blocks(struct check *check)
 {
     unsigned threads = dft_source_threads(check->source);
+    uint64_t undecodable;
     size_t count;
     int error;
 
@@ -109,6 +111,9 @@ static int verify_blocks(struct check *check)
         if (check->decoders[i])
             dft_decoder_destroy(check->decoders[i]);
     free(check->decoders);
+    undecodable = check->undecodable;
+    dft_comm_sum(&undecodable, 1);
+    check->undecodable = undecodable;
     return error;
 }
 
@@ -326,6 +331,10 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&options, &dft_command_check, own, argc, argv, &code))
         return code;
+    if (recover && !dft_comm_alone("check --recover", options.source.quiet)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_OK;
+    }
     if (dft_command_begin(&options, &check.source, &code))
         return code;
     code = verify_blocks(&check) ? DFT_EXIT_BAD : DFT_EXIT_OK;
@@ -355,6 +364,6 @@ const struct dft_command dft_command_check = {
                "and writes damaged traces anew with all that can be read; a damaged file is kept as FILE.damaged.\n"
                "Exit code 1 when anything was wrong, also when it was recovered.",
     .example = "dftmerge check --recover traces/",
-    .takes = DFT_TAKES_JSON,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,
 };

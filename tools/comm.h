@@ -39,8 +39,24 @@ int dft_comm_gather(const void *bytes, size_t length, dft_comm_take_fn *take, vo
 typedef int dft_comm_pack_fn(void *context, void **bytes, size_t *length);
 int dft_comm_reduce(dft_comm_pack_fn *pack, dft_comm_take_fn *take, void *context);
 
+/* While rank 0 asks single questions, of others that answer them: these are in dft_comm_serve until rank 0 calls
+ * dft_comm_served. dft_comm_ask: any thread of rank 0; an answer of `length` bytes is wanted; returns 0 or -EIO: there was
+ * none. */
+typedef int dft_comm_answer_fn(void *context, const void *question, size_t length, const void **answer,
+                               size_t *answer_length);
+void dft_comm_serve(dft_comm_answer_fn *give, void *context);
+int dft_comm_ask(unsigned rank, const void *question, size_t question_length, void *answer, size_t length);
+void dft_comm_served(void);
+
 /* From here on this command is rank 0's alone: it goes on as if there were no others and gets 1; the others get 0 and
  * return at once. `command`: its name, for the word about it on standard error. */
 int dft_comm_alone(const char *command, int quiet);
+
+/* Is standard output the user's terminal? Not collective. A launcher of many ranks may give each a terminal of its own
+ * and pass on what is written there: then it is not. */
+int dft_comm_is_terminal(void);
+
+/* What main does: runs the program on all ranks. */
+int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv));
 
 #endif

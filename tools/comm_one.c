@@ -1,6 +1,9 @@
 /* One rank: dftmerge. */
 #include "comm.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 unsigned dft_comm_rank(void)
 {
     return 0;
@@ -51,4 +54,32 @@ int dft_comm_alone(const char *command, int quiet)
     (void)command;
     (void)quiet;
     return 1;
+}
+
+void dft_comm_serve(dft_comm_answer_fn *give, void *context)
+{
+    (void)give;
+    (void)context;
+}
+
+int dft_comm_ask(unsigned rank, const void *question, size_t question_length, void *answer, size_t length)
+{
+    (void)rank;
+    (void)question;
+    (void)question_length;
+    (void)answer;
+    (void)length;
+    return -EIO;
+}
+
+void dft_comm_served(void) {}
+
+int dft_comm_is_terminal(void)
+{
+    return isatty(STDOUT_FILENO);
+}
+
+int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
+{
+    return run(argc, argv);
 }

@@ -20,10 +20,11 @@ struct dft_option {
 
 #define DFT_TAKES_JSON   1u
 #define DFT_TAKES_CSV    2u
-#define DFT_TAKES_FILTER 4u  /* --from --to --rank --pid --cat --name --file */
-#define DFT_TAKES_TOP    8u  /* --top --sort */
-#define DFT_TAKES_NONE   16u /* paths may be missing */
-#define DFT_TAKES_ALIGN  32u /* --align */
+#define DFT_TAKES_FILTER 4u   /* --from --to --rank --pid --cat --name --file */
+#define DFT_TAKES_TOP    8u   /* --top --sort */
+#define DFT_TAKES_NONE   16u  /* paths may be missing */
+#define DFT_TAKES_RANKS  256u /* done by all ranks of dftmerge-mpi, else by one */
+#define DFT_TAKES_ALIGN  32u  /* --align */
 
 struct dft_command {
     const char *name;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 
 static const struct dft_command *const commands[] = {
@@ -25,7 +26,7 @@ static void help(FILE *out)
             "nothing was found, 2 usage.\n\nExample:\n  dftmerge traces/\n");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each
      * time. */
@@ -48,4 +49,9 @@ int main(int argc, char **argv)
             return commands[i]->run(argc - 1, argv + 1);
     argv[0] = (char *)(size_t) "summary";
     return dft_command_summary.run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    return dft_comm_main(argc, argv, run);
 }

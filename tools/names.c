@@ -203,6 +203,19 @@ struct dft_names *dft_names_lend(struct dft_names *names, struct dft_names *text
     return before;
 }
 
+int dft_names_each(const struct dft_names *names, int (*give)(void *context, uint64_t id, struct dft_text text),
+                   void *context)
+{
+    int rc = 0;
+
+    for (const struct node *node = names->nodes; node && !rc; node = node->next) {
+        const struct entry *entry = atomic_load_explicit(&node->entry, memory_order_acquire);
+
+        rc = give(context, node->id, (struct dft_text){entry->bytes, entry->length});
+    }
+    return rc;
+}
+
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id)
 {
     struct dft_text text = {NULL, 0};

@@ -31,6 +31,11 @@ void dft_names_leave(void);
 /* Adds a text (copied). Returns 0 or -ENOMEM. *added (may be NULL): the id had no text before. */
 int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint32_t length, int *added);
 
+/* Gives every id with its text, in no order, until `give` returns something else than 0, which is returned. While no
+ * other thread adds any. */
+int dft_names_each(const struct dft_names *names, int (*give)(void *context, uint64_t id, struct dft_text text),
+                   void *context);
+
 /* The text of an id; 0 bytes and NULL when it is not known. */
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 
 enum option_id {
@@ -280,8 +281,12 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     options->source.paths = argv + optind;
     options->source.npaths = argc - optind;
     if (options->files_from) {
-        int rc = dft_path_list_read(&options->given, options->files_from, argv + optind, argc - optind);
+        /* Of many ranks only the first has standard input, and only it looks for the files. */
+        int rc = dft_comm_rank()
+                     ? 0
+                     : dft_path_list_read(&options->given, options->files_from, argv + optind, argc - optind);
 
+        dft_comm_broadcast(&rc, sizeof rc);
         if (rc) {
             fprintf(stderr, "dftmerge %s: %s: %s\n", command->name, options->files_from, strerror(-rc));
             *code = DFT_EXIT_USAGE;
@@ -289,6 +294,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         }
         options->source.paths = options->given.paths;
         options->source.npaths = options->given.count;
+        dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
     }
     if (options->json && options->csv) {
         fprintf(stderr, "dftmerge %s: --json and --csv exclude each other\n", command->name);
@@ -300,7 +306,9 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         *code = usage(command);
         goto done;
     }
-    return 0;
+    if ((command->takes & DFT_TAKES_RANKS) || dft_comm_alone(command->name, options->source.quiet))
+        return 0;
+    *code = DFT_EXIT_OK;
 done:
     dft_options_fini(options);
     return 1;

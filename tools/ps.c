@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 #include "end.h"
 #include "ps_tree.h"
@@ -87,6 +88,40 @@ static int by_process(const void *a, const void *b)
     return order ? order : compare(x->call, y->call);
 }
 
+static int take_flights(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct ps *ps = context;
+    size_t more = length / sizeof(*ps->flights);
+    struct flight *flights;
+
+    if (rank == dft_comm_rank())
+        return 0;
+    flights = reallocarray(ps->flights, ps->nflights + more + 1, sizeof(*flights));
+    if (!flights)
+        return -ENOMEM;
+    ps->flights = flights;
+    if (more)
+        memcpy(flights + ps->nflights, bytes, length);
+    ps->nflights += more;
+    ps->room = ps->nflights + 1;
+    return 0;
+}
+
+/* Those that other ranks read. */
+static int share_flights(struct ps *ps)
+{
+    size_t own = ps->nflights;
+    struct flight *copy = malloc((own + 1) * sizeof(*copy));
+    int error = dft_comm_agree(copy ? 0 : -ENOMEM);
+
+    if (!error && own)
+        memcpy(copy, ps->flights, own * sizeof(*copy));
+    if (!error)
+        error = dft_comm_exchange(copy, own * sizeof(*copy), take_flights, ps);
+    free(copy);
+    return error;
+}
+
 static int fetch_flights(struct ps *ps)
 {
     uint64_t *ids;
@@ -94,6 +129,8 @@ static int fetch_flights(struct ps *ps)
     int error =
         dft_source_visit(ps->source, &(struct dft_visit){.context = ps, .select = in_flight, .events = add_flights});
 
+    if (!error)
+        error = share_flights(ps);
     if (error || !ps->nflights)
         return error;
     qsort(ps->flights, ps->nflights, sizeof(*ps->flights), by_process);
@@ -389,6 +426,6 @@ const struct dft_command dft_command_ps = {
     .details = "One line for every process image (a process that execs has several), children under their parents.\n"
                "Calls and regions that were in flight when a process was killed, or that are now, stand below it.",
     .example = "dftmerge ps --json traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,
 };

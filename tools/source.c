@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comm.h"
 #include "source_read.h"
+#include "source_share.h"
 
 #define THREADS_DEFAULT_MAX 16
 
@@ -15,6 +17,8 @@ static void choose_threads(struct dft_source *source, unsigned wanted)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+    if (!wanted && dft_comm_size() > 1)
+        wanted = 1; /* there are as many ranks as the user found right for the machine */
     if (!wanted)
         wanted = cpus < 1 ? 1 : cpus > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)cpus;
     source->threads = wanted > DFT_THREADS_MAX ? DFT_THREADS_MAX : wanted;
@@ -31,10 +35,14 @@ static int make_files(struct dft_source *source, char *const *given, int count)
 {
     char **paths;
     size_t found;
-    int rc = dft_find_inputs(source, given, count, &paths, &found);
+    int rc = dft_comm_rank() ? 0 : dft_find_inputs(source, given, count, &paths, &found);
 
     if (rc)
         return rc;
+    if (dft_comm_rank()) {
+        paths = NULL;
+        found = 0;
+    }
     source->files = calloc(found + 1, sizeof *source->files);
     if (!source->files || found > UINT32_MAX / 2) {
         for (size_t i = 0; i < found; i++)
@@ -54,12 +62,17 @@ static int make_files(struct dft_source *source, char *const *given, int count)
 static int read_all(struct dft_source *source, const char *jobs)
 {
     struct dft_scanned *scanned = calloc(source->nfiles + 1u, sizeof *scanned);
-    int rc = scanned ? dft_scan_files(source, scanned) : -ENOMEM;
+    int rc = dft_comm_agree(scanned ? dft_scan_files(source, scanned) : -ENOMEM);
 
     if (!rc)
-        rc = dft_foreign_files(source, scanned);
+        rc = dft_comm_agree(dft_foreign_files(source, scanned));
     if (!rc)
+        rc = dft_share_scanned(source, &scanned, 0);
+    if (!rc && !dft_comm_rank())
         rc = dft_live_files(source, &scanned);
+    rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = dft_share_scanned(source, &scanned, 1);
     if (!rc)
         dft_scan_notes(source);
     if (!rc)
@@ -81,7 +94,8 @@ static int read_all(struct dft_source *source, const char *jobs)
         dft_live_notes(source);
     if (!rc)
         dft_groups_notes(source);
-    return rc;
+    rc = dft_comm_agree(rc);
+    return rc ? rc : dft_share_notes(source);
 }
 
 int dft_source_open(struct dft_source **result, const struct dft_source_options *options)
@@ -103,6 +117,9 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     source->names = dft_names_create();
     if (source->names)
         rc = make_files(source, options->paths, options->npaths);
+    rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = dft_share_inputs(source);
     if (!rc)
         rc = read_all(source, options->jobs);
     if (rc) {

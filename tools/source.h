@@ -69,7 +69,12 @@ struct dft_source_file {
     struct dft_pfw_counts *counts; /* foreign: what was found in it; other files, and unreadable ones: NULL */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
-    void *snapshot; /* live: a copy of the file as it was (of `bytes` bytes), if its process was running */
+    uint32_t owner;      /* of the ranks of dftmerge-mpi: the one that reads it */
+    uint8_t local;       /* only its owner can read its blocks */
+    uint8_t changed;     /* since the ranks told each other of it */
+    uint8_t is_snapshot; /* live: its process was running when it was read */
+    uint8_t is_running;  /* live: and is, or so it seems */
+    void *snapshot;      /* live: a copy of the file as it was (of `bytes` bytes), if its process was running */
 };
 
 enum dft_block_state {

@@ -1,5 +1,6 @@
 /* How the processes of live files ended: what the files say about it, and whether the process is still there. */
 #include "source_inside.h"
+#include "source_share.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int is_elsewhere(const struct dft_source_process *process)
 
 static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
 {
-    return !is_elsewhere(process) && (file->snapshot || dft_pid_is_alive(file->pid, file->start_ns));
+    return !is_elsewhere(process) && (file->is_snapshot || dft_pid_is_alive(file->pid, file->start_ns));
 }
 
 int dft_process_is_running(const struct dft_source_process *process)
@@ -83,7 +84,7 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
         process->how =
             file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
-        process->how = is_running(file, process) ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
+        process->how = file->is_running ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
     if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
         process->end.dropped[DFT_DROP_TORN] += file->torn;
 }
@@ -177,12 +178,21 @@ void dft_live_notes(struct dft_source *source)
 void dft_live_processes(struct dft_source *source)
 {
     for (uint32_t f = 0; f < source->nfiles; f++) {
-        const struct dft_source_file *file = &source->files[f];
-        struct dft_source_process *process;
+        struct dft_source_file *file = &source->files[f];
+        const struct dft_source_process *process =
+            file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
 
-        if (file->kind != DFT_FILE_LIVE || !file->key)
+        if (process)
+            file->is_running = (uint8_t)is_running(file, process);
+    }
+    dft_share_running(source);
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+        struct dft_source_process *process =
+            file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
+
+        if (!process)
             continue;
-        process = dft_process_of(source, file->key);
         process->live_file = f + 1;
         end_of(source, file, process);
     }

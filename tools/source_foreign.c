@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "comm.h"
 #include "foreign_index.h"
 #include "pfw.h"
 #include "source_read.h"
+#include "source_share.h"
 
 #define PAGE        UINT64_C(65536)
 #define WRITE_BYTES ((size_t)1 << 20)
@@ -76,6 +78,13 @@ static void note_oddities(struct dft_source *source, const char *path, const str
 /* What is so by the nature of the traces, and the same in all of them, is said once. */
 static void note_traits(struct dft_source *source)
 {
+    uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->estimated, source->estimated_files};
+
+    dft_comm_sum(sums, sizeof sums / sizeof *sums);
+    source->ambiguous = sums[0];
+    source->ambiguous_files = sums[1];
+    source->estimated = sums[2];
+    source->estimated_files = sums[3];
     if (source->ambiguous)
         dft_source_note(source, 0,
                         "%" PRIu64 " events in %" PRIu64
@@ -436,10 +445,13 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
     int rc;
 
     converting.files = malloc((source->nfiles + 1u) * sizeof *converting.files);
-    if (!converting.files)
-        return -ENOMEM;
+    rc = dft_comm_agree(converting.files ? 0 : -ENOMEM);
+    if (rc) {
+        free(converting.files);
+        return rc;
+    }
     for (uint32_t f = 0; f < source->nfiles; f++) {
-        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error)
+        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error || !dft_is_mine(source, f))
             continue;
         converting.files[count++] = f;
         converting.bytes += source->files[f].bytes;

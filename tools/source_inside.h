@@ -19,6 +19,7 @@ struct dft_notes {
         *lines; /* of each the first character is ' ' until it was reported, then '.'; the text starts at the second */
     char **shown; /* pointers to the texts, for dft_source_notes */
     size_t count, capacity;
+    size_t shared; /* as many were told to other ranks */
     int bad;
 };
 
@@ -88,6 +89,13 @@ struct dft_scanned {
     struct dft_found_record *records;
     size_t nrecords, records_capacity;
 };
+
+/* source_scan.c: size and texts of what a record says, by its type; and gives it content of its own, all its texts in one
+ * piece of memory (0 or -ENOMEM). There may be hundreds of thousands of records. */
+#define DFT_RECORD_TEXTS 9u
+size_t dft_record_bytes(uint16_t type);
+unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS]);
+int dft_record_own(struct dft_found_record *record, void *content);
 
 #define DFT_INDEX_DIRECTORY ".dftindex" /* what foreign files were converted to lies there */
 

@@ -378,6 +378,10 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     }
     for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
         converting.file = f;
+        if (source->files[f].kind == DFT_FILE_LIVE) {
+            source->files[f].changed = 1;
+            source->files[f].owner = 0; /* where the user is, who sees whether processes are running */
+        }
         if (source->files[f].kind == DFT_FILE_LIVE && !source->files[f].gone)
             rc = convert_file(&converting, &(*scanned)[f]);
     }

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "source.h"
 #include "source_read.h"
+#include "source_share.h"
 
 struct fetching {
     struct dft_source *source;
@@ -148,9 +150,18 @@ static int fetch(struct fetching *fetching)
         if (dft_block_has_names(&source->blocks[i]) &&
             !(fetching->rows_only && source->blocks[i].type == DFT_BLOCK_EVENTS))
             list[n++] = &source->blocks[i];
+    n = dft_share_blocks(source, list, n);
     rc = dft_read_blocks(source, list, n, 0, known ? NULL : "blocks searched for names", fetch_block, fetching);
     free(list);
     return rc;
+}
+
+/* Every rank its part; then all know all of it. */
+static int fetch_shared(struct fetching *fetching)
+{
+    int rc = dft_comm_agree(fetch(fetching));
+
+    return rc ? rc : dft_share_names(fetching->source, fetching->into, fetching->wanted, fetching->count);
 }
 
 /* --- names that are wanted -------------------------------------------------------------------------------------------
@@ -163,8 +174,11 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     int rc = 0;
 
     fetching->wanted = malloc((count + 1) * sizeof *fetching->wanted);
-    if (!fetching->wanted)
-        return -ENOMEM;
+    rc = dft_comm_agree(fetching->wanted ? 0 : -ENOMEM);
+    if (rc) {
+        free(fetching->wanted);
+        return rc;
+    }
     for (size_t i = 0; i < count; i++)
         if (wanted[i] && !dft_names_text(source->names, wanted[i]).bytes &&
             !dft_names_text(fetching->into, wanted[i]).bytes)
@@ -173,9 +187,10 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     for (size_t i = 0; i < all; i++)
         if (!i || fetching->wanted[i] != fetching->wanted[i - 1])
             fetching->wanted[fetching->count++] = fetching->wanted[i];
+    rc = dft_share_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
     atomic_store(&fetching->missing, fetching->count);
-    if (fetching->count)
-        rc = fetch(fetching);
+    if (!rc && fetching->count)
+        rc = fetch_shared(fetching);
     free(fetching->wanted);
     return rc;
 }
@@ -189,7 +204,7 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
         return 0;
     if (wanted)
         return fetch_wanted(&fetching, wanted, count);
-    rc = fetch(&fetching);
+    rc = fetch_shared(&fetching);
     if (!rc)
         atomic_store(&source->all_names, 1);
     return rc;
@@ -206,7 +221,7 @@ int dft_source_names_of_rows(struct dft_source *source)
 {
     struct fetching fetching = {.source = source, .into = source->names, .rows_only = 1};
 
-    return atomic_load(&source->all_names) || atomic_load(&source->all_located) ? 0 : fetch(&fetching);
+    return atomic_load(&source->all_names) || atomic_load(&source->all_located) ? 0 : fetch_shared(&fetching);
 }
 
 int dft_source_names_locate(struct dft_source *source)
@@ -216,6 +231,8 @@ int dft_source_names_locate(struct dft_source *source)
 
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))
         return 0;
+    if (dft_comm_size() > 1) /* where a name stands is of no use to a rank that does not read that block */
+        return dft_source_names(source, NULL, 0);
     rc = fetch(&fetching);
     if (!rc)
         atomic_store(source->located.count ? &source->all_located : &source->all_names, 1);

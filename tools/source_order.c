@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "source.h"
+#include "comm.h"
+#include "source_share.h"
 #include "source_window.h"
 
 struct ordering {
@@ -160,6 +162,10 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 
     if (rc)
         return rc;
+    if (!dft_share_serve(source, &rc)) { /* rank 0 has given them all */
+        rc = dft_comm_agree(rc);
+        return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
+    }
     rc = -ENOMEM;
     ordering.all = malloc((source->nblocks + 1) * sizeof *ordering.all);
     window->blocks = malloc((source->nblocks + 1) * sizeof *window->blocks);
@@ -176,7 +182,9 @@ out:
     free(ordering.all);
     free(window->blocks);
     free(window->slices);
-    return rc;
+    dft_share_served(source);
+    rc = dft_comm_agree(rc);
+    return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
 }
 
 struct batch_at {

@@ -1,5 +1,7 @@
 /* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
+#include "comm.h"
 #include "source_read.h"
+#include "source_share.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,19 +52,27 @@ struct dft_decoder *dft_reader_decoder(struct dft_reader *reader)
     return reader->decoder;
 }
 
+static int reserve(struct dft_reader *reader, size_t length)
+{
+    char *bigger;
+
+    if (length <= reader->capacity)
+        return 0;
+    bigger = realloc(reader->buffer, length);
+    if (!bigger)
+        return -ENOMEM;
+    reader->buffer = bigger;
+    reader->capacity = length;
+    return 0;
+}
+
 /* Reads from the file, not from a mapping: a file that shrinks meanwhile is an error then, not a SIGBUS. */
 static int read_bytes(struct dft_reader *reader, const struct dft_block *block, size_t length)
 {
     size_t done = 0;
 
-    if (length > reader->capacity) {
-        char *bigger = realloc(reader->buffer, length);
-
-        if (!bigger)
-            return -ENOMEM;
-        reader->buffer = bigger;
-        reader->capacity = length;
-    }
+    if (reserve(reader, length))
+        return -ENOMEM;
     if (reader->fd < 0 || reader->file != block->file) {
         if (reader->fd >= 0)
             close(reader->fd);
@@ -94,6 +104,13 @@ int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, s
 
     if (file->memory) {
         bytes = file->memory + block->offset;
+    } else if (file->local && file->owner != dft_comm_rank()) {
+        rc = reserve(reader, sizeof *header + block->stored);
+        if (!rc)
+            rc = dft_share_block(reader->source, block, reader->buffer, sizeof *header + block->stored);
+        if (rc)
+            return rc;
+        bytes = reader->buffer;
     } else {
         rc = read_bytes(reader, block, sizeof *header + block->stored);
         if (rc == -ENOMEM)

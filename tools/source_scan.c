@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "source_share.h"
 #include "work.h"
 
 #define RELEASE_BYTES ((size_t)16 << 20)
@@ -58,20 +59,34 @@ union content {
     struct dft_group_record group;
 };
 
-/* Gives the record content of its own, all its texts in one piece of memory. There may be hundreds of thousands. */
-static int own_content(struct dft_found_record *record, union content *content, size_t bytes)
+size_t dft_record_bytes(uint16_t type)
 {
-    struct dft_process *p = &content->process;
-    struct dft_text *of_process[] = {&p->host,    &p->job_id,  &p->exe,       &p->command, &p->cwd,
-                                     &p->version, &p->options, &p->live_path, &p->notes};
-    struct dft_text *of_group[] = {&content->group.name, &content->group.rules}, *of_end[] = {&content->end.unmet};
-    struct dft_text **texts = record->type == DFT_BLOCK_PROCESS ? of_process
-                              : record->type == DFT_BLOCK_END   ? of_end
-                                                                : of_group;
-    size_t count = record->type == DFT_BLOCK_PROCESS ? sizeof of_process / sizeof *of_process
-                   : record->type == DFT_BLOCK_END   ? 1
-                                                     : 2;
-    size_t all = 0, at = 0;
+    return type == DFT_BLOCK_PROCESS ? sizeof(struct dft_process)
+           : type == DFT_BLOCK_END   ? sizeof(struct dft_end)
+                                     : sizeof(struct dft_group_record);
+}
+
+unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS])
+{
+    union content *of = content;
+    struct dft_process *p = &of->process;
+    struct dft_text *const of_process[DFT_RECORD_TEXTS] = {
+        &p->host, &p->job_id, &p->exe, &p->command, &p->cwd, &p->version, &p->options, &p->live_path, &p->notes};
+
+    if (type == DFT_BLOCK_PROCESS) {
+        memcpy(texts, of_process, sizeof of_process);
+        return DFT_RECORD_TEXTS;
+    }
+    texts[0] = type == DFT_BLOCK_END ? &of->end.unmet : &of->group.name;
+    texts[1] = &of->group.rules;
+    return type == DFT_BLOCK_END ? 1 : 2;
+}
+
+int dft_record_own(struct dft_found_record *record, void *content)
+{
+    struct dft_text *texts[DFT_RECORD_TEXTS];
+    size_t count = dft_record_texts(record->type, content, texts), bytes = dft_record_bytes(record->type), all = 0,
+           at = 0;
     char *memory;
 
     for (size_t i = 0; i < count; i++)
@@ -107,7 +122,6 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     struct dft_found_record *record;
     union content content = {0};
     const char *why = NULL;
-    size_t bytes;
     int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
 
     if (rc)
@@ -120,11 +134,9 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     if (header->type == DFT_BLOCK_PROCESS) {
         rc = dft_decode_process(decoder, header, payload, &content.process, &why);
         content.process.key = header->key;
-        bytes = sizeof content.process;
         record->order = header->first;
     } else if (header->type == DFT_BLOCK_GROUP) {
         rc = dft_decode_group(decoder, header, payload, &content.group, &why);
-        bytes = sizeof content.group;
         if (!rc && (!DFT_PART_DIVISION(content.group.part) || content.group.groups > DFT_PART_GROUPS ||
                     DFT_PART_GROUP(content.group.part) >= content.group.groups)) {
             why = "no such group";
@@ -134,7 +146,6 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
         rc = dft_decode_end(decoder, header, payload, &content.end, &why);
         content.end.key = header->key;
         record->order = content.end.events;
-        bytes = sizeof content.end;
     }
     if (rc == -EBADMSG) {
         dft_source_note(source, 1, "%s: %s record at %llu: %s", source->files[file].path,
@@ -145,7 +156,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
         return 0;
     }
     if (!rc)
-        rc = own_content(record, &content, bytes);
+        rc = dft_record_own(record, &content);
     if (!rc)
         scanned->nrecords++;
     return rc;
@@ -297,6 +308,8 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 
     (void)worker;
     for (size_t i = from; !rc && i < to; i++) {
+        if (!dft_is_mine(scan->source, (uint32_t)i))
+            continue;
         rc = scan_file(scan->source, (uint32_t)i, decoder, &scan->scanned[i]);
         dft_source_progress(scan->source, "files looked through", atomic_fetch_add(&scan->done, 1) + 1,
                             scan->source->nfiles);
@@ -322,6 +335,7 @@ int dft_scan_again(struct dft_source *source, uint32_t number, struct dft_scanne
     if (!decoder)
         return -ENOMEM;
     dft_scanned_fini(scanned);
+    file->changed = 1;
     file->blocks = 0;
     memset(&file->skipped, 0, sizeof file->skipped);
     rc = scan_file(source, number, decoder, scanned);

@@ -67,6 +67,7 @@ static int take(struct dft_source_file *file)
     live = bytes;
     if (live->magic == DFT_LIVE_MAGIC && atomic_load(&((struct dft_live *)bytes)->state) == DFT_LIVE_RUNNING &&
         dft_pid_is_alive(live->pid, live->start_ns) && (file->snapshot = malloc((size_t)st.st_size))) {
+        file->is_snapshot = 1;
         file->bytes = (uint64_t)st.st_size;
         file->key = live->key;
         copy(file->snapshot, bytes, (size_t)st.st_size);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "source_read.h"
+#include "source_share.h"
 
 struct visiting {
     struct dft_source *source;
@@ -71,12 +73,17 @@ int dft_source_visit(struct dft_source *source, const struct dft_visit *visit)
     size_t n = 0;
     int rc;
 
-    if (!list)
-        return -ENOMEM;
+    rc = dft_comm_agree(list ? 0 : -ENOMEM);
+    if (rc) {
+        free(list);
+        return rc;
+    }
     for (size_t i = 0; i < source->nblocks; i++)
         if (wanted_by(source, visit, &source->blocks[i]))
             list[n++] = &source->blocks[i];
+    n = dft_share_blocks(source, list, n);
     rc = dft_read_blocks(source, list, n, 0, visit->progress, visit_block, &visiting);
     free(list);
-    return rc;
+    rc = dft_comm_agree(rc);
+    return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "comm.h"
 #include "command.h"
 #include "shares.h"
 #include "write_json.h"
@@ -199,6 +200,7 @@ static int run(int argc, char **argv)
         for (unsigned i = 1; i < dft_source_threads(work.source); i++)
             for (unsigned t = 0; t < DFT_SHARE_TYPES; t++)
                 add_shares(&work.shares[0][t], &work.shares[i][t]);
+        dft_comm_sum((uint64_t *)work.shares[0], sizeof(*work.shares) / (sizeof(uint64_t)));
         sum_files(work.source, work.shares[0], &totals);
         if (options.json)
             print_json(work.shares[0], &totals);
@@ -218,6 +220,6 @@ const struct dft_command dft_command_stat = {
                "stored share\n"
                "of a column is exact: the bits of the compressed stream that give its bytes.",
     .example = "dftmerge stat traces/",
-    .takes = DFT_TAKES_JSON,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,
 };

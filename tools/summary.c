@@ -111,6 +111,6 @@ const struct dft_command dft_command_summary = {
         "many\n"
         "were going on, on average (in_flight_max in JSON: at most).",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
     .run = run,
 };

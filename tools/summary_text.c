@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "comm.h"
 #include "end.h"
 #include "summary.h"
 #include "write_text.h"
@@ -184,7 +185,7 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
 {
     const struct dft_options *options = summary->options;
     struct dft_answer answer;
-    int rc;
+    int rc, any;
 
     if (options->top)
         top = options->top;
@@ -193,7 +194,9 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
         rc = dft_summary_ask(summary, query, NULL, top, DFT_SUMMARY_LINES, &answer);
     if (rc)
         return rc;
-    if (answer.count || even_empty) {
+    any = answer.count || even_empty;
+    dft_comm_broadcast(&any, sizeof any);
+    if (any) {
         print_title(title, &answer, top);
         do
             rc = dft_summary_table(summary, &answer);

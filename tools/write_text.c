@@ -1,4 +1,5 @@
 /* Text for people: escapes and units; see write_text.h. Tables: write_grid.c. */
+#include "comm.h"
 #include "write_text.h"
 
 #include <stdlib.h>
@@ -153,7 +154,7 @@ int dft_terminal_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+    return dft_comm_is_terminal() && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
 unsigned dft_terminal_width(void)
@@ -162,7 +163,7 @@ unsigned dft_terminal_width(void)
     struct winsize size;
     long n;
 
-    if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+    if (dft_comm_is_terminal() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
         return size.ws_col;
     n = columns ? strtol(columns, NULL, 10) : 0;
     return n >= 40 && n <= 1000 ? (unsigned)n : 100;

@@ -1,0 +1,31 @@
+/* Bytes for another rank: put one after another, got in the same order. Ranks are the same program on the same kind of
+ * machine, so numbers and structures go as they are; pointers do not. */
+#ifndef DFT_PACK_H
+#define DFT_PACK_H
+
+#include <stddef.h>
+
+#include "event.h"
+
+struct dft_pack {
+    char *bytes; /* from malloc */
+    size_t length, capacity;
+    int rc; /* 0 or -ENOMEM, and nothing more is put */
+};
+
+void dft_pack_put(struct dft_pack *pack, const void *bytes, size_t length);
+void dft_pack_text(struct dft_pack *pack, struct dft_text text);
+/* A C string, or NULL, which stays NULL. */
+void dft_pack_string(struct dft_pack *pack, const char *string);
+
+struct dft_unpack {
+    const char *at, *end;
+};
+
+void dft_unpack_get(struct dft_unpack *unpack, void *bytes, size_t length);
+/* These point into the packed bytes. */
+const void *dft_unpack_here(struct dft_unpack *unpack, size_t length);
+struct dft_text dft_unpack_text(struct dft_unpack *unpack);
+const char *dft_unpack_string(struct dft_unpack *unpack);
+
+#endif
