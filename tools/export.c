@@ -187,9 +187,8 @@ const struct dft_command dft_command_export = {
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
         "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
-        "perfflow  what PerfFlowAspect would have written of the functions it has woven; OUT may be a directory, which "
-        "gets a file a\n"
-        "          process, named as PERFFLOW_OPTIONS had it\n"
+        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; with a\n"
+        "          directory for OUT a file a process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
