@@ -6,18 +6,12 @@
 
 #include "clock.h"
 #include "codec.h"
+#include "region.h"
 #include "run.h"
 
 #define NAME_ROOM   448u /* longer names are cut */
 #define STRING_MOST 4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
-
-struct dft_thread *dft_annotate_thread(void)
-{
-    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
-        return NULL; /* the regions are those of the thread that it shares memory with */
-    return dft_on & 8 /* DFT_ON_REGIONS */ ? dft_thread_get() : NULL;
-}
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -63,13 +57,10 @@ __attribute__((noinline)) uint64_t dft_annotate_name(struct dft_thread *self, co
     return name.id;
 }
 
-uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category)
+uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {
-    uint64_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    uint64_t id = dft_annotate_name(self, site->category ? site->category : category, site->name);
 
-    if (__builtin_expect(id != 0 && dft_name_was_sent(self, id), 1))
-        return id;
-    id = dft_annotate_name(self, site->category ? site->category : category, site->name);
     __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
     return id;
 }
@@ -232,33 +223,57 @@ static void region_begin_args(struct dftrace_site *site, const struct dftrace_ar
 
 static void region_begin(struct dftrace_site *site)
 {
-    region_begin_args(site, NULL, 0);
+    struct dft_thread *self = dft_annotate_thread();
+    uint64_t name;
+
+    if (__builtin_expect(self == NULL, 0))
+        return;
+    if (__builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    name = dft_annotate_site(self, site, "APP");
+    if (__builtin_expect(!dft_region_begin_quick(self, name), 0))
+        dft_region_begin(self, name, dft_ticks(), 0);
 }
 
-static void region_end_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+static void end_region(struct dft_thread *self, uint64_t name, uint64_t end, const struct dftrace_arg *args,
+                       uint32_t count)
 {
-    uint64_t end = dft_ticks();
-    struct dft_thread *self = dft_annotate_thread();
-    uint16_t from;
+    uint16_t from = self->args_used;
     int within;
 
-    if (!self)
-        return;
-    dft_run_break_all(self);
-    from = self->args_used;
     if (count)
         dft_annotate_keep_args(self, args, count);
-    within = dft_region_end(self, dft_annotate_site(self, site, "APP"), end);
-    if (__builtin_expect(within == 0, 1))
+    within = dft_region_end(self, name, end);
+    if (within == 0)
         return;
     dft_misuse(self, within < 0 ? DFT_MISUSE_END_ALONE : DFT_MISUSE_OUTER_FIRST, within < 0 ? 1 : (uint64_t)within);
     if (within < 0)
         self->args_used = from;
 }
 
+static void region_end_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    dft_run_break_all(self);
+    end_region(self, dft_annotate_site(self, site, "APP"), end, args, count);
+}
+
 static void region_end(struct dftrace_site *site)
 {
-    region_end_args(site, NULL, 0);
+    uint64_t end = dft_ticks(), name;
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (__builtin_expect(self == NULL, 0))
+        return;
+    if (__builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    name = dft_annotate_site(self, site, "APP");
+    if (__builtin_expect(!dft_region_end_quick(self, name, end), 0))
+        end_region(self, name, end, NULL, 0);
 }
 
 /* --- points ------------------------------------------------------------------------------------------------------- */

@@ -15,7 +15,12 @@ int dft_annotate_is_enabled(void);
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left);
 
 /* The calling thread's state, or NULL: nothing is to be recorded. */
-struct dft_thread *dft_annotate_thread(void);
+static inline struct dft_thread *dft_annotate_thread(void)
+{
+    if (__builtin_expect(dft_vfork_mark == DFT_MARK_LENT, 0) && dft_is_borrower())
+        return NULL; /* the regions are those of the thread that it shares memory with */
+    return __builtin_expect(dft_on & 8 /* DFT_ON_REGIONS */, 1) ? dft_thread_get() : NULL;
+}
 
 static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uint64_t times)
 {
@@ -25,7 +30,14 @@ static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uin
 /* The id of "category NUL name", whose text this thread's stream has carried. */
 uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *name);
 /* The same of a site, which remembers it; `category` when it has none. */
-uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category);
+uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category);
+static inline uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category)
+{
+    uint64_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+    return __builtin_expect(id != 0 && dft_name_was_sent(self, id), 1) ? id
+                                                                       : dft_annotate_site_slow(self, site, category);
+}
 
 /* Arguments as items, behind those of the open regions, until the use is set back to what it was before. Texts are cut, numbers are kept
  * whole or not at all. */

@@ -220,15 +220,17 @@ static void reverse(uint8_t *from, uint8_t *to)
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed), index, at;
-    uint32_t more = self->args_used - args_from;
+    uint32_t more;
 
     if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
         return -1;
+    args_from &= ~DFT_ARGS_CUT;
+    more = (self->args_used & ~DFT_ARGS_CUT) - args_from;
     for (index = depth; index > 0 && !is_it(self, index - 1, name, 0); index--)
         ;
     if (!index)
         return -1;
-    at = index < depth ? more_of(self, index)->args : args_from;
+    at = index < depth ? more_of(self, index)->args & ~DFT_ARGS_CUT : args_from;
     for (; index < depth; index++)
         more_of(self, index)->args += more;
     reverse(self->args + at, self->args + args_from);

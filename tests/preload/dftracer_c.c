@@ -36,6 +36,24 @@ static void write_some(const char *name, int times)
     DFTRACER_C_FUNCTION_END();
 }
 
+/* Texts for which there is no room, for regions that are not the innermost. */
+static void long_texts(void)
+{
+    static char text[5000];
+    DFTRACER_C_FUNCTION_START();
+    memset(text, 't', sizeof text - 1);
+    DFTRACER_C_REGION_START(OUTER);
+    DFTRACER_C_REGION_UPDATE_INT(OUTER, "first", 1);
+    DFTRACER_C_REGION_START(INNER);
+    DFTRACER_C_REGION_UPDATE_INT(INNER, "inner", 2);
+    DFTRACER_C_REGION_UPDATE_STR(OUTER, "long", text);
+    DFTRACER_C_FUNCTION_UPDATE_STR("longer", text);
+    DFTRACER_C_REGION_UPDATE_INT(OUTER, "last", 3);
+    DFTRACER_C_REGION_END(INNER);
+    DFTRACER_C_REGION_END(OUTER);
+    DFTRACER_C_FUNCTION_END();
+}
+
 static int early(int n)
 {
     DFTRACER_C_FUNCTION_START();
@@ -64,6 +82,8 @@ int main(int argc, char **argv)
     }
     DFTRACER_C_METADATA(meta, "key", "value");
     write_some("file", 3);
+    if (!strcmp(argv[4], "long"))
+        long_texts();
     early(0);
     early(1);
     DFTRACER_C_FINI();

@@ -113,6 +113,18 @@ def without_init(directory):
 
 
 @tests.case
+def texts_without_room(directory):
+    program = compiled(directory, "gcc", "dftracer_c.c")
+    done = run([program, directory, "-", "-", "long"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
+    equal(done.code, 0, "the program")
+    events = {e["name"]: e for e in dump(directory / "out") if e["name"] in ("OUTER", "INNER")}
+    equal(events["INNER"]["args"], {"inner": 2}, "arguments of the inner region")
+    arguments = events["OUTER"]["args"]
+    equal((arguments["first"], arguments["last"], set(arguments["long"])), (1, 3, {"t"}), "arguments of the outer one")
+    true(500 < len(arguments["long"]) < 1024, "cut to what there is room for")
+
+
+@tests.case
 def c_plus_plus(directory):
     program = compiled(directory, "g++", "dftracer_cpp.cpp", "-std=c++11")
     equal(run([program]).out, b"done\n", "alone")
