@@ -31,7 +31,7 @@ char *dft_index_path(const char *trace, int where);
 int dft_index_fits(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts);
 
-/* Begins a new index for `path`: *temporary is its name for now (owned by the caller). Returns a descriptor positioned
+/* Begins a new index for `path`: *temporary is the name it has before that, owned by the caller. Returns a descriptor positioned
  * behind the room for ORIGIN, or -errno. */
 int dft_index_begin(const char *path, char **temporary);
 

@@ -14,7 +14,7 @@ def trace(directory, name, ranks, *arguments):
     program = directory / "checkpoints"
     if not program.exists():
         compile_program("checkpoints.c", program)
-    work = directory / name / "work"
+    work = directory / name / "scratch"
     for rank in range(ranks) if ranks else [None]:
         own = work if rank is None else work / f"rank{rank}"
         own.mkdir(parents=True)
@@ -46,7 +46,7 @@ def slower(directory):
         write = line(answer, "calls", name="pwrite")
         equal((code, write["count"]["spread"], write["time_ns"]["spread"]), (1, "same", "beyond"), "slower")
         true(any(w.get("name") == "pwrite" for w in answer["worse"]), "pwrite is worse")
-        pattern = ".../work/ckpt-#.bin" if ranks is None else ".../work/rank#/ckpt-#.bin"
+        pattern = ".../scratch/ckpt-#.bin" if ranks is None else ".../scratch/rank#/ckpt-#.bin"
         ours = line(answer, "files", pattern=pattern)
         equal((ours["count"]["a"], ours["count"]["b"]), (24 * 23 * (ranks or 1),) * 2, "calls on checkpoints")
         equal(compare("--fail-over", "50%", "--name", "p*,open,close", b, a)[0], 0, "faster is not worse")
