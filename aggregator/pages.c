@@ -1,5 +1,7 @@
 /* Growing arrays: on the heap below PAGES_MIN bytes, mappings of their own from there on. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap */
+#endif
 #include "pages.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <mpi.h>
@@ -15,7 +16,9 @@
 #include "comm.h"
 #include "pack.h"
 
-#define PIECE_BYTES ((size_t)1 << 30) /* MPI counts in int */
+#define PIECE_BYTES  ((size_t)1 << 30) /* MPI counts in int */
+#define POLLS        200               /* before a rank that waits sleeps */
+#define PAUSE_MAX_NS 1000000
 
 enum kind {
     KIND_AGREE = 1,
@@ -77,10 +80,27 @@ static void get_bytes(unsigned from, void *bytes, size_t length)
     }
 }
 
+/* MPI's own waiting keeps the processor busy; here it may take as long as one rank works alone. */
+static void wait_for(unsigned from)
+{
+    struct timespec pause = {0, 1000};
+    int there = 0;
+
+    for (unsigned tries = 0; !there; tries++) {
+        MPI_Iprobe((int)from, 0, world.comm, &there, MPI_STATUS_IGNORE);
+        if (there || tries < POLLS)
+            continue;
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < PAUSE_MAX_NS)
+            pause.tv_nsec *= 2;
+    }
+}
+
 static size_t get_head(unsigned from, enum kind kind)
 {
     uint64_t head[2];
 
+    wait_for(from);
     MPI_Recv(head, 2, MPI_UINT64_T, (int)from, 0, world.comm, MPI_STATUS_IGNORE);
     if (head[0] != kind)
         give_up(from, "has failed, or is elsewhere in its work");
@@ -281,6 +301,7 @@ void dft_comm_serve(dft_comm_answer_fn *give, void *context)
         uint64_t head[2];
         char question[64];
 
+        wait_for(0);
         MPI_Recv(head, 2, MPI_UINT64_T, 0, 0, world.comm, MPI_STATUS_IGNORE);
         if (head[0] == KIND_SERVED)
             return;

@@ -3,6 +3,8 @@
 #ifndef DFT_SOURCE_SHARE_H
 #define DFT_SOURCE_SHARE_H
 
+#include "comm.h"
+#include "pack.h"
 #include "source_inside.h"
 
 /* Rank 0's inputs (with their sizes) to all, each with the rank that reads it: large ones first, each to whoever has
@@ -13,6 +15,8 @@ int dft_is_mine(const struct dft_source *source, uint32_t file);
 /* Files and what was found in them, by the ranks that read them; `changed`: rank 0's, those with `changed` set, and
  * those that are new. */
 int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed);
+/* Gives what rank 0 packed (and is freed) to all, and has it taken by all but rank 0. */
+int dft_share_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context);
 /* Which live files are of running processes: rank 0, where the user is, decides. */
 void dft_share_running(struct dft_source *source);
 /* Notes, and the status, become the same everywhere. */

@@ -1,0 +1,239 @@
+/* Ranks share what they scanned: files, headers of blocks, records of processes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+#include "pack.h"
+#include "source_share.h"
+
+int dft_share_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
+{
+    size_t length = pack->length;
+    char *bytes = pack->bytes;
+    int rc = dft_comm_agree(pack->rc);
+
+    if (!rc) {
+        dft_comm_broadcast(&length, sizeof length);
+        if (dft_comm_rank())
+            bytes = malloc(length + 1);
+        rc = dft_comm_agree(bytes || !length ? 0 : -ENOMEM);
+    }
+    if (!rc)
+        dft_comm_broadcast(bytes, length);
+    if (!rc && dft_comm_rank())
+        rc = take(context, 0, bytes, length);
+    if (dft_comm_rank())
+        free(bytes);
+    free(pack->bytes);
+    return dft_comm_agree(rc);
+}
+
+static int is_local(const struct dft_source_file *file)
+{
+    return file->memory || (file->blocks_path && !strncmp(file->blocks_path, "/proc/self/", 11));
+}
+
+static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t number,
+                      const struct dft_scanned *scanned)
+{
+    struct dft_source_file file;
+
+    source->files[number].local = (uint8_t)is_local(&source->files[number]);
+    file = source->files[number];
+    dft_pack_put(pack, &number, sizeof number);
+    dft_pack_put(pack, &file, sizeof file);
+    dft_pack_string(pack, file.path);
+    dft_pack_string(pack, file.local ? NULL : file.blocks_path);
+    dft_pack_string(pack, file.why);
+    dft_pack_string(pack, file.skipped.why);
+    if (file.counts) {
+        dft_pack_put(pack, file.counts, sizeof *file.counts);
+        dft_pack_string(pack, file.counts->why);
+    }
+    if (file.end) {
+        dft_pack_put(pack, file.end, sizeof *file.end);
+        dft_pack_text(pack, file.end->unmet);
+    }
+    dft_pack_put(pack, &scanned->count, sizeof scanned->count);
+    dft_pack_put(pack, scanned->blocks, scanned->count * sizeof *scanned->blocks);
+    dft_pack_put(pack, scanned->keys, scanned->count * sizeof *scanned->keys);
+    dft_pack_put(pack, &scanned->nrecords, sizeof scanned->nrecords);
+    for (size_t i = 0; i < scanned->nrecords; i++) {
+        const struct dft_found_record *record = &scanned->records[i];
+        struct dft_text *texts[DFT_RECORD_TEXTS];
+        unsigned count = dft_record_texts(record->type, record->content, texts);
+
+        dft_pack_put(pack, record, sizeof *record);
+        dft_pack_put(pack, record->content, dft_record_bytes(record->type));
+        for (unsigned t = 0; t < count; t++)
+            dft_pack_text(pack, *texts[t]);
+    }
+}
+
+/* A text for as long as the source lives. */
+static const char *keep_string(struct dft_source *source, const char *string)
+{
+    void **owned;
+    char *copy;
+
+    if (!string)
+        return NULL;
+    copy = strdup(string);
+    owned = reallocarray(source->owned, source->nowned + 1, sizeof *owned);
+    if (owned)
+        source->owned = owned;
+    if (!copy || !owned) {
+        free(copy);
+        return "";
+    }
+    source->owned[source->nowned++] = copy;
+    return copy;
+}
+
+static int take_scanned(struct dft_scanned *scanned, struct dft_unpack *unpack)
+{
+    dft_scanned_fini(scanned);
+    dft_unpack_get(unpack, &scanned->count, sizeof scanned->count);
+    scanned->blocks = malloc((scanned->count + 1) * sizeof *scanned->blocks);
+    scanned->keys = malloc((scanned->count + 1) * sizeof *scanned->keys);
+    if (!scanned->blocks || !scanned->keys)
+        return -ENOMEM;
+    scanned->capacity = scanned->count;
+    dft_unpack_get(unpack, scanned->blocks, scanned->count * sizeof *scanned->blocks);
+    dft_unpack_get(unpack, scanned->keys, scanned->count * sizeof *scanned->keys);
+    dft_unpack_get(unpack, &scanned->records_capacity, sizeof scanned->records_capacity);
+    scanned->records = calloc(scanned->records_capacity + 1, sizeof *scanned->records);
+    if (!scanned->records)
+        return -ENOMEM;
+    while (scanned->nrecords < scanned->records_capacity) {
+        struct dft_found_record *record = &scanned->records[scanned->nrecords];
+        struct dft_text *texts[DFT_RECORD_TEXTS];
+        unsigned count;
+        int rc;
+        union {
+            struct dft_process process;
+            struct dft_end end;
+            struct dft_group_record group;
+        } content;
+
+        dft_unpack_get(unpack, record, sizeof *record);
+        dft_unpack_get(unpack, &content, dft_record_bytes(record->type));
+        count = dft_record_texts(record->type, &content, texts);
+        for (unsigned t = 0; t < count; t++)
+            *texts[t] = dft_unpack_text(unpack);
+        rc = dft_record_own(record, &content);
+        if (rc)
+            return rc;
+        scanned->nrecords++;
+    }
+    return 0;
+}
+
+struct sharing {
+    struct dft_source *source;
+    struct dft_scanned **scanned;
+};
+
+/* Room for a file that this rank has not heard of. */
+static int add_file(struct sharing *sharing)
+{
+    struct dft_source *source = sharing->source;
+    struct dft_source_file *files = reallocarray(source->files, source->nfiles + 2u, sizeof *files);
+    struct dft_scanned *more;
+
+    if (!files)
+        return -ENOMEM;
+    source->files = files;
+    more = reallocarray(*sharing->scanned, source->nfiles + 2u, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    *sharing->scanned = more;
+    memset(&more[source->nfiles], 0, sizeof *more);
+    memset(&files[source->nfiles++], 0, sizeof *files);
+    return 0;
+}
+
+/* What not every file has. */
+static int take_parts(struct dft_source *source, struct dft_source_file *file, struct dft_unpack *unpack)
+{
+    const int has_counts = file->counts != NULL, has_end = file->end != NULL;
+
+    file->counts = has_counts ? malloc(sizeof *file->counts) : NULL;
+    file->end = has_end ? malloc(sizeof *file->end) : NULL;
+    if ((has_counts && !file->counts) || (has_end && !file->end))
+        return -ENOMEM;
+    if (has_counts) {
+        dft_unpack_get(unpack, file->counts, sizeof *file->counts);
+        file->counts->why = keep_string(source, dft_unpack_string(unpack));
+    }
+    if (has_end) {
+        struct dft_text unmet;
+
+        dft_unpack_get(unpack, file->end, sizeof *file->end);
+        unmet = dft_unpack_text(unpack);
+        file->end->unmet.bytes = unmet.length ? keep_string(source, strndupa(unmet.bytes, unmet.length)) : NULL;
+    }
+    return 0;
+}
+
+static int take_file(struct sharing *sharing, struct dft_unpack *unpack)
+{
+    struct dft_source *source = sharing->source;
+    struct dft_source_file *file, old;
+    const char *path, *blocks_path;
+    uint32_t number;
+
+    dft_unpack_get(unpack, &number, sizeof number);
+    if (number >= source->nfiles && add_file(sharing))
+        return -ENOMEM;
+    file = &source->files[number];
+    old = *file;
+    dft_unpack_get(unpack, file, sizeof *file);
+    path = dft_unpack_string(unpack);
+    file->path = old.path ? old.path : strdup(path);
+    blocks_path = dft_unpack_string(unpack);
+    free(old.blocks_path);
+    file->blocks_path = blocks_path ? strdup(blocks_path) : NULL;
+    file->why = keep_string(source, dft_unpack_string(unpack));
+    file->skipped.why = keep_string(source, dft_unpack_string(unpack));
+    free(old.counts);
+    free(old.end);
+    if (take_parts(source, file, unpack))
+        return -ENOMEM;
+    file->memory = NULL;
+    file->snapshot = NULL;
+    if (!file->path || (blocks_path && !file->blocks_path))
+        return -ENOMEM;
+    return take_scanned(&(*sharing->scanned)[number], unpack);
+}
+
+static int take_files(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_unpack unpack = {bytes, (const char *)bytes + length};
+    int rc = 0;
+
+    while (!rc && rank != dft_comm_rank() && unpack.at < unpack.end)
+        rc = take_file(context, &unpack);
+    return rc;
+}
+
+int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed)
+{
+    struct sharing sharing = {source, scanned};
+    struct dft_pack pack = {0};
+    int rc;
+
+    if (dft_comm_size() == 1)
+        return 0;
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (changed ? !dft_comm_rank() && source->files[f].changed : dft_is_mine(source, f))
+            pack_file(&pack, source, f, &(*scanned)[f]);
+    if (changed)
+        return dft_share_from_first(&pack, take_files, &sharing);
+    rc = dft_comm_agree(pack.rc);
+    if (!rc)
+        rc = dft_comm_exchange(pack.bytes, pack.length, take_files, &sharing);
+    free(pack.bytes);
+    return rc;
+}
