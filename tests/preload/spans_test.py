@@ -136,6 +136,36 @@ def pauses_leave_out_and_nothing_else(directory):
 
 
 @tests.case
+def a_pause_goes_on_in_a_forked_child(directory):
+    source = directory / "forks.c"
+    source.write_text("""#include <dftrace/dftrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void region(const char *name) { dftrace_region_begin(NULL, name); dftrace_region_end(NULL, name); }
+int main(void)
+{
+    region("before");
+    DFTRACE_PAUSE_THREAD();
+    if (!fork()) {
+        region("not kept");
+        DFTRACE_RESUME_THREAD();
+        region("child");
+        _exit(0);
+    }
+    wait(NULL);
+    DFTRACE_RESUME_THREAD();
+    region("behind");
+    return 0;
+}
+""")
+    run_checked(["gcc", f"-I{ROOT / 'include'}", "-o", directory / "forks", source])
+    run_checked([directory / "forks"], env=tracing(directory / "out" / "t"))
+    events = dump(directory / "out")
+    equal([e["name"] for e in events if e["cat"] == "APP"], ["before", "child", "behind"], "regions")
+    equal([e["name"] for e in events if e["cat"] == "PROCESS"], ["_exit"], "calls of the child, not of the pause")
+
+
+@tests.case
 def flush_leaves_nothing_to_the_live_file(directory):
     out = traced(directory, "all")
     child = [e["pid"] for e in dump(out) if e["name"] == "flushed"]
