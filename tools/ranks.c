@@ -13,7 +13,7 @@ static const char *align_text, *top_text;
 
 static const struct dft_option own_options[] = {
     {"align", 0, "HOW", &align_text, NULL,
-     "clocks (default), first (each rank's first event), none, or an event that ends in all ranks at once"},
+     "clocks (default), first (first events), none, or an event that ends in all at once"},
     {"top", 0, "N", &top_text, NULL, "only the first N lines of each table (default: 10)"},
     {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
     {0},

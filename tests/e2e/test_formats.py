@@ -354,7 +354,7 @@ def calls_lists_the_whole_table(directory):
 @tests.case
 def every_command_has_help_with_an_example(directory):
     overview = dftmerge("--help").out.decode()
-    for command in ("calls", "stat", "ps", "check", "merge", "export", "summary", "dump", "compare"):
+    for command in ("calls", "stat", "ps", "check", "merge", "export", "summary", "dump", "compare", "ranks"):
         true(re.search(rf"^  {command} ", overview, re.M), f"{command} stands in dftmerge --help")
         done = dftmerge(command, "--help")
         equal((done.code, done.err), (0, b""), f"{command} --help")

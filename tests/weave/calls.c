@@ -24,8 +24,8 @@ static void call_linked(void)
     struct mixed all = mixed((struct mixed){3, 0.5f, {1, 2}, "zz"}, 4);
     char buffer[100];
 
-    printf("%d %lld %g %Lg %d\n", narrow(-100, 200, -300, 65000), (long long)wide(-1, 4000000000u, 5000000000, 6000000000), single(1.25f, 8),
-           longest(10), truth(1));
+    printf("%d %lld %g %Lg %d\n", narrow(-100, 200, -300, 65000),
+           (long long)wide(-1, 4000000000u, 5000000000, 6000000000), single(1.25f, 8), longest(10), truth(1));
     nothing();
     printf("%g %g\n", pair.first, pair.second);
     printf("%d %g %g %g %s\n", all.number, all.part, all.pair.first, all.pair.second, all.letters);

@@ -32,9 +32,7 @@ _Bool truth(_Bool a)
     return !a;
 }
 
-void nothing(void)
-{
-}
+void nothing(void) {}
 
 struct pair swap(struct pair pair)
 {
@@ -51,8 +49,8 @@ struct mixed mixed(struct mixed value, int factor)
     return value;
 }
 
-int many(int a, int b, int c, int d, int e, int f, int g, int h, double i, double j, double k, double l, double m, double n, double o,
-         double p, double q, int r)
+int many(int a, int b, int c, int d, int e, int f, int g, int h, double i, double j, double k, double l, double m,
+         double n, double o, double p, double q, int r)
 {
     return a - b + c - d + e - f + g - h + (int)(i - j + k - l + m - n + o - p + q) + r;
 }

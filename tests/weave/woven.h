@@ -23,8 +23,8 @@ _Bool truth(_Bool a);
 void nothing(void);
 struct pair swap(struct pair pair);
 struct mixed mixed(struct mixed value, int factor);
-int many(int a, int b, int c, int d, int e, int f, int g, int h, double i, double j, double k, double l, double m, double n, double o,
-         double p, double q, int r);
+int many(int a, int b, int c, int d, int e, int f, int g, int h, double i, double j, double k, double l, double m,
+         double n, double o, double p, double q, int r);
 int call_back(int (*callback)(int), int n);
 const char *text(const char *text, char *buffer, size_t size);
 int sum(int count, ...);
