@@ -47,6 +47,27 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
     return NULL;
 }
 
+void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
+{
+    struct dft_ring *ring = (struct dft_ring *)(uintptr_t)from;
+    uint32_t words[DFT_OPEN_REGIONS];
+    uint64_t starts[DFT_OPEN_REGIONS];
+
+    for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
+        words[i] = atomic_load_explicit(&ring->region_args[i], memory_order_acquire);
+        starts[i] = dft_region_start(&ring->regions[i]);
+    }
+    memcpy(to, from, DFT_LIVE_PAGE);
+    atomic_thread_fence(memory_order_acquire);
+    for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
+        int same = i < atomic_load_explicit(&ring->depth, memory_order_relaxed) &&
+                   atomic_load_explicit(&ring->region_args[i], memory_order_relaxed) == words[i] &&
+                   dft_region_start(&ring->regions[i]) == starts[i];
+
+        atomic_store_explicit(&to->region_args[i], same ? words[i] : 0, memory_order_relaxed);
+    }
+}
+
 /* A private copy, so that a running owner does not change what was checked, and room for its batches. */
 struct reading {
     struct dft_ring *ring;
@@ -85,7 +106,8 @@ static int reading_init(struct reading *reading, const struct dft_live *live, co
     if (!reading->ring || !take->events || !take->calls || !take->names || !take->args || !take->text || !take->taken ||
         !take->call_of)
         return -ENOMEM;
-    memcpy(reading->ring, ring, dft_ring_bytes(slots));
+    dft_live_copy_head(reading->ring, ring);
+    memcpy(dft_ring_slot(reading->ring, 0), dft_ring_slot(ring, 0), slots * sizeof(struct dft_slot));
     reading->ring->capacity = slots;
     reading->ring->shift = (uint32_t)__builtin_ctz(slots);
     take->clock = &live->clock;

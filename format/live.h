@@ -23,10 +23,11 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     5
+#define DFT_LIVE_VERSION     6
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
+#define DFT_ARGS_BYTES       1024u
 #define DFT_RECORD_SLOTS_MAX 200u
 #define DFT_RUNS             4u
 #define DFT_RUN_CALL_BITS    28u
@@ -133,6 +134,23 @@ static inline uint64_t dft_region_claim(struct dft_open_region *region)
     return start & DFT_REGION_CLAIMED ? 0 : __atomic_load_n(&region->name, __ATOMIC_RELAXED);
 }
 
+/* Which items of a ring's `args` are an open region's, in one word: from | end << 16. They are whole; what lies behind the end is being
+ * put together. DFT_ARGS_CUT in either half: not all were kept, in the upper one of this region's, in the lower one (its owner's affair)
+ * of those around it. */
+#define DFT_ARGS_CUT           0x8000u
+#define DFT_REGION_ARGS_CUT    (DFT_ARGS_CUT << 16)
+#define DFT_REGION_ARGS_HIDDEN 0x40000000u /* they are being moved: the end is then beyond all that there is */
+
+static inline uint32_t dft_region_args_from(uint32_t word)
+{
+    return word & ~DFT_ARGS_CUT & 0xffff;
+}
+
+static inline uint32_t dft_region_args_end(uint32_t word)
+{
+    return (word & ~DFT_REGION_ARGS_CUT) >> 16;
+}
+
 static inline uint64_t dft_region_start(const struct dft_open_region *region)
 {
     return __atomic_load_n(&region->start, __ATOMIC_RELAXED) & ~DFT_REGION_CLAIMED;
@@ -203,6 +221,8 @@ struct dft_ring {
     _Atomic uint32_t paused;                   /* what is recorded here is not kept, but for names */
     uint32_t pad;
     _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
+    _Atomic uint32_t region_args[DFT_OPEN_REGIONS];
+    uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
@@ -278,6 +298,9 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
 
 /* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
 int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why);
+
+/* The head page of a ring whose owner may be running: what it says of arguments of regions is all of one moment. */
+void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);
 
 /* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes something is checked. */
 const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);

@@ -99,6 +99,56 @@ static void add_runs(struct dft_ring *ring, const struct dft_take *take, const s
     }
 }
 
+/* One item. Returns its length, 0: it makes no sense. */
+static uint32_t arg_of_item(const uint8_t *item, uint32_t left, struct dft_arg *arg)
+{
+    uint32_t length = 8;
+
+    if (left < 13 || *item < DFT_ITEM_ARG_INT || *item > DFT_ITEM_ARG_STRING)
+        return 0;
+    memcpy(&arg->key, item + 1, 8);
+    if (*item != DFT_ITEM_ARG_STRING) {
+        if (left < 17)
+            return 0;
+        arg->type = *item == DFT_ITEM_ARG_INT ? DFT_ARG_INT : DFT_ARG_DOUBLE;
+        memcpy(&arg->i, item + 9, 8);
+        return 17;
+    }
+    memcpy(&length, item + 9, 4);
+    if (length > left - 13)
+        return 0;
+    arg->type = DFT_ARG_STRING;
+    arg->s = (struct dft_text){(const char *)item + 13, length};
+    return 13 + length;
+}
+
+/* The arguments that an open region has, for the last event: none when it is another region by now. */
+static void add_args(struct dft_ring *ring, const struct dft_take *take, uint32_t index, uint64_t start,
+                     struct dft_batch *batch)
+{
+    uint32_t word = atomic_load_explicit(&ring->region_args[index], memory_order_acquire);
+    uint32_t from = dft_region_args_from(word), end = dft_region_args_end(word), n;
+
+    if (from > end || end > DFT_ARGS_BYTES)
+        return;
+    memcpy(take->text + from, ring->args + from, end - from); /* those of each region have a place of their own */
+    atomic_thread_fence(memory_order_acquire);
+    if (dft_region_start(&ring->regions[index]) != start ||
+        atomic_load_explicit(&ring->region_args[index], memory_order_relaxed) != word)
+        return;
+    batch->args = take->args;
+    for (; from < end && batch->nargs < take->args_max - DFT_OPEN_REGIONS; from += n, batch->nargs++) {
+        struct dft_arg *arg = &take->args[batch->nargs];
+
+        n = arg_of_item((const uint8_t *)take->text + from, end - from, arg);
+        if (!n)
+            return;
+        arg->event = batch->count - 1;
+    }
+    if (word & DFT_REGION_ARGS_CUT)
+        batch->events[batch->count - 1].bits |= DFT_BIT_CUT;
+}
+
 /* Says what ended the region of the last event: nobody did in the program. */
 static void add_reason(struct dft_take *take, enum dft_ending how, struct dft_batch *batch)
 {
@@ -135,6 +185,7 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
         event->phase = DFT_PHASE_COMPLETE;
         event->bits = 0;
         event->dur_ns = ended->time_ns > event->start_ns ? ended->time_ns - event->start_ns : 0;
+        add_args(ring, take, i, start, batch);
         add_reason(take, (enum dft_ending)ended->how, batch);
         outer = name;
     }
@@ -190,6 +241,7 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct d
         }
         add_open(take, batch, position_of_region(batch, ring->regions[i].name), ring->regions[i].start, region,
                  (uint16_t)i);
+        add_args(ring, take, i, ring->regions[i].start, batch);
         region = ring->regions[i].name;
     }
     if (call > DFT_CALL_NONE && call < DFT_CALL_COUNT) {

@@ -23,10 +23,23 @@ static struct dft_open_region *region_at(struct dft_thread *self, uint32_t index
                                                          : &self->deep[index - DFT_OPEN_REGIONS].region;
 }
 
-static struct dft_region_more *more_of(struct dft_thread *self, uint32_t index)
+static uint64_t *frame_of(struct dft_thread *self, uint32_t index)
 {
-    return __builtin_expect(index < DFT_OPEN_REGIONS, 1) ? &self->more_of[index]
-                                                         : &self->deep[index - DFT_OPEN_REGIONS].more;
+    return __builtin_expect(index < DFT_OPEN_REGIONS, 1) ? &self->frames[index]
+                                                         : &self->deep[index - DFT_OPEN_REGIONS].frame;
+}
+
+static _Atomic uint32_t *args_of(struct dft_thread *self, uint32_t index)
+{
+    return __builtin_expect(index < DFT_OPEN_REGIONS, 1) ? &self->home->region_args[index]
+                                                         : &self->deep[index - DFT_OPEN_REGIONS].args;
+}
+
+_Atomic uint32_t *dft_region_args(struct dft_thread *self)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    return depth == 0 || depth > (self->deep ? MOST : DFT_OPEN_REGIONS) ? NULL : args_of(self, depth - 1);
 }
 
 uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth)
@@ -40,7 +53,7 @@ uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth)
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame)
 {
     const struct dft_open_region region = {name, start};
-    const struct dft_region_more more = {frame, self->args_used};
+    const uint32_t used = self->args_used, args = used | (used & ~DFT_ARGS_CUT) << 16;
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
 
     if (__builtin_expect(depth >= DFT_OPEN_REGIONS, 0) && (depth >= MOST || (!self->deep && !map_deep(self)))) {
@@ -48,11 +61,13 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
         return;
     }
     *region_at(self, depth) = region;
-    *more_of(self, depth) = more;
+    *frame_of(self, depth) = frame;
+    atomic_store_explicit(args_of(self, depth), args, memory_order_relaxed);
     atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     *region_at(self, depth) = region; /* a handler's region may have stood there before the depth was ours */
-    *more_of(self, depth) = more;
+    *frame_of(self, depth) = frame;
+    atomic_store_explicit(args_of(self, depth), args, memory_order_relaxed);
     dft_args_begin(self);
 }
 
@@ -73,11 +88,23 @@ static int leave_region(struct dft_thread *self, uint32_t index)
     return !late || name;
 }
 
+/* The end of the process has the region, and perhaps reads its arguments now: they are not to be others' before it can see that. */
+static void leave_args(struct dft_thread *self, uint32_t index)
+{
+    atomic_store_explicit(args_of(self, index), 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static uint32_t items_from(struct dft_thread *self, uint32_t index)
+{
+    return atomic_load_explicit(args_of(self, index), memory_order_relaxed) & 0xffff;
+}
+
 /* Ends the innermost region, which has this index. */
 static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end, const struct dft_region_data *data)
 {
     const struct dft_open_region region = *region_at(self, index);
-    uint32_t from = more_of(self, index)->args; /* a handler's region may take this index below */
+    uint32_t from = items_from(self, index); /* a handler's region may take this index below */
     struct dft_slot record = {.start = region.start,
                               .call = DFT_CALL_ANNOTATION + DFT_OP_REGION,
                               .file = region.name,
@@ -86,7 +113,9 @@ static void end_innermost(struct dft_thread *self, uint32_t index, uint64_t end,
                               .fd = -1,
                               .depth = (uint16_t)index};
 
-    if (leave_region(self, index) && region.start) {
+    if (!leave_region(self, index)) {
+        leave_args(self, index);
+    } else if (region.start) {
         uint8_t size[9] = {DFT_ITEM_SIZE};
 
         if (data)
@@ -151,7 +180,7 @@ uint64_t dft_region_span(struct dft_thread *self, uint64_t name)
         return 0;
     while (depth > 0 && !is_it(self, depth - 1, name, 1))
         depth--;
-    return depth ? more_of(self, depth - 1)->frame : 0;
+    return depth ? *frame_of(self, depth - 1) : 0;
 }
 
 int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
@@ -161,7 +190,7 @@ int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
 
     if (leave_unknown(self, depth))
         return 0;
-    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 1) && more_of(self, (uint32_t)index)->frame == id))
+    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 1) && *frame_of(self, (uint32_t)index) == id))
         index--;
     return end_from(self, depth, index, dft_ticks(), NULL);
 }
@@ -174,7 +203,7 @@ int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, ui
 
     if (leave_unknown(self, depth))
         return 0;
-    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 0) && more_of(self, (uint32_t)index)->frame >= frame))
+    while (index >= 0 && !(is_it(self, (uint32_t)index, name, 0) && *frame_of(self, (uint32_t)index) >= frame))
         index--;
     return end_from(self, depth, index, end, data);
 }
@@ -191,7 +220,7 @@ int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint6
     if (leave_unknown(self, depth))
         return 0;
     for (int i = (int)depth - 1; i >= 0; i--) {
-        uint64_t at = more_of(self, (uint32_t)i)->frame;
+        uint64_t at = *frame_of(self, (uint32_t)i);
         int fits = at && is_it(self, (uint32_t)i, name, 0);
 
         if (innermost < 0 && fits)
@@ -216,11 +245,30 @@ static void reverse(uint8_t *from, uint8_t *to)
     }
 }
 
+/* While the items of the regions from this index on move by `more` bytes, nobody else may read them. */
+static void hide_args(struct dft_thread *self, uint32_t index, uint32_t depth)
+{
+    for (; index < depth; index++)
+        atomic_fetch_or_explicit(args_of(self, index), DFT_REGION_ARGS_HIDDEN, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void show_args(struct dft_thread *self, uint32_t index, uint32_t depth, uint32_t more)
+{
+    for (; index < depth; index++) {
+        uint32_t word = atomic_load_explicit(args_of(self, index), memory_order_relaxed);
+
+        atomic_store_explicit(args_of(self, index), (word & ~DFT_REGION_ARGS_HIDDEN) + (more | more << 16),
+                              memory_order_release);
+    }
+}
+
 /* The items change places with those of the regions within. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed), index, at;
-    uint32_t more;
+    uint32_t more, word;
+    uint8_t *args = self->home->args;
 
     if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
         return -1;
@@ -230,12 +278,15 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
         ;
     if (!index)
         return -1;
-    at = index < depth ? more_of(self, index)->args & ~DFT_ARGS_CUT : args_from;
-    for (; index < depth; index++)
-        more_of(self, index)->args += more;
-    reverse(self->args + at, self->args + args_from);
-    reverse(self->args + args_from, self->args + args_from + more);
-    reverse(self->args + at, self->args + args_from + more);
+    at = index < depth ? items_from(self, index) & ~DFT_ARGS_CUT : args_from;
+    hide_args(self, index, depth);
+    reverse(args + at, args + args_from);
+    reverse(args + args_from, args + args_from + more);
+    reverse(args + at, args + args_from + more);
+    show_args(self, index, depth, more);
+    word = atomic_load_explicit(args_of(self, index - 1), memory_order_relaxed);
+    if (dft_region_args_end(word) == at)
+        atomic_store_explicit(args_of(self, index - 1), word + (more << 16), memory_order_release);
     return 0;
 }
 
@@ -253,7 +304,7 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
     }
     while (depth > 0) {
         depth--;
-        if (left && !more_of(self, depth)->frame)
+        if (left && !*frame_of(self, depth))
             dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
         dft_annotate_keep_args(self, &why, 1);
         end_innermost(self, depth, end, NULL);

@@ -225,6 +225,8 @@ void dft_thread_renew(struct dft_thread *thread)
     if (!ring)
         return;
     memcpy(ring->regions, old->regions, sizeof ring->regions);
+    memcpy(ring->region_args, old->region_args, sizeof ring->region_args);
+    memcpy(ring->args, old->args, sizeof ring->args);
     atomic_store_explicit(&ring->depth, depth, memory_order_release);
     if (dft_run_move_all(thread, ring))
         return;

@@ -21,7 +21,6 @@
 #define DFT_SENT_NAMES   256u
 #define DFT_DIRS         8u
 #define DFT_DIR_TEXT     456u
-#define DFT_ARGS_BYTES   1024u
 #define DFT_FIRST_SLOTS  256u
 #define DFT_THREAD_RINGS 16u
 #define DFT_DEEP_REGIONS 65400u /* beyond those in the live file; the depth of an event has 16 bits */
@@ -35,17 +34,11 @@ struct dft_dir {
     char text[DFT_DIR_TEXT];
 };
 
-/* What an open region has besides what stands in the live file. */
-#define DFT_ARGS_CUT 0x8000u
-
-struct dft_region_more {
-    uint64_t frame; /* annotate.h */
-    uint32_t args;  /* args_used when it began */
-};
-
+/* An open region that does not stand in the live file. */
 struct dft_deep_region {
     struct dft_open_region region;
-    struct dft_region_more more;
+    uint64_t frame;
+    _Atomic uint32_t args;
 };
 
 struct dft_thread {
@@ -69,10 +62,9 @@ struct dft_thread {
     struct dft_deep_region *deep;      /* DFT_DEEP_REGIONS; NULL until they are needed */
     uintptr_t capturing;               /* the frame of a capture of its call stack that is under way */
     struct dft_stack_room *stack_room; /* NULL: not needed so far (stack.c) */
-    uint16_t args_used;                /* bytes; and DFT_ARGS_CUT: not all of the innermost record's were kept */
-    struct dft_region_more more_of[DFT_OPEN_REGIONS];
-    uint64_t sent[DFT_SENT_NAMES]; /* ids whose text this stream has carried; by the lowest bits */
-    uint8_t args[DFT_ARGS_BYTES];  /* items of the open regions */
+    uint16_t args_used; /* bytes of `home`'s; and DFT_ARGS_CUT: not all of the innermost record's were kept */
+    uint64_t frames[DFT_OPEN_REGIONS]; /* of the open regions: annotate.h */
+    uint64_t sent[DFT_SENT_NAMES];     /* ids whose text this stream has carried; by the lowest bits */
     uint64_t run_keys[DFT_RUNS],
         run_words[DFT_RUNS]; /* of the runs in `home`: stream and call, the descriptor's word */
     uint32_t runs_open;

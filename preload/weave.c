@@ -82,7 +82,7 @@ static int64_t number_at(enum dft_weave_kind kind, const void *at)
 
 static void keep(struct dft_thread *self, struct dftrace_arg arg)
 {
-    dft_annotate_keep_args(self, &arg, 1);
+    dft_region_keep_args(self, &arg, 1);
 }
 
 /* The program's text, unless it cannot be read: looked at page by page, up to where annotations would cut it. */

@@ -38,10 +38,12 @@ static void copy(char *to, const char *from, size_t bytes)
     size_t at = 0;
 
     for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot))
-        if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC) {
+        if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC ||
+            bytes - at < DFT_LIVE_PAGE) {
             copy_slot((struct dft_slot *)(void *)(to + at), (const struct dft_slot *)(const void *)(from + at));
         } else {
-            memcpy(to + at, from + at, DFT_LIVE_PAGE < bytes - at ? DFT_LIVE_PAGE : bytes - at);
+            dft_live_copy_head((struct dft_ring *)(void *)(to + at),
+                               (const struct dft_ring *)(const void *)(from + at));
             at += DFT_LIVE_PAGE - sizeof(struct dft_slot);
         }
     memcpy(to + at, from + at, bytes - at);

@@ -33,7 +33,7 @@ def read(path):
 def kind_of(event):
     """The slot that made it and its kind; None for what is not counted."""
     if event["cat"] == "ends":
-        what, number = event["name"].split()
+        what, _, number = event["name"].partition(" ")
         return (int(number), what) if what == "region" or what == "outer" else None
     number, dot, letter = os.path.basename(event.get("file", "")).partition(".")
     kind = NAMES.get(letter, {}).get(event["name"]) if dot and number.isdigit() else None
@@ -51,11 +51,14 @@ class Found:
         self.offsets = collections.Counter()
         self.writers = set()
         self.outer = []
+        self.strange = []
 
     def add(self, kind, event):
         if kind == "outer":
             self.outer.append(event)
             return
+        if kind == "region" and set(event.get("args", {})) - {"at", "ended_by"}:
+            self.strange.append(event["args"])
         if event.get("open") or event.get("phase"):  # in flight; a request whose end nobody saw
             return
         self.calls[kind] += event.get("calls", 1)
@@ -88,14 +91,18 @@ def differences(slots, events, clean):
             wrong.append(f"slot {slot.number}: twice: {twice[:5]}")
         if mine.writers - {(slot.pid, slot.tid)}:
             wrong.append(f"slot {slot.number}: recorded as {mine.writers}, made by {slot.pid}/{slot.tid}")
+        if mine.strange:
+            wrong.append(f"slot {slot.number}: arguments of regions: {mine.strange[:5]}")
         closed = [e for e in mine.outer if not e.get("open")]
         if slot.open is None:
             continue
         if not slot.open <= len(mine.outer) <= 1 or (clean and slot.open and not closed):
             wrong.append(f"slot {slot.number}: {len(mine.outer)} outer regions found, {len(closed)} ended")
         for event in mine.outer:
-            given = event.get("args", {})
-            known = given.get("slot", slot.number)
-            if (slot.open and not event.get("open") and "ended_by" not in given) or known != slot.number:
+            given = dict(event.get("args", {}))
+            by = given.pop("ended_by", None)
+            whole = {"slot": slot.number, "given": slot.number + 0.5, "name": f"outer {slot.number}"}
+            if slot.open and not event.get("open") and not by or any(whole.get(key) != given[key] for key in given) or \
+                    (given != whole and (slot.open or not event.get("open"))):
                 wrong.append(f"slot {slot.number}: outer region with {given}")
     return wrong

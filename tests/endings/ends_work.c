@@ -68,6 +68,24 @@ static int open_file(uint32_t number, char kind, int flags)
     return fd;
 }
 
+/* Of several kinds, before and behind those of a region that has ended again, and one from within it. */
+static void give_arguments(struct ends_worker *worker)
+{
+    const struct dftrace_api *api = dftrace_get();
+    struct dftrace_site outer = {"ends", worker->outer, 0};
+    const struct dftrace_arg given = dftrace_double("given", worker->number + 0.5);
+    const struct dftrace_arg point = dftrace_int("of the point", 1);
+
+    DFTRACE_ARG_INT("slot", worker->number);
+    dftrace_region_begin("ends", "within");
+    DFTRACE_ARG_STRING("inner", "not the outer one's");
+    if (api)
+        api->arg_of(&outer, &given);
+    DFTRACE_INSTANT_ARGS("point", &point, 1);
+    dftrace_region_end("ends", "within");
+    DFTRACE_ARG_STRING("name", worker->outer);
+}
+
 void ends_begin(struct ends_worker *worker, uint64_t calls)
 {
     char name[32];
@@ -92,7 +110,7 @@ void ends_begin(struct ends_worker *worker, uint64_t calls)
     snprintf(worker->outer, sizeof worker->outer, "outer %u", worker->number);
     worker->site = (struct dftrace_site){"ends", worker->region, 0};
     dftrace_region_begin("ends", worker->outer);
-    DFTRACE_ARG_INT("slot", worker->number);
+    give_arguments(worker);
     atomic_fetch_add(&worker->slot->open, 1);
 }
 
@@ -123,13 +141,16 @@ static void use_mapping(struct ends_worker *worker)
 
 static void one_region(struct ends_worker *worker, off_t at)
 {
+    const struct dftrace_arg point = dftrace_string("of the point", "where items of regions are put together");
     const struct dftrace_api *api = dftrace_get();
 
     if (!api)
         return;
     atomic_fetch_add(&worker->slot->started[ENDS_REGION], 1);
     api->region_begin(&worker->site);
+    api->arg_int("at", at);
     COUNTED(worker->slot, ENDS_READ, ends_need(pread(worker->data, worker->buffer, 8, at) == 8, "pread"));
+    DFTRACE_INSTANT_ARGS("point", &point, 1);
     api->region_end(&worker->site);
     atomic_fetch_add(&worker->slot->returned[ENDS_REGION], 1);
 }
