@@ -10,18 +10,20 @@ static inline int dft_region_begin_quick(struct dft_thread *self, uint64_t name)
 {
     struct dft_ring *home = self->home;
     uint32_t depth = atomic_load_explicit(&home->depth, memory_order_relaxed);
-    const struct dft_region_more more = {0, self->args_used};
+    const uint32_t used = self->args_used, args = used | used << 16;
     struct dft_open_region region = {name, 0};
 
-    if (__builtin_expect(depth >= DFT_OPEN_REGIONS, 0))
+    if (__builtin_expect(depth >= DFT_OPEN_REGIONS || used & DFT_ARGS_CUT, 0))
         return 0;
     region.start = dft_ticks();
     home->regions[depth] = region;
-    self->more_of[depth] = more;
+    self->frames[depth] = 0;
+    atomic_store_explicit(&home->region_args[depth], args, memory_order_relaxed);
     atomic_store_explicit(&home->depth, depth + 1, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     home->regions[depth] = region; /* a handler's region may have stood there before the depth was ours */
-    self->more_of[depth] = more;
+    self->frames[depth] = 0;
+    atomic_store_explicit(&home->region_args[depth], args, memory_order_relaxed);
     return 1;
 }
 
@@ -37,7 +39,9 @@ static inline int dft_region_end_quick(struct dft_thread *self, uint64_t name, u
     region = home->regions[index];
     duration = dft_ticks_between(region.start, end);
     if (__builtin_expect(region.name != name || !region.start || duration >> 32 ||
-                             self->more_of[index].args != self->args_used || *(volatile int *)&dft_late,
+                             atomic_load_explicit(&home->region_args[index], memory_order_relaxed) !=
+                                 self->args_used * 0x10001u ||
+                             *(volatile int *)&dft_late,
                          0))
         return 0;
     {
