@@ -119,6 +119,22 @@ static int reading_init(struct reading *reading, const struct dft_live *live, co
     return 0;
 }
 
+/* Those of a process that came to its end are records. */
+static int give_requests(struct reading *reading, const struct dft_live *live, const struct dft_live_reader *reader)
+{
+    struct dft_batch batch;
+    int result = 0;
+
+    if (atomic_load(&((struct dft_live *)(uintptr_t)live)->state) != DFT_LIVE_RUNNING)
+        return 0;
+    do {
+        dft_requests_batch(reading->ring, &reading->take, &batch);
+        if (batch.count)
+            result = reader->give(reader->context, &batch);
+    } while (!result && batch.count);
+    return result;
+}
+
 int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader)
 {
     struct reading reading;
@@ -130,6 +146,10 @@ int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, s
 
     if (result)
         goto out;
+    if (atomic_load(&reading.ring->requests)) {
+        result = give_requests(&reading, live, reader);
+        goto out;
+    }
     head = atomic_load(&reading.ring->head);
     sequence = head > reading.ring->capacity ? head - reading.ring->capacity : 0;
     if (sequence < reading.ring->base)

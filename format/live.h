@@ -219,13 +219,16 @@ struct dft_ring {
     _Atomic uint64_t misuse[DFT_MISUSE_LAST + 1];
     _Atomic uint64_t spans_begun, spans_ended; /* by this thread: their sums over threads tell how many are open */
     _Atomic uint32_t paused;                   /* what is recorded here is not kept, but for names */
-    uint32_t pad;
+    _Atomic uint32_t requests;                 /* 1: its slots are requests, see below */
     _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
     _Atomic uint32_t region_args[DFT_OPEN_REGIONS];
     uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
+/* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that are outstanding. Of each there are the
+ * call, start, size, offset, file, fd, region, depth and bits, its id as the result, its thread as the duration and the size beyond 32 bits as the errno; the marker is
+ * id << 2 | DFT_SLOT_VALID. */
 static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64_t sequence)
 {
     return (struct dft_slot *)((char *)(uintptr_t)ring + DFT_LIVE_PAGE) + (sequence & (ring->capacity - 1));
@@ -321,6 +324,8 @@ void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const st
                           const struct dft_ended *ended, struct dft_batch *batch);
 /* Off line, on a copy: regions that were claimed by whoever ended the process, and whose events did not get into a block, are open. */
 void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader);
+/* The outstanding requests of one thread in a ring of requests, which are taken out of it: it is a copy. Empty when there are no more. */
+void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
 /* The regions that are open, from the outermost, then the call in flight: what is not known to have ended. */
 void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
 

@@ -219,6 +219,29 @@ void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const st
     batch->last = batch->first + batch->count - 1;
 }
 
+void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch)
+{
+    *batch = (struct dft_batch){
+        .key = take->key, .stream = ring->stream, .first = 1, .events = take->events, .calls = take->calls};
+    for (uint32_t i = 0; i < ring->capacity && batch->count < take->events_max; i++) {
+        struct dft_slot *slot = dft_ring_slot(ring, i);
+        struct dft_event *event = &batch->events[batch->count];
+
+        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || slot->call == DFT_CALL_NONE ||
+            slot->call >= DFT_CALL_COUNT || (batch->count && slot->duration != batch->tid))
+            continue;
+        batch->tid = slot->duration;
+        add_open(take, batch, position_of_call(batch, slot->call), slot->start, slot->region, slot->depth);
+        event->file = slot->file;
+        event->fd = slot->fd;
+        event->size = slot->size | (uint64_t)slot->err << 32;
+        event->offset = slot->offset;
+        event->id = (uint64_t)slot->result;
+        event->bits |= slot->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
+        atomic_store(&slot->marker, DFT_SLOT_FREE);
+    }
+}
+
 /* What was open when the copy was made: the regions from the outermost, then the call. */
 void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch)
 {

@@ -248,7 +248,7 @@ void dft_process_forked(void)
     dft_process_untold();
     dft_context_forked();
     dft_fdtable_forked();
-    dft_outstanding_forget();
+    dft_requests_forked();
     dft_unsent_forked();
     dft_function_forget();
     dft_weave_forked();

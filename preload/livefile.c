@@ -284,6 +284,18 @@ int dft_livefile_ring_again(struct dft_ring *ring)
     return 0;
 }
 
+void dft_livefile_ring_detach(struct dft_ring *ring)
+{
+    uint32_t capacity = ring->capacity, shift = ring->shift;
+    long at = DFT_SYS(mmap, ring, dft_ring_bytes(capacity), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+    if (at == (long)ring) {
+        ring->capacity = capacity;
+        ring->shift = shift;
+    }
+}
+
 void dft_livefile_remove(void)
 {
     if (dft_livefile_path[0])

@@ -24,6 +24,9 @@ extern uint32_t dft_livefile_number;
 void dft_livefile_ring_idle(struct dft_ring *ring);
 int dft_livefile_ring_again(struct dft_ring *ring);
 
+/* In a forked child. Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
+void dft_livefile_ring_detach(struct dft_ring *ring);
+
 /* Room for so many bytes of rings more that will outlive the process? dft_process_lock held. Yes, where none of them does. */
 int dft_livefile_has_room(size_t bytes);
 

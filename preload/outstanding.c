@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "live.h"
+
 #define BUCKETS DFT_OUTSTANDING_BUCKETS
 #define PLACES  DFT_OUTSTANDING_PLACES
 
@@ -20,6 +22,44 @@ enum state { FREE = 0, BUSY = 1, READY = 2 };
 static _Atomic uint64_t words[DFT_OUTSTANDING_MOST] __attribute__((aligned(64)));
 static _Atomic uint64_t requests[DFT_OUTSTANDING_MOST][REQUEST_WORDS];
 static _Atomic uint64_t numbers; /* 0: nothing was ever put in */
+
+static _Atomic(struct dft_slot *) shown; /* NULL: nowhere */
+
+void dft_outstanding_show_in(struct dft_slot *slots)
+{
+    atomic_store_explicit(&shown, slots, memory_order_release);
+}
+
+/* The place is the caller's alone. */
+static void show(uint32_t place, const struct dft_request *request)
+{
+    struct dft_slot *slots = atomic_load_explicit(&shown, memory_order_acquire), *slot = slots + place;
+
+    if (!slots)
+        return;
+    slot->size = (uint32_t)request->size;
+    slot->err = (uint16_t)(request->size >> 32);
+    slot->start = request->start;
+    slot->duration = request->tid;
+    slot->call = request->call;
+    slot->bits = request->bits;
+    slot->slots = 1;
+    slot->file = request->file;
+    slot->result = (int64_t)request->number;
+    slot->offset = request->offset;
+    slot->region = request->region;
+    slot->fd = request->fd;
+    slot->depth = request->depth;
+    atomic_store_explicit(&slot->marker, (uint32_t)request->number << 2 | DFT_SLOT_VALID, memory_order_release);
+}
+
+static void hide(uint32_t place)
+{
+    struct dft_slot *slots = atomic_load_explicit(&shown, memory_order_acquire);
+
+    if (slots)
+        atomic_store_explicit(&slots[place].marker, DFT_SLOT_FREE, memory_order_relaxed);
+}
 
 static uint32_t hash_of(const struct dft_request_key *key)
 {
@@ -47,7 +87,7 @@ static uint32_t count_free(uint32_t first)
     return n;
 }
 
-static int fill(uint32_t first, uint32_t hash, const uint64_t *from)
+static int fill(uint32_t first, uint32_t hash, const struct dft_request *request, const uint64_t *from)
 {
     const uint64_t word = (uint64_t)hash << 32 | ((from[KEY_WORDS] << 2) & UINT32_MAX) | READY;
 
@@ -60,6 +100,7 @@ static int fill(uint32_t first, uint32_t hash, const uint64_t *from)
             continue;
         for (uint32_t k = 0; k < REQUEST_WORDS; k++)
             atomic_store_explicit(&requests[i][k], from[k], memory_order_relaxed);
+        show(i, request);
         atomic_store_explicit(&words[i], word, memory_order_release);
         return 1;
     }
@@ -76,7 +117,7 @@ int dft_outstanding_put(struct dft_request *request)
     memcpy(from, request, sizeof from);
     buckets_of(hash, first);
     emptier = count_free(first[1]) > count_free(first[0]);
-    return fill(first[emptier], hash, from) || fill(first[!emptier], hash, from) ? 0 : -ENOSPC;
+    return fill(first[emptier], hash, request, from) || fill(first[!emptier], hash, request, from) ? 0 : -ENOSPC;
 }
 
 /* The number of the request at a place if it is of this key, else 0. The word was READY. */
@@ -125,6 +166,7 @@ int dft_outstanding_take(struct dft_request_at at, struct dft_request *request)
         return 0;
     for (uint32_t k = 0; k < REQUEST_WORDS; k++)
         to[k] = atomic_load_explicit(&requests[at.place][k], memory_order_relaxed);
+    hide(at.place);
     atomic_store_explicit(&words[at.place], FREE, memory_order_release);
     memcpy(request, to, sizeof *request);
     return 1;
@@ -174,6 +216,7 @@ int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, 
 
 void dft_outstanding_forget(void)
 {
+    dft_outstanding_show_in(NULL);
     if (!atomic_load_explicit(&numbers, memory_order_relaxed))
         return;
     for (uint32_t i = 0; i < DFT_OUTSTANDING_MOST; i++)

@@ -35,6 +35,7 @@ struct dft_request {
     uint16_t call, depth;
     uint8_t bits;
     uint8_t pad[3];
+    uint32_t tid, pad2;
 };
 _Static_assert(sizeof(struct dft_request) % 8 == 0, "moved in words");
 
@@ -59,7 +60,10 @@ int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, 
 int dft_outstanding_read_next(uint32_t *place, struct dft_request *request);
 /* The highest number given so far. */
 uint64_t dft_outstanding_last(void);
-/* Empties the table. */
+/* From now on requests that are put in are shown in these slots, DFT_OUTSTANDING_MOST of them, for whoever reads the live file. */
+struct dft_slot;
+void dft_outstanding_show_in(struct dft_slot *slots);
+/* Empties the table; nothing is shown any more. */
 void dft_outstanding_forget(void);
 
 #endif

@@ -3,11 +3,59 @@
 
 #include <string.h>
 
+#include "lifecycle.h"
+#include "livefile.h"
+#include "process.h"
+#include "sandbox.h"
+
 int dft_requests_on(void)
 {
     if (!(dft_on & DFT_ON_POSIX) || dft_in_vfork_child())
         return 0;
     return *dft_generation || dft_thread_get() != NULL;
+}
+
+static struct dft_ring *shown;
+static uint32_t shown_in; /* atomic: dft_livefile_number */
+
+/* Room in the live file for those that are outstanding, so that a killed process's are known. dft_process_lock held. */
+static void show_in_livefile(void)
+{
+    if (!dft_livefile_path[0])
+        return;
+    if (!dft_livefile_has_room(dft_ring_bytes(DFT_OUTSTANDING_MOST))) {
+        dft_process_note(DFT_NOTE_PLAIN_RINGS);
+        return;
+    }
+    shown = dft_livefile_ring(DFT_OUTSTANDING_MOST, 0, 0);
+    if (!shown)
+        return;
+    atomic_store(&shown->requests, 1);
+    dft_outstanding_show_in(dft_ring_slot(shown, 0));
+}
+
+static __attribute__((noinline)) void show_from_now_on(void)
+{
+    struct dft_signals before;
+
+    if (dft_is_sandboxed() || dft_late)
+        return;
+    before = dft_signals_block();
+    dft_spin_lock(&dft_process_lock);
+    if (shown_in != dft_livefile_number)
+        show_in_livefile();
+    __atomic_store_n(&shown_in, dft_livefile_number, __ATOMIC_RELEASE);
+    dft_spin_unlock(&dft_process_lock);
+    dft_signals_restore(before);
+}
+
+void dft_requests_forked(void)
+{
+    if (shown)
+        dft_livefile_ring_detach(shown);
+    shown = NULL;
+    shown_in = 0;
+    dft_outstanding_forget();
 }
 
 static int moves_bytes(enum dft_op op)
@@ -42,6 +90,9 @@ int dft_request_begin(struct dft_request *request, enum dft_call_number call, en
     if (moves_bytes(op)) /* in the order in which the program asks, not in that of completion */
         request->bits = dft_access_bits(probe.open, request->offset, (int64_t)args->size);
     request->region = dft_region_innermost(self, &request->depth);
+    request->tid = self->home->tid;
+    if (__builtin_expect(__atomic_load_n(&shown_in, __ATOMIC_ACQUIRE) != dft_livefile_number, 0))
+        show_from_now_on();
     return 1;
 }
 

@@ -27,4 +27,7 @@ void dft_requests_give_up(uint64_t context, uint64_t last);
  * the exec failed), it is recorded as ever, under the same id. */
 void dft_requests_end(void);
 
+/* In a forked child, alone: requests belong to the parent. */
+void dft_requests_forked(void);
+
 #endif

@@ -234,25 +234,12 @@ void dft_thread_renew(struct dft_thread *thread)
     set_ring(thread, ring);
 }
 
-/* Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
-static void detach(struct dft_ring *ring)
-{
-    uint32_t capacity = ring->capacity, shift = ring->shift;
-    long at = DFT_SYS(mmap, ring, dft_ring_bytes(capacity), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-
-    if (at == (long)ring) {
-        ring->capacity = capacity;
-        ring->shift = shift;
-    }
-}
-
 void dft_thread_forget_all(void)
 {
     struct dft_thread *self = dft_self;
 
     for (uint32_t i = 0; self && i < self->nrings; i++)
-        detach(self->rings[i]);
+        dft_livefile_ring_detach(self->rings[i]);
     inherited_pauses = self ? self->pauses : 0;
     dft_self = NULL;
     dft_threads = NULL;

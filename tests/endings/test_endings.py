@@ -270,5 +270,44 @@ def read_while_it_runs(directory):
              f"summary after kill -9: {summary}")
 
 
+def outstanding(directory):
+    """What is known of requests: those in flight, and those that have ended, as (size, offset)."""
+    done = dftmerge("dump", "--json", directory / "out")
+    equal(done.code, 0, f"dump: {done.err}")
+    requests = [e for e in map(json.loads, done.out.decode().splitlines()) if e["name"] == "aio_write"]
+    return ([e for e in requests if e.get("open")], sorted((e["size"], e["offset"]) for e in requests if not e.get("open")))
+
+
+def wanted(rest):
+    return sorted((number + 1, number * 1000 + i * 10) for number in range(3) for i in range(40) if i % 2 == rest)
+
+
+@tests.case
+def requests_outstanding_at_a_kill(directory):
+    """While it runs and when it was killed: each request of which the program had not asked for the result is in flight, once."""
+    (directory / "work").mkdir()
+    run_checked(["gcc", "-O1", "-g", f"-I{ROOT / 'include'}", "-o", directory / "requests", HERE / "requests.c", "-lpthread"])
+    with subprocess.Popen([directory / "requests"], cwd=directory / "work", env=settings(directory), stdout=subprocess.PIPE,
+                          start_new_session=True) as process:
+        try:
+            equal(process.stdout.readline(), b"ready\n", "the program's word")
+            running = outstanding(directory)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=SECONDS)
+    for when, (flying, ended) in (("while it runs", running), ("killed", outstanding(directory))):
+        equal(ended, wanted(1), f"requests that have ended, {when}")
+        equal(sorted((e["size"], e["offset"]) for e in flying), wanted(0), f"requests in flight, {when}")
+        equal({(e["pid"], e["file"], e.get("region", "").rpartition(":")[2]) for e in flying},
+              {(process.pid, str(directory / "work" / "file"), "submitting")}, f"where they are, {when}")
+        equal(len({e["tid"] for e in flying}), 3, f"threads, {when}")
+        equal(len({e["id"] for e in flying}), 60, f"ids, {when}")
+    flights = [f for p in processes(directory) for f in p["in_flight"] if f["name"] == "aio_write"]
+    equal(len(flights), 60, "in flight, says ps")
+    killed = outstanding(directory)
+    dftmerge("check", "--recover", directory / "out")
+    equal((live_files(directory / "out"), outstanding(directory)), ([], killed), "after check --recover")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())
