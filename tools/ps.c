@@ -1,167 +1,22 @@
 /* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm.h"
 #include "command.h"
 #include "end.h"
+#include "ps_flights.h"
 #include "ps_tree.h"
 #include "write_jobs.h"
 #include "write_json.h"
 #include "write_text.h"
 
-/* A call or region that was in flight when its process ended. */
-struct flight {
-    uint32_t process, tid;
-    uint64_t call, file, start_ns;
-    int32_t fd;
-};
-
 struct ps {
     struct dft_source *source;
     struct dft_ps_tree tree;
-    pthread_mutex_t lock;
-    struct flight *flights;
-    size_t nflights, room;
+    struct dft_ps_flights flights;
 };
-
-/* --- what was in flight ------------------------------------------------------------------------------------------- */
-
-static int in_flight(void *context, const struct dft_source_process *process, const struct dft_block *block)
-{
-    (void)context;
-    (void)process;
-    return block->type == DFT_BLOCK_EVENTS && block->first > block->last && block->state == DFT_BLOCK_USED;
-}
-
-static int add_flights(void *context, unsigned worker, const struct dft_source_process *process,
-                       const struct dft_block *block, struct dft_batch *batch)
-{
-    struct ps *ps = context;
-    int error = 0;
-
-    (void)worker;
-    (void)block;
-    pthread_mutex_lock(&ps->lock);
-    for (uint32_t i = 0; i < batch->count && !error; i++) {
-        const struct dft_event *event = &batch->events[i];
-
-        if (ps->nflights == ps->room) {
-            size_t room = ps->room ? 2 * ps->room : 64;
-            struct flight *more = reallocarray(ps->flights, room, sizeof(*more));
-
-            if (!more) {
-                error = -ENOMEM;
-                break;
-            }
-            ps->flights = more;
-            ps->room = room;
-        }
-        ps->flights[ps->nflights++] = (struct flight){.process = process->number,
-                                                      .tid = batch->tid,
-                                                      .call = batch->calls[event->call].id,
-                                                      .file = event->file,
-                                                      .start_ns = event->start_ns,
-                                                      .fd = event->fd};
-    }
-    pthread_mutex_unlock(&ps->lock);
-    return error;
-}
-
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_process(const void *a, const void *b)
-{
-    const struct flight *x = a, *y = b;
-    int order = compare(x->process, y->process);
-
-    if (!order)
-        order = compare(x->tid, y->tid);
-    if (!order)
-        order = compare(x->start_ns, y->start_ns);
-    return order ? order : compare(x->call, y->call);
-}
-
-static int take_flights(void *context, unsigned rank, const void *bytes, size_t length)
-{
-    struct ps *ps = context;
-    size_t more = length / sizeof(*ps->flights);
-    struct flight *flights;
-
-    if (rank == dft_comm_rank())
-        return 0;
-    flights = reallocarray(ps->flights, ps->nflights + more + 1, sizeof(*flights));
-    if (!flights)
-        return -ENOMEM;
-    ps->flights = flights;
-    if (more)
-        memcpy(flights + ps->nflights, bytes, length);
-    ps->nflights += more;
-    ps->room = ps->nflights + 1;
-    return 0;
-}
-
-/* Those that other ranks read. */
-static int share_flights(struct ps *ps)
-{
-    size_t own = ps->nflights;
-    struct flight *copy = malloc((own + 1) * sizeof(*copy));
-    int error = dft_comm_agree(copy ? 0 : -ENOMEM);
-
-    if (!error && own)
-        memcpy(copy, ps->flights, own * sizeof(*copy));
-    if (!error)
-        error = dft_comm_exchange(copy, own * sizeof(*copy), take_flights, ps);
-    free(copy);
-    return error;
-}
-
-static int fetch_flights(struct ps *ps)
-{
-    uint64_t *ids;
-    size_t n = 0;
-    int error =
-        dft_source_visit(ps->source, &(struct dft_visit){.context = ps, .select = in_flight, .events = add_flights});
-
-    if (!error)
-        error = share_flights(ps);
-    if (error || !ps->nflights)
-        return error;
-    qsort(ps->flights, ps->nflights, sizeof(*ps->flights), by_process);
-    ids = calloc(ps->nflights, 2 * sizeof(*ids));
-    if (!ids)
-        return -ENOMEM;
-    for (size_t i = 0; i < ps->nflights; i++) {
-        ids[n++] = ps->flights[i].call;
-        if (ps->flights[i].file)
-            ids[n++] = ps->flights[i].file;
-    }
-    error = dft_source_names(ps->source, ids, n);
-    free(ids);
-    return error;
-}
-
-/* The first of a process; those of one process stand together. */
-static size_t flights_of(const struct ps *ps, uint32_t process)
-{
-    size_t low = 0, high = ps->nflights;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (ps->flights[middle].process < process)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* --- output ------------------------------------------------------------------------------------------------------- */
 
@@ -211,8 +66,9 @@ static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t pr
     char room[18];
 
     dft_json_array(json, "in_flight");
-    for (size_t i = flights_of(ps, process); i < ps->nflights && ps->flights[i].process == process; i++) {
-        const struct flight *flight = &ps->flights[i];
+    for (size_t i = dft_ps_flights_of(&ps->flights, process);
+         i < ps->flights.count && ps->flights.list[i].process == process; i++) {
+        const struct dft_ps_flight *flight = &ps->flights.list[i];
 
         dft_names_call(names, flight->call, &category, &name, room);
         dft_json_object(json, NULL);
@@ -339,8 +195,9 @@ static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin
     struct dft_text category, name;
     char room[18];
 
-    for (size_t i = flights_of(ps, process); i < ps->nflights && ps->flights[i].process == process; i++) {
-        const struct flight *flight = &ps->flights[i];
+    for (size_t i = dft_ps_flights_of(&ps->flights, process);
+         i < ps->flights.count && ps->flights.list[i].process == process; i++) {
+        const struct dft_ps_flight *flight = &ps->flights.list[i];
 
         dft_names_call(names, flight->call, &category, &name, room);
         printf("%10s in flight since %+.6f s in thread %u: ", "", (double)(int64_t)(flight->start_ns - origin_ns) / 1e9,
@@ -399,7 +256,7 @@ static void print_text(const struct ps *ps)
 static int run(int argc, char **argv)
 {
     struct dft_options options;
-    struct ps ps = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct ps ps = {.flights.lock = PTHREAD_MUTEX_INITIALIZER};
     int code;
 
     if (dft_options_parse(&options, &dft_command_ps, NULL, argc, argv, &code))
@@ -407,7 +264,8 @@ static int run(int argc, char **argv)
     if (dft_command_begin(&options, &ps.source, &code))
         return code;
     code = DFT_EXIT_BAD;
-    if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 && fetch_flights(&ps) == 0) {
+    if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 &&
+        dft_ps_flights_fetch(&ps.flights, ps.source) == 0) {
         if (options.json)
             print_json(&ps);
         else
@@ -415,7 +273,7 @@ static int run(int argc, char **argv)
         code = DFT_EXIT_OK;
     }
     dft_ps_tree_free(&ps.tree);
-    free(ps.flights);
+    dft_ps_flights_free(&ps.flights);
     return dft_command_end(&options, ps.source, code);
 }
 

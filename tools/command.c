@@ -1,0 +1,91 @@
+/* What commands begin and end with: the source, what there is to say of it, the exit code. */
+#include "command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(struct dft_options *options, struct dft_source *source, int *code, int rc)
+{
+    if (source)
+        dft_source_report(source);
+    if (rc)
+        fprintf(stderr, "dftmerge: %s\n", strerror(-rc));
+    dft_source_close(source);
+    dft_options_fini(options);
+    *code = DFT_EXIT_BAD;
+    return 1;
+}
+
+int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source)
+{
+    int rc;
+
+    if (!strcmp(how, "none")) {
+        *clocks = (struct dft_clocks){.kind = DFT_CLOCKS_NONE};
+        return 0;
+    }
+    rc = strcmp(how, "clocks") ? dft_clocks_by_event(clocks, source, how) : dft_clocks_by_anchors(clocks, source);
+    if (rc == -ENOENT)
+        dft_source_note(source, 1, "--align %s: no event of this name ends in two ranks or more: times are as recorded",
+                        how);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+/* Before anything asks for times. What was done is always said. */
+static int align(struct dft_options *options, struct dft_source *source)
+{
+    char *text;
+    int rc = dft_command_clocks(options->align, &options->clocks, source);
+
+    if (rc)
+        return rc;
+    text = dft_clocks_text(&options->clocks);
+    if (!text)
+        return -ENOMEM;
+    dft_source_note(source, 0, "%s", text);
+    free(text);
+    dft_source_align(source, &options->clocks);
+    return 0;
+}
+
+int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code)
+{
+    uint32_t files, processes;
+    int rc = dft_source_open(source, &options->source);
+
+    if (rc)
+        return fail(options, NULL, code, rc);
+    dft_source_files(*source, &files);
+    dft_source_processes(*source, &processes);
+    if (!processes) {
+        if (!files)
+            fprintf(
+                stderr,
+                "dftmerge: no trace found. Traces are files named *.dft (or DFTracer's *.pfw and *.pfw.gz); a program "
+                "writes them when it runs with\n"
+                "dftmerge: LD_PRELOAD=libdftrace.so DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n");
+        else
+            fprintf(stderr, "dftmerge: nothing in the %u file%s found could be used\n", files, files == 1 ? "" : "s");
+        return fail(options, *source, code, 0);
+    }
+    rc = options->align ? align(options, *source) : 0;
+    if (!rc)
+        rc = dft_filter_begin(&options->filter, *source);
+    return rc ? fail(options, *source, code, rc) : 0;
+}
+
+int dft_command_end(struct dft_options *options, struct dft_source *source, int code)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "dftmerge: standard output: %s\n", strerror(errno));
+        code = code ? code : DFT_EXIT_BAD;
+    }
+    dft_source_report(source);
+    if (!code && dft_source_status(source))
+        code = DFT_EXIT_BAD;
+    dft_source_close(source);
+    dft_options_fini(options);
+    return code;
+}
