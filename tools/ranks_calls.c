@@ -73,11 +73,48 @@ static int order_calls(struct dft_ranks_job *job)
     return 0;
 }
 
+static int by_call(const void *left, const void *right)
+{
+    uint64_t a = ((const struct dft_rank_call *)left)->call, b = ((const struct dft_rank_call *)right)->call;
+
+    return a < b ? -1 : a > b;
+}
+
+/* The hash tables become lists. */
+static void list_calls(struct dft_ranks_job *job)
+{
+    for (uint32_t r = 0; r < job->nranks; r++) {
+        struct dft_rank *rank = &job->ranks[r];
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < rank->call_slots; i++)
+            if (rank->calls[i].call)
+                rank->calls[n++] = rank->calls[i];
+        if (n)
+            qsort(rank->calls, n, sizeof *rank->calls, by_call);
+        rank->call_slots = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct dft_rank_call *call = &rank->calls[i];
+            enum dft_class class = dft_op_class(call->op);
+
+            if (dft_lost_of(call->op) < 0)
+                continue;
+            *(class == DFT_CLASS_META   ? &rank->meta_ns
+              : class == DFT_CLASS_READ ? &rank->read_ns
+                                        : &rank->write_ns) += call->ns;
+            rank->io_ns += call->ns;
+            rank->bytes += call->bytes;
+            rank->errors += call->errors;
+        }
+    }
+}
+
 int dft_ranks_calls(struct dft_ranks_job *job)
 {
     struct part *parts;
     size_t n = 0, count = 0;
 
+    list_calls(job);
     for (uint32_t r = 0; r < job->nranks; r++)
         count += job->ranks[r].ncalls;
     parts = malloc((count + 1) * sizeof *parts);

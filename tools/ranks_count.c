@@ -1,4 +1,5 @@
-/* dftmerge ranks: blocks are visited twice, first for totals and what is usual, then for time over time. */
+/* dftmerge ranks: blocks are visited twice, first for totals, then for time over time and what is usual. Where the sums that
+ * what is usual is learnt from do not fit, the second visit is of some ranks at a time, and a third one sums up again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,16 @@
 #define CALL_SLOTS_MIN 16u
 #define BUCKET_CALLS   8u /* of a rank, in a bucket */
 
+enum visit { VISIT_TOTALS, VISIT_TIMES, VISIT_SUMS };
+
 struct counting {
     struct dft_ranks_job *job;
-    struct dft_usual *usual; /* by worker */
-    uint64_t widest[64];     /* interval of rows, by worker */
+    uint64_t widest[64]; /* interval of rows, by worker */
     struct followed {
         uint64_t call;
         uint32_t number;
     } followed[4 * DFT_RANKS_CALLS]; /* hash table: call -> position in job->calls + 1 */
-    int second;
+    enum visit visit;
 };
 
 /* --- first: totals --------------------------------------------------------------------------------------------------- */
@@ -49,7 +51,7 @@ static int grow_calls(struct dft_rank *rank)
     return 0;
 }
 
-static int add_total(struct counting *counting, unsigned worker, struct dft_rank *rank, const struct dft_piece *piece)
+static int add_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece)
 {
     struct dft_rank_call *call;
 
@@ -70,26 +72,18 @@ static int add_total(struct counting *counting, unsigned worker, struct dft_rank
     call->bytes += piece->bytes;
     rank->first_event_ns = piece->first_ns < rank->first_event_ns ? piece->first_ns : rank->first_event_ns;
     rank->last_event_ns = piece->last_ns > rank->last_event_ns ? piece->last_ns : rank->last_event_ns;
-    if (dft_lost_of(piece->op) < 0)
-        return 0;
-    return dft_usual_add(&counting->usual[worker], piece->call, dft_usual_size(piece->bytes, piece->data),
-                         piece->samples, piece->ns);
+    if (dft_lost_of(piece->op) >= 0)
+        dft_sums_kind(job, call, piece);
+    return 0;
 }
 
 /* --- second: over time ----------------------------------------------------------------------------------------------- */
-
-static uint32_t bucket_of(const struct dft_ranks_job *job, uint64_t time)
-{
-    uint64_t n = time > job->origin_ns ? (time - job->origin_ns) / job->bucket_ns : 0;
-
-    return n < job->nbuckets ? (uint32_t)n : job->nbuckets - 1;
-}
 
 /* From `time` on, `step` more calls are busy all the time. */
 static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind, uint64_t time,
                      int64_t step)
 {
-    uint32_t b = bucket_of(job, time);
+    uint32_t b = dft_rank_bucket(job, time);
     uint64_t end = job->origin_ns + (b + UINT64_C(1)) * job->bucket_ns;
 
     if (time < job->origin_ns)
@@ -103,13 +97,13 @@ static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cell
 static void add_busy(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind,
                      const struct dft_piece *piece)
 {
-    uint32_t b = bucket_of(job, piece->middle_ns);
+    uint32_t b = dft_rank_bucket(job, piece->middle_ns);
 
     if (!piece->end_ns) {
         cells[b].part_ns[kind] += (int64_t)piece->edge_ns;
         if (piece->step)
             add_step(job, cells, kind, piece->start_ns, piece->step);
-    } else if (bucket_of(job, piece->end_ns) == b) {
+    } else if (dft_rank_bucket(job, piece->end_ns) == b) {
         cells[b].part_ns[kind] += (int64_t)piece->ns;
     } else {
         add_step(job, cells, kind, piece->start_ns, 1);
@@ -129,7 +123,7 @@ static uint32_t followed_number(const struct counting *counting, uint64_t call)
 static void add_followed(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
     struct dft_ranks_job *job = counting->job;
-    uint32_t number = followed_number(counting, piece->call), b = bucket_of(job, piece->middle_ns);
+    uint32_t number = followed_number(counting, piece->call), b = dft_rank_bucket(job, piece->middle_ns);
     const struct dft_job_call *call;
 
     if (!number)
@@ -145,24 +139,26 @@ static void add_over_time(struct counting *counting, uint32_t rank, const struct
 {
     struct dft_ranks_job *job = counting->job;
     struct dft_rank_cell *cells = dft_rank_cells(job, rank);
+    uint32_t b = dft_rank_bucket(job, piece->middle_ns);
     int kind = dft_lost_of(piece->op);
 
+    if (kind >= 0)
+        dft_sums_add(job, rank, b, piece);
+    if (counting->visit == VISIT_SUMS)
+        return;
     add_followed(counting, rank, piece);
     if (kind < 0)
         return;
     add_busy(job, cells, kind, piece);
-    cells += bucket_of(job, piece->middle_ns);
-    cells->bytes += piece->bytes;
-    cells->usual_ns[kind] +=
-        piece->samples * dft_usual_ns(&job->usual, piece->call, dft_usual_size(piece->bytes, piece->data));
+    cells[b].bytes += piece->bytes;
 }
 
 /* --- visits ---------------------------------------------------------------------------------------------------------- */
 
-static int add(struct counting *counting, unsigned worker, uint32_t rank, const struct dft_piece *piece)
+static int add(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
-    if (!counting->second)
-        return add_total(counting, worker, &counting->job->ranks[rank], piece);
+    if (counting->visit == VISIT_TOTALS)
+        return add_total(counting->job, &counting->job->ranks[rank], piece);
     add_over_time(counting, rank, piece);
     return 0;
 }
@@ -176,14 +172,14 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
     struct dft_piece piece;
     int rc = 0;
 
+    (void)worker;
     (void)block;
     pthread_mutex_lock(&job->locks[rank % DFT_RANKS_LOCKS]);
     for (uint32_t i = 0; !rc && i < batch->count; i++)
         if (dft_piece_of_event(&piece, batch, &batch->events[i],
                                dft_clocks_shift(&job->clocks, process->number, batch->events[i].start_ns)))
-            rc = add(counting, worker, rank, &piece);
+            rc = add(counting, rank, &piece);
     pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
-    dft_usual_flush(&counting->usual[worker]);
     return rc;
 }
 
@@ -203,11 +199,9 @@ static int take_rows(void *context, unsigned worker, const struct dft_source_pro
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         const struct dft_row *row = &buckets->rows[i];
 
-        if (!dft_piece_of_row(&piece, buckets, row,
-                              dft_clocks_shift(&job->clocks, process->number, row->interval * buckets->interval_ns)))
-            continue;
-        rc = add(counting, worker, rank, &piece);
-        dft_usual_flush(&counting->usual[worker]);
+        if (dft_piece_of_row(&piece, buckets, row,
+                             dft_clocks_shift(&job->clocks, process->number, row->interval * buckets->interval_ns)))
+            rc = add(counting, rank, &piece);
     }
     pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
     return rc;
@@ -215,10 +209,12 @@ static int take_rows(void *context, unsigned worker, const struct dft_source_pro
 
 static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    const struct dft_ranks_job *job = ((struct counting *)context)->job;
+    const struct counting *counting = context;
+    const struct dft_ranks_job *job = counting->job;
+    uint32_t rank = job->rank_of[process->number] - 1; /* without one it is none of them */
 
-    return job->rank_of[process->number] && block->count &&
-           (block->use & (job->from_rows ? DFT_IN_ROWS : DFT_IN_EVENTS));
+    return rank < job->nranks && (counting->visit == VISIT_TOTALS || (rank >= job->sums_from && rank < job->sums_to)) &&
+           block->count && (block->use & (job->from_rows ? DFT_IN_ROWS : DFT_IN_EVENTS));
 }
 
 static int visit(struct counting *counting)
@@ -227,54 +223,19 @@ static int visit(struct counting *counting)
                               .select = is_asked,
                               .events = take_events,
                               .buckets = take_rows,
-                              .progress = counting->second ? "blocks counted over time" : "blocks counted"};
+                              .progress = counting->visit ? "blocks counted over time" : "blocks counted"};
 
     return dft_source_visit(counting->job->source, &visit);
 }
 
 /* --- between the two ------------------------------------------------------------------------------------------------- */
 
-static int by_call(const void *left, const void *right)
-{
-    uint64_t a = ((const struct dft_rank_call *)left)->call, b = ((const struct dft_rank_call *)right)->call;
-
-    return a < b ? -1 : a > b;
-}
-
-/* The hash tables become lists. */
-static void list_calls(struct dft_ranks_job *job)
-{
-    for (uint32_t r = 0; r < job->nranks; r++) {
-        struct dft_rank *rank = &job->ranks[r];
-        uint32_t n = 0;
-
-        for (uint32_t i = 0; i < rank->call_slots; i++)
-            if (rank->calls[i].call)
-                rank->calls[n++] = rank->calls[i];
-        if (n)
-            qsort(rank->calls, n, sizeof *rank->calls, by_call);
-        rank->call_slots = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            const struct dft_rank_call *call = &rank->calls[i];
-            enum dft_class class = dft_op_class(call->op);
-
-            if (dft_lost_of(call->op) < 0)
-                continue;
-            *(class == DFT_CLASS_META   ? &rank->meta_ns
-              : class == DFT_CLASS_READ ? &rank->read_ns
-                                        : &rank->write_ns) += call->ns;
-            rank->io_ns += call->ns;
-            rank->bytes += call->bytes;
-            rank->errors += call->errors;
-        }
-    }
-}
-
 /* How many buckets: so that a rank has several calls in one, as far as that leaves enough of them, and memory. */
-static uint64_t most_buckets(const struct dft_ranks_job *job)
+static uint64_t most_buckets(struct dft_ranks_job *job)
 {
-    uint64_t most = DFT_RANKS_CELLS / job->nranks, calls = 0;
+    uint64_t most = DFT_RANKS_CELLS / job->nranks, sums = DFT_RANKS_SUMS / (dft_sums_kinds(job) + 1), calls = 0;
 
+    most = sums < most ? sums : most;
     for (uint32_t c = 0; c < job->ncalls; c++)
         if (dft_lost_of(job->calls[c].op) >= 0)
             calls += job->calls[c].count;
@@ -325,16 +286,10 @@ static int between(struct counting *counting)
 {
     struct dft_ranks_job *job = counting->job;
     uint64_t widest = job->from_rows ? 0 : INTERVAL_EVENT;
-    int rc = 0;
+    int rc;
 
-    for (unsigned i = 0; !rc && i < dft_source_threads(job->source); i++) {
+    for (unsigned i = 0; i < dft_source_threads(job->source); i++)
         widest = counting->widest[i] > widest ? counting->widest[i] : widest;
-        rc = dft_usual_merge(&job->usual, &counting->usual[i]);
-    }
-    if (rc)
-        return rc;
-    dft_usual_finish(&job->usual);
-    list_calls(job);
     rc = dft_ranks_calls(job);
     if (!rc)
         rc = make_grid(job, widest ? widest : INTERVAL_EVENT);
@@ -370,30 +325,64 @@ static int rows_will_do(const struct dft_ranks_job *job)
            (!dft_source_used(job->source, DFT_BLOCK_EVENTS) || (end - start) / FEW_INTERVALS >= UINT64_C(1000000000));
 }
 
+/* Rank by rank as their sums fit: `take` them when they are complete. */
+static int visit_sums(struct counting *counting, enum visit kind, int (*take)(struct dft_ranks_job *job))
+{
+    struct dft_ranks_job *job = counting->job;
+    int rc = 0;
+
+    counting->visit = kind;
+    for (uint32_t from = 0; !rc && from < job->nranks; from = job->sums_to) {
+        rc = dft_sums_begin(job, from);
+        if (!rc)
+            rc = visit(counting);
+        if (!rc)
+            rc = take(job);
+    }
+    return rc;
+}
+
+static int judge(struct dft_ranks_job *job)
+{
+    dft_sums_judge(job);
+    return 0;
+}
+
+static int count_over_time(struct counting *counting)
+{
+    struct dft_ranks_job *job = counting->job;
+    int rc = visit_sums(counting, VISIT_TIMES, dft_sums_learn);
+
+    if (rc)
+        return rc;
+    dft_usual_finish(&job->usual);
+    if (job->sums_from)
+        rc = visit_sums(counting, VISIT_SUMS, judge);
+    else
+        dft_sums_judge(job); /* of all ranks: they still stand there */
+    if (!rc)
+        finish_cells(job);
+    return rc;
+}
+
 int dft_ranks_count(struct dft_ranks_job *job)
 {
     struct counting *counting = calloc(1, sizeof *counting);
-    int rc = -ENOMEM;
+    int rc;
 
     job->from_rows = rows_will_do(job);
     for (unsigned i = 0; i < DFT_RANKS_LOCKS; i++)
         pthread_mutex_init(&job->locks[i], NULL);
     if (!counting)
-        return rc;
+        return -ENOMEM;
     counting->job = job;
-    counting->usual = calloc(dft_source_threads(job->source), sizeof *counting->usual);
-    if (counting->usual)
-        rc = visit(counting);
+    rc = visit(counting);
     if (!rc)
         rc = between(counting);
-    counting->second = 1;
     if (!rc)
-        rc = visit(counting);
-    if (!rc)
-        finish_cells(job);
-    for (unsigned i = 0; counting->usual && i < dft_source_threads(job->source); i++)
-        dft_usual_fini(&counting->usual[i]);
-    free(counting->usual);
+        rc = count_over_time(counting);
+    free(job->sums);
+    job->sums = NULL;
     free(counting);
     return rc;
 }

@@ -3,15 +3,18 @@
  *
  * RANKS. All processes that say the same rank are one. Where no process says any, each is one by itself.
  *
- * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their mean size. What a kind
- * usually takes is the 25th percentile, over all ranks and the whole job, of the mean durations of its rows (of eight
- * events in a row, where there are no rows), weighted by their number: the quieter part of the job is the measure.
+ * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their size: that of each event, or
+ * the mean in a rank and bucket, where rows answer. What a kind usually takes is the 25th percentile, over all ranks and
+ * buckets, of its mean duration in a rank and bucket, weighted by the number of calls: the quieter part of the job is the
+ * measure. Means are those of sums over all that the rank did in the bucket (ranks_sums.c), never of single rows: how a
+ * rank's events are cut into rows, blocks and files is chance, and must not show.
  *
  * BUCKETS are whole multiples of the rows' interval, all of one width, no more than fit into memory. Time is that spent
  * within the bucket (a call that takes a minute is busy in all buckets of that minute), what is usual and bytes belong to
  * the bucket in which calls start.
  *
- * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 64 bytes a rank and call. */
+ * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32 bytes a rank, bucket and
+ * kind for as many ranks at a time as make 3 million of these. */
 #ifndef DFT_RANKS_JOB_H
 #define DFT_RANKS_JOB_H
 
@@ -23,6 +26,7 @@
 #include "source.h"
 
 #define DFT_RANKS_CELLS   1500000u
+#define DFT_RANKS_SUMS    3000000u
 #define DFT_RANKS_BUCKETS 600u
 #define DFT_RANKS_LOCKS   64u
 #define DFT_RANKS_CALLS   24u /* calls whose imbalance is followed over time */
@@ -35,7 +39,14 @@ enum { DFT_LOST_META, DFT_LOST_DATA, DFT_LOST };
 struct dft_rank_call {
     uint64_t call; /* name id */
     uint64_t count, errors, ns, max_ns, bytes;
+    uint64_t sizes; /* a bit for each kind of it (dft_piece_size) */
+    uint32_t kinds; /* of the calls before it in the list */
     uint8_t op;
+};
+
+/* All calls of a kind that a rank began in a bucket. */
+struct dft_sum {
+    uint64_t samples, ns, bytes, data;
 };
 
 struct dft_rank_cell {
@@ -57,7 +68,8 @@ struct dft_rank {
     uint64_t start_ns, end_ns;              /* of the processes; aligned, as all times here */
     uint64_t first_event_ns, last_event_ns; /* UINT64_MAX, 0: none */
     struct dft_rank_call *calls;            /* a hash table while counting, then a list by call */
-    uint32_t ncalls, call_slots;
+    uint32_t ncalls, call_slots, nkinds;
+    size_t sums_at; /* while counting: of its sums, by kind, then bucket */
     uint64_t io_ns, meta_ns, read_ns, write_ns, bytes, errors;
     struct dft_lag lag; /* of slow ranks */
 };
@@ -104,6 +116,8 @@ struct dft_ranks_job {
     uint32_t nbuckets;
     struct dft_rank_cell *cells; /* by rank, then bucket */
     struct dft_usual usual;
+    struct dft_sum *sums; /* while counting: of ranks [sums_from, sums_to) */
+    uint32_t sums_from, sums_to;
     struct dft_job_call *calls; /* by what could be saved: (slowest - mean) */
     uint32_t ncalls;
     uint64_t *call_ns; /* by followed call, then bucket: all ranks */
@@ -152,12 +166,32 @@ struct dft_piece {
     uint8_t op;
 };
 
-/* Totals of calls over all ranks, from the lists of the ranks: job->calls. */
+/* The tables of calls become lists; totals over all ranks, and of each rank: job->calls. */
 int dft_ranks_calls(struct dft_ranks_job *job);
 int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
                        int64_t shift);
 int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets, const struct dft_row *row,
                      int64_t shift);
+/* The piece's kind is one of the call's, while calls are found. */
+void dft_sums_kind(const struct dft_ranks_job *job, struct dft_rank_call *call, const struct dft_piece *piece);
+/* Which kinds each rank has, once its calls are a list; returns the most that a rank has. */
+uint32_t dft_sums_kinds(struct dft_ranks_job *job);
+/* Empty sums for the ranks from `from` on, as many as fit, up to job->sums_to. Returns 0 or -ENOMEM. */
+int dft_sums_begin(struct dft_ranks_job *job, uint32_t from);
+/* Under the rank's lock. */
+void dft_sums_add(struct dft_ranks_job *job, uint32_t rank, uint32_t bucket, const struct dft_piece *piece);
+/* What ranks [sums_from, sums_to) tell of what is usual. Returns 0 or -ENOMEM. */
+int dft_sums_learn(struct dft_ranks_job *job);
+/* What they would usually have taken, into their cells. */
+void dft_sums_judge(struct dft_ranks_job *job);
+
+static inline uint32_t dft_rank_bucket(const struct dft_ranks_job *job, uint64_t time)
+{
+    uint64_t n = time > job->origin_ns ? (time - job->origin_ns) / job->bucket_ns : 0;
+
+    return n < job->nbuckets ? (uint32_t)n : job->nbuckets - 1;
+}
+
 /* The kind of what usual times are known of; -1: it is no I/O. */
 static inline int dft_lost_of(uint8_t op)
 {
@@ -166,6 +200,12 @@ static inline int dft_lost_of(uint8_t op)
     return class == DFT_CLASS_META                               ? DFT_LOST_META
            : class == DFT_CLASS_READ || class == DFT_CLASS_WRITE ? DFT_LOST_DATA
                                                                  : -1;
+}
+
+/* Its size among kinds of its call. */
+static inline uint32_t dft_piece_size(const struct dft_piece *piece)
+{
+    return dft_lost_of(piece->op) == DFT_LOST_META ? DFT_USUAL_META : dft_usual_size(piece->bytes, piece->data);
 }
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEAN_OF 8u /* calls in a row */
-
 static uint32_t bin_of(uint64_t ns)
 {
     uint32_t e;
@@ -68,58 +66,13 @@ static struct dft_usual_kind *kind_of(struct dft_usual *usual, uint64_t call, ui
     return *slot;
 }
 
-static void put_mean(struct dft_usual_kind *kind)
-{
-    if (kind->samples)
-        kind->bins[bin_of(kind->ns / kind->samples)] += kind->samples;
-    kind->samples = kind->ns = 0;
-}
-
-void dft_usual_flush(struct dft_usual *usual)
-{
-    for (uint32_t i = 0; i < usual->npending; i++) {
-        put_mean(usual->pending[i]);
-        usual->pending[i]->is_pending = 0;
-    }
-    usual->npending = 0;
-}
-
 int dft_usual_add(struct dft_usual *usual, uint64_t call, uint32_t size, uint64_t samples, uint64_t ns)
 {
-    struct dft_usual_kind *kind = kind_of(usual, call, size);
+    struct dft_usual_kind *kind = samples ? kind_of(usual, call, size) : NULL;
 
-    if (!kind)
-        return -ENOMEM;
-    if (!samples)
-        return 0;
-    if (!kind->is_pending) {
-        if (usual->npending == sizeof usual->pending / sizeof *usual->pending)
-            dft_usual_flush(usual);
-        usual->pending[usual->npending++] = kind;
-        kind->is_pending = 1;
-    }
-    kind->samples += samples;
-    kind->ns += ns;
-    if (kind->samples >= MEAN_OF)
-        put_mean(kind);
-    return 0;
-}
-
-int dft_usual_merge(struct dft_usual *into, const struct dft_usual *from)
-{
-    for (uint32_t i = 0; i < from->nslots; i++) {
-        const struct dft_usual_kind *kind = from->slots[i];
-        struct dft_usual_kind *own;
-
-        if (!kind)
-            continue;
-        own = kind_of(into, kind->call, kind->size);
-        if (!own)
-            return -ENOMEM;
-        for (uint32_t b = 0; b < DFT_USUAL_BINS; b++)
-            own->bins[b] += kind->bins[b];
-    }
-    return 0;
+    if (kind)
+        kind->bins[bin_of(ns / samples)] += samples;
+    return kind || !samples ? 0 : -ENOMEM;
 }
 
 void dft_usual_finish(struct dft_usual *usual)

@@ -16,6 +16,8 @@
 struct pair {
     double weight; /* ns beyond the usual, or bytes */
     uint64_t ns, usual_ns;
+    struct dft_sum sum; /* of rows, for one bucket: weighed when all of them are in it */
+    uint64_t last_ns;
 };
 
 struct looking {
@@ -29,9 +31,9 @@ struct looking {
     uint32_t capacity;
 };
 
-static int pair_at(struct looking *looking, uint64_t call, uint64_t file, struct pair **pair)
+static int pair_at(struct looking *looking, uint64_t call, uint64_t file, uint64_t time, struct pair **pair)
 {
-    struct dft_group_key key = {.call = call, .file = looking->map.count < PAIRS_MAX ? file : 0};
+    struct dft_group_key key = {.call = call, .file = looking->map.count < PAIRS_MAX ? file : 0, .time = time};
     uint32_t number, before = looking->map.count;
     int rc = dft_group_map_get(&looking->map, &key, &number);
 
@@ -59,21 +61,41 @@ static int fits(const struct looking *looking, uint8_t op)
     return kind == (looking->measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA);
 }
 
-static int add(struct looking *looking, const struct dft_piece *piece, uint64_t file)
+static void add(const struct looking *looking, struct pair *pair, uint64_t ns, uint64_t usual_ns, uint64_t bytes)
+{
+    pair->ns += ns;
+    pair->usual_ns += usual_ns;
+    if (looking->measure == DFT_RANKS_BYTES)
+        pair->weight += (double)bytes;
+    else if (ns > usual_ns)
+        pair->weight += (double)(ns - usual_ns);
+}
+
+static int add_event(struct looking *looking, const struct dft_piece *piece, uint64_t file)
 {
     struct pair *pair;
-    uint64_t usual =
-        piece->samples * dft_usual_ns(&looking->job->usual, piece->call, dft_usual_size(piece->bytes, piece->data));
-    int rc = pair_at(looking, piece->call, file, &pair);
+    int rc = pair_at(looking, piece->call, file, 0, &pair);
+
+    if (!rc)
+        add(looking, pair, piece->ns,
+            piece->samples * dft_usual_ns(&looking->job->usual, piece->call, dft_piece_size(piece)), piece->bytes);
+    return rc;
+}
+
+/* A row may be a part of one, so nothing is decided by it alone. */
+static int add_row(struct looking *looking, uint64_t call, uint64_t file, uint64_t time, const struct dft_metrics *m,
+                   uint64_t last_ns)
+{
+    struct pair *pair;
+    int rc = pair_at(looking, call, file, time, &pair);
 
     if (rc)
         return rc;
-    pair->ns += piece->ns;
-    pair->usual_ns += usual;
-    if (looking->measure == DFT_RANKS_BYTES)
-        pair->weight += (double)piece->bytes;
-    else if (piece->ns > usual)
-        pair->weight += (double)(piece->ns - usual);
+    pair->sum.samples += m->samples;
+    pair->sum.ns += m->dur_sum;
+    pair->sum.bytes += m->bytes;
+    pair->sum.data += m->data;
+    pair->last_ns = last_ns > pair->last_ns ? last_ns : pair->last_ns;
     return 0;
 }
 
@@ -93,7 +115,7 @@ static int look_at_events(void *context, unsigned worker, const struct dft_sourc
         if (dft_piece_of_event(&piece, batch, event,
                                dft_clocks_shift(&looking->job->clocks, process->number, event->start_ns)) &&
             piece.end_ns >= looking->from_ns && fits(looking, piece.op))
-            rc = add(looking, &piece, event->file);
+            rc = add_event(looking, &piece, event->file);
     }
     pthread_mutex_unlock(&looking->lock);
     return rc;
@@ -105,7 +127,6 @@ static int look_at_rows(void *context, unsigned worker, const struct dft_source_
 {
     struct looking *looking = context;
     struct dft_piece piece;
-    struct pair *pair;
     int rc = 0;
 
     (void)worker;
@@ -113,19 +134,19 @@ static int look_at_rows(void *context, unsigned worker, const struct dft_source_
     pthread_mutex_lock(&looking->lock);
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         const struct dft_row *row = &buckets->rows[i];
-        int64_t shift = dft_clocks_shift(&looking->job->clocks, process->number, row->metrics.first_start);
+        const struct dft_metrics *m = &row->metrics;
+        const struct dft_clocks *clocks = &looking->job->clocks;
 
-        if (!row->metrics.count || row->metrics.last_end + (uint64_t)shift < looking->from_ns)
+        if (!m->count)
             continue;
-        if (dft_piece_of_row(&piece, buckets, row, shift)) {
+        if (dft_piece_of_row(&piece, buckets, row,
+                             dft_clocks_shift(clocks, process->number, row->interval * buckets->interval_ns))) {
             if (piece.start_ns + buckets->interval_ns > looking->from_ns && fits(looking, piece.op))
-                rc = add(looking, &piece, 0);
+                rc = add_row(looking, piece.call, 0, row->interval, m, piece.last_ns);
         } else if (row->kind == DFT_ROW_FILE &&
                    (row->class == DFT_CLASS_META) == (looking->measure == DFT_RANKS_METADATA)) {
-            rc = pair_at(looking, 0, row->subject, &pair);
-            if (!rc)
-                pair->weight +=
-                    (double)(looking->measure == DFT_RANKS_BYTES ? row->metrics.bytes : row->metrics.dur_sum);
+            rc = add_row(looking, 0, row->subject, row->interval, m,
+                         m->last_end + (uint64_t)dft_clocks_shift(clocks, process->number, m->last_end));
         }
     }
     pthread_mutex_unlock(&looking->lock);
@@ -141,6 +162,42 @@ static int is_asked(void *context, const struct dft_source_process *process, con
            block->end + (uint64_t)dft_clocks_shift(&job->clocks, process->number, block->end) >= looking->from_ns;
 }
 
+static void weigh(const struct looking *looking, const struct dft_group_key *key, const struct pair *from,
+                  struct pair *into)
+{
+    const struct dft_sum *sum = &from->sum;
+    uint32_t size = looking->measure == DFT_RANKS_METADATA ? DFT_USUAL_META : dft_usual_size(sum->bytes, sum->data);
+
+    into->weight += from->weight;
+    into->ns += from->ns;
+    into->usual_ns += from->usual_ns;
+    if (from->last_ns >= looking->from_ns)
+        add(looking, into, sum->ns, key->call ? sum->samples * dft_usual_ns(&looking->job->usual, key->call, size) : 0,
+            sum->bytes);
+}
+
+/* Rows of all times together, those that end before the spike left out. */
+static int settle(struct looking *looking)
+{
+    struct looking settled = {.job = looking->job};
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
+        const struct dft_group_key *key = &looking->map.keys[i];
+        struct pair *pair;
+
+        rc = pair_at(&settled, key->call, key->file, 0, &pair);
+        if (!rc)
+            weigh(looking, key, &looking->pairs[i], pair);
+    }
+    dft_group_map_fini(&looking->map);
+    free(looking->pairs);
+    looking->map = settled.map;
+    looking->pairs = settled.pairs;
+    looking->capacity = settled.capacity;
+    return rc;
+}
+
 /* --- the call -------------------------------------------------------------------------------------------------------- */
 
 static int find_call(const struct looking *looking, struct dft_measured *measured)
@@ -152,7 +209,7 @@ static int find_call(const struct looking *looking, struct dft_measured *measure
     for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
         struct pair *pair;
 
-        rc = pair_at(&calls, looking->map.keys[i].call, 0, &pair);
+        rc = pair_at(&calls, looking->map.keys[i].call, 0, 0, &pair);
         if (rc)
             break;
         pair->weight += looking->pairs[i].weight;
@@ -269,6 +326,8 @@ static int look(struct looking *looking, struct dft_measured *measured)
         .context = looking, .select = is_asked, .events = look_at_events, .buckets = look_at_rows};
     int rc = dft_source_visit(looking->job->source, &visit);
 
+    if (!rc)
+        rc = settle(looking);
     if (!rc)
         rc = find_call(looking, measured);
     if (!rc && measured->call)

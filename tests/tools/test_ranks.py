@@ -219,6 +219,36 @@ def threads_and_order_do_not_matter(where):
     assert dftmerge("ranks", "--json", where / "all").out == one
 
 
+RULES = ("data: class=read,write", "opens: name=open*; reads: class=read", "meta: class=meta", "x: path=/scratch/job/r1*; y: path=*2",
+         "in: path=/data/in/*; meta: class=meta", "a: name=*a*; e: name=*e*")
+
+
+def how_events_are_cut_does_not_matter(where):
+    """The same events in one archive, one a rank, and one a group (of whatever rules): other blocks, and rows that are parts of
+    those there were."""
+    rng, suspects = random.Random(9), 0
+    for n in range(10 if "--full" not in sys.argv else 100):
+        here = where / str(n)
+        here.mkdir()
+        if n % 5 == 4:
+            make(here / "t", ranks=1, processes=4, threads=2, events=400, slow=rng.randrange(2), seed=n)
+        else:
+            count = rng.choice([3, 5, 8])
+            make_ranks(here / "t", ranks=count, hosts=2, seconds=rng.choice([20, 60]), rate=rng.choice([3, 20]), slow=rng.randrange(count),
+                       at=8, call=rng.randrange(1, 4), others=rng.choice([0, 15]), rows=min(1, rng.randrange(4)),
+                       factor=rng.choice([5, 100]), interval_ms=rng.choice([100, 1000]), more=rng.choice([1, 99]), seed=n,
+                       skew_ms=rng.randrange(3))
+        wanted = ranks(here / "t")
+        suspects += wanted["first"] is not None
+        dftmerge("merge", "-o", here / "all.dft", here / "t")
+        dftmerge("merge", "-o", here / "ranks", "--split-by", "rank", here / "t")
+        groups = rng.choice(RULES)
+        dftmerge("merge", "-o", here / "groups", "--group", groups, here / "t")
+        for parts in ("all.dft", "ranks", "groups"):
+            assert ranks(here / parts) == wanted, (n, parts, groups)
+    assert suspects > 5
+
+
 def odd_traces(where):
     make(where / "a", processes=3, ranks=1, slow=1)
     answer = ranks(where / "a")
@@ -265,4 +295,4 @@ if __name__ == "__main__":
     main([totals_are_those_of_the_events, the_slow_rank_is_found, nobody_is_blamed_without_cause,
           one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
           clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces,
-          threads_and_order_do_not_matter, odd_traces, text_fits, thousands_of_ranks])
+          threads_and_order_do_not_matter, how_events_are_cut_does_not_matter, odd_traces, text_fits, thousands_of_ranks])
