@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "comm.h"
 #include "command.h"
 #include "recover.h"
 
@@ -104,12 +105,12 @@ int dft_merge_directory(struct dft_source *source, const char *path, char *const
 
 /* --- one archive ---------------------------------------------------------------------------------------------------- */
 
-int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
-                            const struct dft_block *block)
+long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
+                        const void **text)
 {
     struct dft_block_header header;
     const struct dft_name *names;
-    const void *payload, *text;
+    const void *payload;
     struct dft_name *list;
     const char *why;
     uint32_t count = 0, n = 0;
@@ -126,25 +127,46 @@ int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *read
         if (names[i].text.bytes)
             list[n++] = names[i];
     if (n)
-        length = dft_encode_names(encoder, 0, list, n, &text);
+        length = dft_encode_names(encoder, 0, list, n, text);
     free(list);
+    return length;
+}
+
+int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
+                            const struct dft_block *block)
+{
+    const void *text;
+    long length = dft_merge_names_of(reader, encoder, block, &text);
+
     return length > 0 ? dft_archive_put(archive, text, (size_t)length) : (int)length;
 }
 
-static int copy_blocks(struct dft_archive *archive, struct dft_encoder *encoder, uint64_t *repeated)
+static uint64_t count_repeated(const struct dft_source *source)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    uint64_t repeated = 0;
+
+    for (size_t i = 0; i < count; i++)
+        repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
+    return repeated;
+}
+
+static int copy_blocks(struct dft_archive *archive)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(archive->source, &count);
     struct dft_reader *reader = dft_reader_create(archive->source);
-    int error = reader ? 0 : -ENOMEM;
+    struct dft_encoder *encoder = dft_merge_encoder();
+    int error = reader && encoder ? 0 : -ENOMEM;
 
     for (size_t i = 0; i < count && !error; i++) {
         dft_source_progress(archive->source, "blocks copied", i + 1, count);
-        *repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
         error = dft_archive_wants(&blocks[i]) ? dft_archive_copy(archive, reader, &blocks[i])
                                               : dft_merge_covered_names(archive, reader, encoder, &blocks[i]);
     }
     dft_reader_destroy(reader);
+    dft_merge_encoder_free(encoder);
     return error;
 }
 
@@ -160,29 +182,36 @@ static int put_records(struct dft_archive *archive)
     return error;
 }
 
+/* On all ranks; rank 0 has the file in the end. */
+static int write_blocks(struct dft_archive *archive, const char *path)
+{
+    int error;
+
+    if (dft_comm_size() > 1)
+        return dft_merge_together(archive, path);
+    error = dft_outfile_open(&archive->out, path);
+    return error ? error : copy_blocks(archive);
+}
+
 static int write_one(struct dft_source *source, const char *path, int quiet)
 {
-    struct dft_encoder *encoder = dft_merge_encoder();
-    struct dft_archive archive = {0};
-    uint64_t repeated = 0;
+    struct dft_archive archive = {.source = source};
     uint32_t nfiles;
-    int error = encoder ? dft_archive_open(&archive, source, path) : -ENOMEM;
+    int error = write_blocks(&archive, path);
 
-    if (!error)
-        error = copy_blocks(&archive, encoder, &repeated);
-    if (!error)
+    if (!error && !dft_comm_rank())
         error = put_records(&archive);
-    if (!error)
+    if (!error && !dft_comm_rank())
         error = dft_archive_commit(&archive, 1);
+    error = dft_comm_agree(error);
     if (error)
         fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
     dft_source_files(source, &nfiles);
     if (!error && !quiet)
         fprintf(stderr, "dftmerge: %s: %llu blocks of %u files, %llu bytes; %llu repeated blocks left out\n", path,
                 (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
-                (unsigned long long)repeated);
+                (unsigned long long)count_repeated(source));
     dft_archive_fini(&archive);
-    dft_merge_encoder_free(encoder);
     return error;
 }
 
@@ -204,6 +233,18 @@ static int is_wrong(const char *path, const char *split, const char *rules)
     return 1;
 }
 
+/* What only one rank can write; the others get 0. Whether OUT may be written in pieces is for rank 0 to say. */
+static int takes_part(const char *path, const char *split, const char *rules, int quiet)
+{
+    if (split)
+        return dft_comm_alone("merge --split-by", quiet);
+    if (rules)
+        return dft_comm_alone("merge --group", quiet);
+    if (dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
+        return dft_comm_alone("merge into what is no plain file", quiet);
+    return 1;
+}
+
 static int run(int argc, char **argv)
 {
     const char *path = NULL, *split = NULL, *rules = NULL;
@@ -221,6 +262,10 @@ static int run(int argc, char **argv)
     if (is_wrong(path, split, rules)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
+    }
+    if (!takes_part(path, split, rules, options.source.quiet)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_OK;
     }
     if (dft_command_begin(&options, &source, &code))
         return code;
@@ -252,6 +297,6 @@ const struct dft_command dft_command_merge = {
         "trace by itself, and all together are the whole. Calls that are known only as aggregates cannot be\n"
         "organised: they go to OUT/aggregates.dft.",
     .example = "dftmerge merge -o groups --group 'scratch: path=/scratch/*; meta: class=meta' traces/",
-    .takes = 0,
+    .takes = DFT_TAKES_RANKS,
     .run = run,
 };

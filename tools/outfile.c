@@ -197,6 +197,13 @@ out:
     return error;
 }
 
+int dft_outfile_is_plain(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") != 0 && !ends_in(path, ".gz") && (stat(path, &st) < 0 || S_ISREG(st.st_mode));
+}
+
 static int close_stream(FILE *stream, int sync)
 {
     int error = ferror(stream) ? -EIO : 0;

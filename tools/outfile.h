@@ -16,6 +16,9 @@ struct dft_outfile {
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
 
+/* Would `path` become a plain file under a temporary name, whose bytes may be written in any order? */
+int dft_outfile_is_plain(const char *path);
+
 /* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the
  * first error since it was opened, and then nothing is left. */
 int dft_outfile_commit(struct dft_outfile *file, int durable);
