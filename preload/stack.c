@@ -1,4 +1,4 @@
-/* Owns call stacks. libunwind gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
+/* Owns call stacks. unwind.c gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
  * NUL, and eight bytes for each frame, from the innermost: the id of that frame's name (function.c). So a stack costs its event eight bytes, and
  * its own text is written once.
  *
@@ -11,44 +11,27 @@
 #include "codec.h"
 #include "config.h"
 #include "function.h"
-#include "resolve.h"
 #include "ring.h"
+#include "unwind.h"
 
 #define FRAMES_MOST 128u
-#define OURS_MOST   16u /* frames of ours on top */
 
 uint32_t dft_stack_depth;
 
-#ifdef DFT_HAVE_UNWIND
-#include <dlfcn.h>
-
-static int (*unwind)(void **frames, int room);
 static uint64_t start_ticks, start_ns;
 static _Atomic uint64_t least_ticks; /* of an event that is to have one; 0: not known yet, or all */
 
 /* What one capture works with; a page or two for each thread that needs it. */
 struct dft_stack_room {
-    void *addresses[FRAMES_MOST + OURS_MOST];
     uint64_t frames[FRAMES_MOST];
     char text[6 + 8 * FRAMES_MOST];
 };
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
-
 void dft_stack_init(void)
 {
-    void *library;
-
     if (!dft_config.enable || !dft_config.stack)
         return;
-    library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    if (library)
-        *(void **)&unwind = dlsym(library, "unw_backtrace");
-    if (!unwind) {
-        dft_message(DFT_LOG_ERROR, "libunwind.so.8 cannot be loaded: no call stacks are recorded (install libunwind8)",
-                    NULL);
-        return;
-    }
+    dft_unwind_init();
     start_ticks = dft_ticks();
     start_ns = dft_clock_monotonic_ns();
     dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;
@@ -71,27 +54,18 @@ static int is_long_enough(uint64_t ticks)
     return ticks >= least;
 }
 
-static int is_ours(const void *address)
-{
-    return (const char *)address >= __ehdr_start && (const char *)address < _end;
-}
-
 /* A capture under way lies above who asks now; one that lies below was left by a longjmp. */
 static int is_busy(const struct dft_thread *self, uintptr_t here)
 {
     return self->capturing && here < self->capturing;
 }
 
-/* A return address may lie behind the end of the function that called: the call itself does not. */
 static uint32_t name_frames(struct dft_thread *self, struct dft_stack_room *room)
 {
-    int count = unwind(room->addresses, (int)(dft_stack_depth + OURS_MOST)), i = 0;
-    uint32_t n = 0;
+    uint32_t n = dft_unwind(room->frames, dft_stack_depth);
 
-    while (i < count && is_ours(room->addresses[i]))
-        i++;
-    for (; i < count && n < dft_stack_depth && room->addresses[i]; i++)
-        room->frames[n++] = dft_function_id(self, (uint64_t)room->addresses[i] - 1);
+    for (uint32_t i = 0; i < n; i++)
+        room->frames[i] = dft_function_id(self, room->frames[i]);
     return n;
 }
 
@@ -112,7 +86,7 @@ static uint64_t name_stack(struct dft_thread *self, struct dft_stack_room *room,
 
 uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = self->capturing;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uint64_t id = 0;
     uint32_t frames;
 
@@ -123,21 +97,6 @@ uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
         self->stack_room = dft_sys_map(sizeof *self->stack_room);
     if (self->stack_room && (frames = name_frames(self, self->stack_room)))
         id = name_stack(self, self->stack_room, frames);
-    self->capturing = before;
+    self->capturing = 0;
     return id;
 }
-#else
-void dft_stack_init(void)
-{
-    if (dft_config.enable && dft_config.stack)
-        dft_message(DFT_LOG_ERROR,
-                    "DFTRACER_STACK: this library was built without libunwind; no call stacks are recorded", NULL);
-}
-
-uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
-{
-    (void)self;
-    (void)ticks;
-    return 0;
-}
-#endif

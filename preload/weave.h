@@ -20,6 +20,9 @@
  * ready. */
 void dft_weave_init(void);
 
+/* After a dlclose. */
+void dft_weave_unloaded(void);
+
 /* In a forked child. */
 void dft_weave_forked(void);
 
@@ -32,6 +35,7 @@ static inline void dft_weave_init(void)
         dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: this library was built without libffi; no function is woven", NULL);
 }
 
+static inline void dft_weave_unloaded(void) {}
 static inline void dft_weave_forked(void) {}
 
 static inline size_t dft_weave_unmet(char *text, size_t room)

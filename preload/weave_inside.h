@@ -59,7 +59,7 @@ struct dft_weave_loader {
     const char *name;
     void *code;
 };
-#define DFT_WEAVE_LOADER 4u
+#define DFT_WEAVE_LOADER 3u
 extern const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER];
 
 #endif

@@ -1,4 +1,4 @@
-/* What stands in for dlopen, dlsym, dlvsym and dlclose while weaving is on: libraries that are loaded later are woven too, and addresses that
+/* What stands in for dlopen, dlsym and dlvsym while weaving is on: libraries that are loaded later are woven too, and addresses that
  * are looked up are those of closures.
  *
  * The loader looks at the return address to see which library asks. So the real function is called with one in the caller
@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "function.h"
 #include "weave_inside.h"
 
 #define PAGE ((uintptr_t)4096)
@@ -22,22 +21,8 @@ void *(*dft_weave_real_dlsym)(void *handle, const char *name) __attribute__((vis
 void *(*dft_weave_real_dlvsym)(void *handle, const char *name, const char *version)
     __attribute__((visibility("hidden"))) = dlvsym;
 
-static int close_library(void *handle)
-{
-    int result = dlclose(handle), error = errno;
-
-    if (!result) {
-        dft_weave_scan(NULL);
-        dft_function_forget();
-    }
-    errno = error;
-    return result;
-}
-
-const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {{"dlopen", (void *)dft_weave_dlopen},
-                                                                    {"dlsym", (void *)dft_weave_dlsym},
-                                                                    {"dlvsym", (void *)dft_weave_dlvsym},
-                                                                    {"dlclose", (void *)close_library}};
+const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {
+    {"dlopen", (void *)dft_weave_dlopen}, {"dlsym", (void *)dft_weave_dlsym}, {"dlvsym", (void *)dft_weave_dlvsym}};
 
 /* --- called by weave_loader.S ------------------------------------------------------------------------------------- */
 

@@ -344,6 +344,12 @@ void dft_weave_scan(void *handle)
     dft_signals_restore(before);
 }
 
+void dft_weave_unloaded(void)
+{
+    if (scan)
+        dft_weave_scan(NULL);
+}
+
 void dft_weave_forked(void)
 {
     lock.held = 0;
