@@ -179,22 +179,36 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
     return 0;
 }
 
-/* Counts a duration or size of a run. */
-DFT_INLINE void add_bin(struct dft_table *table, uint32_t spine, int which, uint64_t value)
+/* The i-th event of those to add: with an order the one that it names. */
+DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, const uint32_t *order, uint32_t i)
 {
-    dft_table_count_bin(table, spine, which, dft_bin_of(value), 1);
+    return &events[order ? order[i] : i];
+}
+
+/* dft_table_count_bin of 1 for a run: where things lie is read once, since the compiler must think that counting changes
+ * it. */
+DFT_INLINE void add_bin(struct dft_table *table, uint32_t *spine, struct dft_chunk *chunks, uint64_t value)
+{
+    uint32_t bin = dft_bin_of(value), *chunk = &spine[bin / DFT_CHUNK_BINS];
+
+    if (__builtin_expect(!*chunk, 0))
+        *chunk = dft_table_take_chunk(table);
+    chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS]++;
 }
 
 /* The events from i on that fall into the same recent row: their sum is made aside and merged once (written out,
  * because gcc keeps the sum of dft_metrics_merge_inline in memory, at twice the cost). Returns where it ends, i when
  * the first is not of that kind (another row, a failure, no room for what it may need). */
-DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, uint32_t i, int is_data)
+DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order,
+                            uint32_t count, uint32_t i, int is_data)
 {
-    const struct dft_event *event = &batch->events[i];
+    const struct dft_event *events = batch->events, *event = add_event_at(events, order, i);
     const struct dft_call *call = &batch->calls[event->call];
     const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
     uint32_t number = event->call, room = (table->chunks_capacity - table->nchunks) / 2;
-    uint32_t end = room < batch->count - i ? i + room : batch->count;
+    uint32_t end = room < count - i ? i + room : count;
+    struct dft_spine *spine = recent.spine ? &table->spines[recent.spine - 1] : NULL;
+    struct dft_chunk *chunks = table->chunks;
     uint64_t region = event->region;
     struct dft_metrics sum;
 
@@ -202,8 +216,11 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
         return i;
     dft_metrics_clear_inline(&sum);
     for (; i < end; i++, event++) {
-        uint64_t last = event->start_ns + event->dur_ns;
+        uint64_t last;
 
+        if (order)
+            event = add_event_at(events, order, i);
+        last = event->start_ns + event->dur_ns;
         if (event->call != number || event->region != region || event->phase != DFT_PHASE_COMPLETE || event->err ||
             event->calls != 1 || event->bits & DFT_BIT_OPEN || event->start_ns < recent.from_ns ||
             last > recent.to_ns || last < event->start_ns || event->start_ns == recent.to_ns)
@@ -214,8 +231,8 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
         sum.dur_max = event->dur_ns > sum.dur_max ? event->dur_ns : sum.dur_max;
         sum.first_start = event->start_ns < sum.first_start ? event->start_ns : sum.first_start;
         sum.last_end = last > sum.last_end ? last : sum.last_end;
-        if (recent.spine)
-            add_bin(table, recent.spine, DFT_DURATIONS, event->dur_ns);
+        if (spine)
+            add_bin(table, spine->chunks[DFT_DURATIONS], chunks, event->dur_ns);
         if (is_data) {
             struct dft_metrics one;
 
@@ -228,8 +245,8 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
             sum.offset_max = one.offset_max > sum.offset_max ? one.offset_max : sum.offset_max;
             sum.sequential += one.sequential;
             sum.consecutive += one.consecutive;
-            if (recent.spine)
-                add_bin(table, recent.spine, DFT_SIZES, one.bytes);
+            if (spine)
+                add_bin(table, spine->chunks[DFT_SIZES], chunks, one.bytes);
         }
     }
     sum.count = sum.samples;
@@ -239,15 +256,17 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     return i;
 }
 
-int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
+DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order, uint32_t count,
+                       uint32_t *position)
 {
+    const struct dft_event *events = batch->events;
     uint32_t i = *position;
     int rc = 0;
 
-    if (i < batch->count)
+    if (i < count)
         table->sorted = 0;
-    for (; i < batch->count; i++) {
-        const struct dft_event *event = &batch->events[i];
+    for (; i < count; i++) {
+        const struct dft_event *event = add_event_at(events, order, i);
         const struct dft_call *call = batch->calls + event->call;
         enum dft_class class;
 
@@ -256,8 +275,9 @@ int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32
         class = dft_op_class(call->op);
         if (!add_is_aggregated(event, call->op, class))
             continue;
-        if (!(table->keep & DFT_KEEP_FILES) && i + 1 < batch->count && event[1].call == event->call) {
-            uint32_t end = add_run(table, batch, i, class == DFT_CLASS_READ || class == DFT_CLASS_WRITE);
+        if (!(table->keep & DFT_KEEP_FILES) && i + 1 < count &&
+            add_event_at(events, order, i + 1)->call == event->call) {
+            uint32_t end = add_run(table, batch, order, count, i, class == DFT_CLASS_READ || class == DFT_CLASS_WRITE);
 
             if (end > i) {
                 i = end - 1;
@@ -270,4 +290,16 @@ int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32
     }
     *position = i;
     return rc;
+}
+
+int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
+{
+    return add_all(table, batch, NULL, batch->count, position);
+}
+
+int dft_table_add_ordered(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order, uint32_t count)
+{
+    uint32_t position = 0;
+
+    return add_all(table, batch, order, count, &position);
 }

@@ -192,7 +192,19 @@ static const uint8_t *symbols_of(struct dft_columns *columns, unsigned id, uint3
 
 static void get_leb(struct dft_columns *columns, unsigned id, uint64_t *values, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    struct dft_column *column = &columns->list[id];
+    const uint8_t *at = column->at;
+    uint32_t i = 0;
+
+    for (; i < count; i++) {
+        const uint8_t *next = dft_leb_get(at, column->end, &values[i]);
+
+        if (dft_unlikely(!next))
+            break;
+        at = next;
+    }
+    column->at = at;
+    for (; i < count; i++) /* an absent column, or a fault */
         values[i] = dft_column_leb(columns, id);
 }
 

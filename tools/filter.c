@@ -192,11 +192,6 @@ int dft_filter_file(const struct dft_filter *filter, uint64_t id)
            (id && dft_patterns_fit(filter->files, filter->nfiles, dft_names_show(filter->table, id, room)));
 }
 
-int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)
-{
-    return event->start_ns >= filter->from_ns && (event->start_ns < filter->to_ns || filter->to_ns == UINT64_MAX);
-}
-
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call)
 {
     if (!dft_filter_time(filter, event) || !dft_filter_call(filter, call))

@@ -51,7 +51,10 @@ int dft_filter_call(const struct dft_filter *filter, uint64_t call);
  * does. */
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call);
 /* The time alone. */
-int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event);
+static inline int dft_filter_time(const struct dft_filter *filter, const struct dft_event *event)
+{
+    return event->start_ns >= filter->from_ns && (event->start_ns < filter->to_ns || filter->to_ns == UINT64_MAX);
+}
 /* Does a file (name id) pass? */
 int dft_filter_file(const struct dft_filter *filter, uint64_t file);
 /* Is it asked about files, which call rows know nothing of? */

@@ -1,6 +1,6 @@
 /* Events into groups: each group becomes a call of its own, and the aggregator's table does the rest.
  *
- * Consecutive events of a call mostly fall into the same group, so each call of a batch remembers its last one. */
+ * A batch holds few groups beside its events, so a small memory says which one was found for what looks alike. */
 #include "query_inside.h"
 
 #include <errno.h>
@@ -9,16 +9,6 @@
 
 #include "pattern.h"
 #include "stacks.h"
-
-#define CALL_SLOTS                                                                                                     \
-    (2u * DFT_BLOCK_EVENTS_MAX) /* of the batch's (group, op); blocks of other writers may hold more events */
-
-/* The last group of a call of the batch. */
-struct dft_call_group {
-    uint64_t file, stack, region, time;
-    uint32_t position; /* in counting->calls */
-    uint8_t used, passes;
-};
 
 int dft_event_counts(const struct dft_event *event, uint8_t op)
 {
@@ -190,103 +180,55 @@ int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint
 /* --- a batch --------------------------------------------------------------------------------------------------------
  * */
 
-/* Position of (group, op) among the calls for the table. */
-static int call_position(struct dft_counting *counting, uint32_t group, uint8_t op, uint32_t *position)
+static inline struct dft_placed *placed_of(struct dft_placing *placing, const struct dft_event *event, uint64_t time)
 {
-    uint32_t i = (group * 64u + op) * 2654435761u;
+    uint64_t h = (event->file ^ event->region) + (event->stack ^ time) + event->call;
 
-    for (;; i++) {
-        uint32_t *slot = &counting->call_slots[i % CALL_SLOTS];
-        struct dft_call *call;
-
-        if (!*slot) {
-            if (counting->ncalls == DFT_BLOCK_EVENTS_MAX)
-                return -EAGAIN; /* flush what there is, and begin anew */
-            counting->calls[counting->ncalls] = (struct dft_call){.id = DFT_SUBJECT(group), .op = op};
-            *slot = ++counting->ncalls;
-            *position = *slot - 1;
-            return 0;
-        }
-        call = &counting->calls[*slot - 1];
-        if (call->id == DFT_SUBJECT(group) && call->op == op) {
-            *position = *slot - 1;
-            return 0;
-        }
-    }
+    return &placing->placed[(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) % DFT_PLACED];
 }
 
-static void begin_calls(struct dft_counting *counting, uint32_t ncalls)
-{
-    memset(counting->of_call, 0, ncalls * sizeof *counting->of_call);
-    memset(counting->call_slots, 0, CALL_SLOTS * sizeof *counting->call_slots);
-    counting->ncalls = 0;
-}
-
-static int reserve(struct dft_counting *counting, uint32_t ncalls)
-{
-    if (!counting->memo)
-        counting->memo = calloc(DFT_MEMO, sizeof *counting->memo);
-    if (!counting->calls)
-        counting->calls = malloc(DFT_BLOCK_EVENTS_MAX * sizeof *counting->calls);
-    if (!counting->call_slots)
-        counting->call_slots = malloc(CALL_SLOTS * sizeof *counting->call_slots);
-    if (!counting->memo || !counting->calls || !counting->call_slots)
-        return -ENOMEM;
-    if (ncalls > counting->of_call_capacity) {
-        free(counting->of_call);
-        counting->of_call = malloc(ncalls * sizeof *counting->of_call);
-        counting->of_call_capacity = counting->of_call ? ncalls : 0;
-    }
-    return counting->of_call || !ncalls ? 0 : -ENOMEM;
-}
-
-/* Puts one event's group into event->call. Returns 1: it is to be counted, 0: not, or an error. */
-static int place(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
-                 const struct dft_batch *batch, struct dft_event *event)
+/* Finds the group of what looks like this event. Returns 0, -EAGAIN or -ENOMEM. */
+static int find_group(struct dft_asking *asking, struct dft_counting *counting,
+                      const struct dft_source_process *process, const struct dft_batch *batch,
+                      const struct dft_event *event, uint32_t *position)
 {
     const struct dft_call *call = &batch->calls[event->call];
-    struct dft_call_group *last = &counting->of_call[event->call];
-    uint64_t time = DFT_HAS(asking, DFT_BY_TIME) ? event->start_ns / asking->query.width_ns : 0;
     struct dft_group_key key;
     uint32_t group;
-    int rc;
+    int rc = dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key);
 
-    if (last->used && last->file == event->file && last->stack == event->stack && last->region == event->region &&
-        last->time == time && !event->file2) {
-        event->call = last->position;
-        return last->passes;
-    }
-    *last = (struct dft_call_group){.file = event->file, .stack = event->stack, .region = event->region, .time = time};
-    last->used = !event->file2;
-    last->passes = (uint8_t)dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key);
-    if (!last->passes)
-        return 0;
-    rc = DFT_DIVIDED(asking) ? dft_key_in_part(asking, counting, &key) : 1;
-    if (!rc)
-        last->passes = 0;
+    *position = DFT_NO_GROUP;
+    if (rc && DFT_DIVIDED(asking))
+        rc = dft_key_in_part(asking, counting, &key);
     if (rc != 1)
         return rc;
     rc = dft_group_map_get(&counting->tally.map, &key, &group);
-    if (!rc)
-        rc = call_position(counting, group, call->op, &last->position);
-    if (rc) {
-        last->used = 0;
-        return rc;
-    }
-    event->call = last->position;
-    return 1;
+    return rc ? rc : dft_placing_call(&counting->placing, group, call->op, position);
 }
 
-/* Adds events [from, to) whose calls are groups. */
-static int add(struct dft_counting *counting, const struct dft_batch *batch, uint32_t count)
+/* Puts one event's group into event->call. Returns 1: it is to be counted, 0: not, or an error. */
+static inline int place(struct dft_asking *asking, struct dft_counting *counting,
+                        const struct dft_source_process *process, const struct dft_batch *batch,
+                        struct dft_event *event)
 {
-    struct dft_batch groups = *batch;
-    uint32_t position = 0;
+    uint64_t time = DFT_HAS(asking, DFT_BY_TIME) ? event->start_ns / asking->query.width_ns : 0;
+    struct dft_placed *last = placed_of(&counting->placing, event, time);
+    uint32_t position = last->position;
 
-    groups.calls = counting->calls;
-    groups.ncalls = counting->ncalls;
-    groups.count = count;
-    return dft_table_add(counting->tally.table, &groups, &position);
+    if (last->file != event->file || last->stack != event->stack || last->region != event->region ||
+        last->time != time || last->call != event->call || last->batch != counting->placing.batch || event->file2) {
+        int rc = find_group(asking, counting, process, batch, event, &position);
+
+        if (rc)
+            return rc;
+        if (!event->file2)
+            *last = (struct dft_placed){event->file, event->stack, event->region, time, counting->placing.batch,
+                                        event->call, position};
+    }
+    if (position == DFT_NO_GROUP)
+        return 0;
+    event->call = position;
+    return 1;
 }
 
 /* Its time behind the interval in which it starts. place() has put the group into event->call; the key does not need it. */
@@ -334,13 +276,20 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
     return placed;
 }
 
-/* Counts a batch; the events of groups move to the front, so that the table sees them alone. */
+/* Adds the events listed so far. */
+static int flush(struct dft_asking *asking, struct dft_counting *counting, const struct dft_batch *batch)
+{
+    int rc = dft_placing_flush(&counting->placing, batch, counting->tally.table);
+
+    return rc ? rc : dft_hand_over(asking, counting);
+}
+
 int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                      const struct dft_block *block, struct dft_batch *batch)
 {
+    struct dft_placing *placing = &counting->placing;
     uint8_t call_passes[batch->ncalls + 1];
-    uint32_t n = 0;
-    int rc = reserve(counting, batch->ncalls);
+    int rc = dft_placing_reserve(placing, batch->count);
 
     (void)block;
     if (rc)
@@ -348,7 +297,7 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
     for (uint32_t i = 0; i < batch->ncalls; i++)
         call_passes[i] = (uint8_t)dft_call_passes(asking, counting, batch->calls[i].id);
     counting->met.batches = 1;
-    begin_calls(counting, batch->ncalls);
+    dft_placing_begin(placing);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
 
@@ -356,23 +305,19 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
             continue;
         rc = count_event(asking, counting, process, batch, call_passes, event);
         if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
-            rc = add(counting, batch, n);
-            n = 0;
-            begin_calls(counting, batch->ncalls);
-            if (!rc)
-                rc = dft_hand_over(asking, counting);
+            rc = flush(asking, counting, batch);
             if (rc)
                 return rc;
+            dft_placing_begin(placing);
             rc = count_event(asking, counting, process, batch, call_passes, event);
         }
         if (rc < 0)
             return rc;
         if (rc) {
-            if (n != i)
-                batch->events[n] = *event;
-            batch->events[n++].region = 0; /* the group's key has it, where it matters */
+            event->region = 0; /* the group's key has it, where it matters */
+            placing->counts[event->call]++;
+            placing->listed[placing->nlisted++] = i;
         }
     }
-    rc = add(counting, batch, n);
-    return rc ? rc : dft_hand_over(asking, counting);
+    return flush(asking, counting, batch);
 }

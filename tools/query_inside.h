@@ -52,6 +52,28 @@ struct dft_met {
     uint64_t undecidable;  /* events of calls whose text must be known to say whether their key is in the part */
 };
 
+/* The last group of what looks alike in a batch; query_events.c. */
+struct dft_placed {
+    uint64_t file, stack, region, time;
+    uint64_t batch;    /* which batch it holds for */
+    uint32_t call;     /* of the batch */
+    uint32_t position; /* of the group among the calls for the table; DFT_NO_GROUP: it is not counted now */
+};
+#define DFT_PLACED 1024u
+
+/* The batch being counted: its groups as calls for the table, and the events that belong to one; query_batch.c. */
+struct dft_placing {
+    struct dft_call *calls;
+    uint32_t ncalls;
+    uint32_t *slots;  /* (group, op) -> position + 1 in calls */
+    uint32_t *counts; /* of each call: events; then where those that come next go */
+    uint32_t *listed; /* the events */
+    uint32_t *order;  /* the events, those of one call together */
+    uint32_t nlisted, capacity;
+    struct dft_placed *placed;
+    uint64_t batch;
+};
+
 /* One thread's part. */
 struct dft_counting {
     struct dft_tally tally;
@@ -62,12 +84,7 @@ struct dft_counting {
     struct dft_stack_memo stacks[DFT_STACK_MEMO];
     struct dft_row_memo rows[DFT_ROW_MEMO];
     uint32_t block; /* blocks of rows so far */
-    /* Of the batch being counted. */
-    struct dft_call *calls; /* groups as calls for the table */
-    uint32_t ncalls;
-    struct dft_call_group *of_call; /* of each call of the batch: the last group */
-    uint32_t of_call_capacity;
-    uint32_t *call_slots; /* (group, op) -> position + 1 in calls */
+    struct dft_placing placing;
 };
 
 struct dft_asking {
@@ -116,6 +133,14 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
 /* query_events.c */
 int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                      const struct dft_block *block, struct dft_batch *batch);
+/* query_batch.c. Ready for a batch of so many events; anew within it, when positions are used up. 0 or -ENOMEM. */
+int dft_placing_reserve(struct dft_placing *placing, uint32_t events);
+void dft_placing_begin(struct dft_placing *placing);
+void dft_placing_fini(struct dft_placing *placing);
+/* Position of (group, op) among the calls for the table; -EAGAIN: there are too many, flush and begin anew. */
+int dft_placing_call(struct dft_placing *placing, uint32_t group, uint8_t op, uint32_t *position);
+/* Adds the events listed (their calls are positions now) to the table. 0 or -ENOMEM. */
+int dft_placing_flush(struct dft_placing *placing, const struct dft_batch *batch, struct dft_table *table);
 /* The key of one event (op and process known); returns 0 when it belongs to no group. */
 int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key);

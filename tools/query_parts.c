@@ -173,14 +173,8 @@ static void end(struct dft_asking *asking)
         memset(&counting->met, 0, sizeof counting->met);
         dft_tally_fini(&counting->tally);
         free(counting->memo);
-        free(counting->calls);
-        free(counting->of_call);
-        free(counting->call_slots);
+        dft_placing_fini(&counting->placing);
         counting->memo = NULL;
-        counting->calls = NULL;
-        counting->of_call = NULL;
-        counting->call_slots = NULL;
-        counting->of_call_capacity = 0;
         memset(counting->rows, 0, sizeof counting->rows);
     }
 }

@@ -157,6 +157,35 @@ static void law_add_fixed(struct law *law, const struct dft_event *events, uint3
     free(memory);
 }
 
+/* The events in an order in which those of some calls follow each other, as those who group them have them, or any other;
+ * all but one that is left for dft_table_add, since an order need not name all. */
+static int law_add_ordered(struct law *law, struct dft_table *table, struct dft_batch *batch)
+{
+    uint32_t count = batch->count, n = 0, last = count ? count - 1 : 0, position = last, *order;
+    int rc;
+
+    order = malloc((count + 1u) * sizeof *order);
+    if (!order)
+        abort();
+    for (uint32_t call = 0; call < MODEL_CALLS; call++)
+        for (uint32_t i = 0; i < last; i++)
+            if (batch->events[i].call == call)
+                order[n++] = i;
+    for (uint32_t i = 0; i < last; i++) /* of calls that are not there: passed over */
+        if (batch->events[i].call >= MODEL_CALLS)
+            order[n++] = i;
+    for (uint32_t swaps = random_below(&law->random, 2) ? 0 : n; swaps > 0; swaps--) {
+        uint32_t i = (uint32_t)random_below(&law->random, n), j = (uint32_t)random_below(&law->random, n);
+        uint32_t swap = order[i];
+
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    rc = n == last ? dft_table_add_ordered(table, batch, order, n) : -1;
+    free(order);
+    return rc ? rc : dft_table_add(table, batch, &position);
+}
+
 static void law_add_growing(struct law *law, const struct dft_event *events, uint32_t count, struct dft_table *into)
 {
     struct dft_table *table = dft_table_create(law->interval_ns, law->keep);
@@ -164,7 +193,8 @@ static void law_add_growing(struct law *law, const struct dft_event *events, uin
         .events = (struct dft_event *)events, .count = count, .calls = model_calls, .ncalls = MODEL_CALLS};
     uint32_t position = 0;
 
-    if (!table || dft_table_add(table, &batch, &position))
+    if (!table ||
+        (random_below(&law->random, 2) ? law_add_ordered(law, table, &batch) : dft_table_add(table, &batch, &position)))
         law_fail(law, "add to a growing table", "refused");
     law_merge_into(law, table, into);
     dft_table_destroy(table);

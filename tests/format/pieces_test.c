@@ -67,9 +67,13 @@ static void test_crc_by_instruction_and_table(void)
 static void test_leb_and_zigzag(void)
 {
     for (unsigned i = 0; i < 100000; i++) {
-        uint8_t bytes[DFT_LEB_MAX];
-        uint64_t value = i < 1000 ? i : sample_wild(), back = 0;
+        uint8_t bytes[DFT_LEB_MAX + 8];
+        uint64_t value = i < 1000 ? i : sample_wild(), back = 0, near = 0;
         const uint8_t *end = dft_leb_put(bytes, value);
+
+        memset(bytes + (end - bytes), i & 1 ? 0xff : 0x7f, 8); /* what stands behind it means nothing */
+        if (dft_leb_get(bytes, end + 8, &near) != end || near != value)
+            CU_FAIL_FATAL("LEB128 loses a value that others stand behind");
 
         if (dft_leb_get(bytes, end, &back) != end || back != value)
             CU_FAIL_FATAL("LEB128 loses a value");
