@@ -236,11 +236,9 @@ static int is_wrong(const char *path, const char *split, const char *rules)
 /* What only one rank can write; the others get 0. Whether OUT may be written in pieces is for rank 0 to say. */
 static int takes_part(const char *path, const char *split, const char *rules, int quiet)
 {
-    if (split)
-        return dft_comm_alone("merge --split-by", quiet);
     if (rules)
         return dft_comm_alone("merge --group", quiet);
-    if (dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
+    if (!split && dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
         return dft_comm_alone("merge into what is no plain file", quiet);
     return 1;
 }

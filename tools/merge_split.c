@@ -1,5 +1,5 @@
 /* `dftmerge merge --split-by`: one archive for each rank or host. One after the other, so that ten thousand of them
- * need no more than one does.
+ * need no more than one does; of dftmerge-mpi each rank writes some of them.
  *
  * Blocks go where their process belongs. In a file that holds processes of several archives (an archive itself, or a
  * trace of DFTracer) the text of a name may stand in a block that goes elsewhere: there, what the blocks refer to is
@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "merge.h"
 #include "recover.h"
+#include "source_share.h"
 
 #define EVERYWHERE UINT32_MAX
+#define NOBODY     UINT32_MAX
+#define SEVERAL    (UINT32_MAX - 1)
 
 /* A process, or a block, and where it goes. */
 struct place {
@@ -30,7 +34,11 @@ struct split {
     uint32_t *unit_of;           /* process -> unit */
     uint8_t *mixed;              /* file: its blocks go to several places */
     struct place *places, *live; /* blocks; processes with a live file */
-    size_t nplaces, nlive, live_at;
+    size_t nplaces, nlive, place, live_at;
+    uint32_t
+        *writers;  /* of each unit: a rank of dftmerge-mpi, or SEVERAL have blocks of it that nobody else can read */
+    uint32_t unit; /* that is being written */
+    uint64_t written;
     struct dft_reader *reader;
     struct dft_encoder *encoder;
 };
@@ -179,6 +187,37 @@ static int find_live(struct split *split)
     return 0;
 }
 
+/* Whoever has blocks in memory writes the archive that they belong to; the others are spread by their bytes. */
+static int choose_writers(struct split *split)
+{
+    size_t count;
+    uint32_t nfiles;
+    const struct dft_block *blocks = dft_source_blocks(split->source, &count);
+    const struct dft_source_file *files = dft_source_files(split->source, &nfiles);
+    uint64_t all = 1, before = 0;
+
+    split->writers = malloc((split->count + 1u) * sizeof *split->writers);
+    if (!split->writers)
+        return -ENOMEM;
+    for (size_t i = 0; i < split->nplaces; i++)
+        all += blocks[split->places[i].number].stored;
+    for (uint32_t unit = 0, i = 0; unit < split->count; unit++) {
+        uint32_t holder = NOBODY;
+
+        split->writers[unit] = (uint32_t)((double)before / (double)all * dft_comm_size());
+        for (; i < split->nplaces && split->places[i].unit == unit; i++) {
+            const struct dft_block *block = &blocks[split->places[i].number];
+
+            before += block->stored;
+            if (files[block->file].local)
+                holder = holder == NOBODY || holder == files[block->file].owner ? files[block->file].owner : SEVERAL;
+        }
+        if (holder != NOBODY)
+            split->writers[unit] = holder;
+    }
+    return 0;
+}
+
 /* --- writing -------------------------------------------------------------------------------------------------------- */
 
 static int copy(struct split *split, struct dft_archive *archive, const struct dft_block *block)
@@ -198,16 +237,16 @@ static int copy(struct split *split, struct dft_archive *archive, const struct d
     return dft_archive_copy(archive, split->reader, block);
 }
 
-/* The blocks of the unit, from *place on, and those that belong everywhere. */
-static int copy_unit(struct split *split, struct dft_archive *archive, uint32_t unit, size_t *place)
+/* The blocks of the unit, and those that belong everywhere. */
+static int copy_unit(struct split *split, struct dft_archive *archive, uint32_t unit)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(split->source, &count);
     int rc = 0;
 
-    for (; !rc && *place < split->nplaces && split->places[*place].unit == unit; ++*place) {
-        dft_source_progress(split->source, "blocks copied", *place, split->nplaces);
-        rc = copy(split, archive, &blocks[split->places[*place].number]);
+    for (; !rc && split->place < split->nplaces && split->places[split->place].unit == unit; split->place++) {
+        dft_source_progress(split->source, "blocks copied", split->place, split->nplaces);
+        rc = copy(split, archive, &blocks[split->places[split->place].number]);
     }
     for (size_t i = split->nplaces; !rc && i > 0 && split->places[i - 1].unit == EVERYWHERE; i--)
         rc = copy(split, archive, &blocks[split->places[i - 1].number]);
@@ -227,7 +266,7 @@ static int put_records(struct split *split, struct dft_archive *archive, uint32_
     return rc;
 }
 
-static int write_unit(struct split *split, uint32_t unit, size_t *place)
+static int write_unit(struct split *split, uint32_t unit)
 {
     struct dft_archive archive = {0};
     char *path;
@@ -237,55 +276,103 @@ static int write_unit(struct split *split, uint32_t unit, size_t *place)
         return rc;
     rc = dft_archive_open(&archive, split->source, path);
     if (!rc)
-        rc = copy_unit(split, &archive, unit, place);
+        rc = copy_unit(split, &archive, unit);
     if (!rc)
         rc = put_records(split, &archive, unit);
     if (!rc)
         rc = dft_archive_names(&archive, split->encoder);
     if (!rc)
         rc = dft_archive_commit(&archive, 0);
-    if (rc)
-        fprintf(stderr, "dftmerge: %s: %s; %u of %u archives were written\n", path, strerror(-rc), unit, split->count);
+    split->written += !rc;
     dft_archive_fini(&archive);
     free(path);
     return rc;
 }
 
+/* All units of this writer. */
+static int write_units(struct split *split, uint32_t writer)
+{
+    int rc = 0;
+
+    split->place = split->live_at = 0;
+    for (uint32_t unit = 0; unit < split->count && !rc; unit++) {
+        split->unit = unit;
+        if (split->writers[unit] == writer)
+            rc = write_unit(split, unit);
+        while (split->place < split->nplaces && split->places[split->place].unit == unit)
+            split->place++;
+        while (split->live_at < split->nlive && split->live[split->live_at].unit == unit)
+            split->live_at++;
+    }
+    dft_source_progress(split->source, "", 1, 1);
+    return rc;
+}
+
+/* Agrees on how it went; of several ranks that failed, the one with the first archive is believed. */
+static int outcome(struct split *split, int rc)
+{
+    int failed = rc ? (int)(split->count - split->unit) : 0, first = dft_comm_agree(failed);
+
+    if (!first)
+        return 0;
+    rc = dft_comm_agree(failed == first ? rc : 0);
+    dft_comm_sum(&split->written, 1);
+    fprintf(stderr, "dftmerge: %s/%s: %s; %llu of %u archives were written\n", split->path,
+            split->names[split->count - (uint32_t)first], strerror(-rc), (unsigned long long)split->written,
+            split->count);
+    return rc;
+}
+
 static int write_all(struct split *split)
 {
-    uint32_t nfiles;
-    size_t place = 0;
+    uint32_t nfiles, several = 0;
     int rc = 0, mixed = 0;
 
     dft_source_files(split->source, &nfiles);
     for (uint32_t i = 0; i < nfiles; i++)
         mixed |= split->mixed[i];
+    for (uint32_t i = 0; i < split->count; i++)
+        several += split->writers[i] == SEVERAL;
     if (mixed)
         rc = dft_source_names(split->source, NULL, 0);
-    for (uint32_t unit = 0; unit < split->count && !rc; unit++)
-        rc = write_unit(split, unit, &place);
-    dft_source_progress(split->source, "", 1, 1);
-    return rc;
+    if (rc)
+        return rc;
+    rc = outcome(split, write_units(split, dft_comm_rank()));
+    if (rc || !several)
+        return rc;
+    if (dft_share_serve(split->source, &rc)) {
+        rc = write_units(split, SEVERAL);
+        dft_share_served(split->source);
+    }
+    return outcome(split, rc);
+}
+
+static int prepare(struct split *split)
+{
+    int rc = find_units(split);
+
+    if (!rc)
+        rc = find_places(split);
+    if (!rc)
+        rc = find_live(split);
+    if (!rc)
+        rc = choose_writers(split);
+    split->reader = dft_reader_create(split->source);
+    split->encoder = dft_merge_encoder();
+    return rc || (split->reader && split->encoder) ? rc : -ENOMEM;
 }
 
 int dft_merge_split(struct dft_source *source, const char *path, int by_host, int quiet)
 {
     struct split split = {.source = source, .path = path, .by_host = by_host, .quiet = quiet};
-    int rc = find_units(&split);
+    int rc = dft_comm_agree(prepare(&split));
 
     if (!rc)
-        rc = find_places(&split);
-    if (!rc)
-        rc = find_live(&split);
-    if (!rc) {
-        split.reader = dft_reader_create(source);
-        split.encoder = dft_merge_encoder();
-        rc = split.reader && split.encoder ? 0 : -ENOMEM;
-    }
-    if (!rc)
-        rc = dft_merge_directory(source, path, split.names, split.count);
+        rc = dft_comm_agree(dft_comm_rank() ? 0 : dft_merge_directory(source, path, split.names, split.count));
     if (!rc)
         rc = write_all(&split);
+    if (!rc)
+        rc = dft_share_notes(source);
     if (!rc && !quiet)
         fprintf(stderr, "dftmerge: %s: %u archives, %s%s%s\n", path, split.count, split.names[0],
                 split.count > 1 ? " to " : "", split.count > 1 ? split.names[split.count - 1] : "");
@@ -297,6 +384,7 @@ int dft_merge_split(struct dft_source *source, const char *path, int by_host, in
     free(split.unit_of);
     free(split.mixed);
     free(split.places);
+    free(split.writers);
     free(split.live);
     return rc;
 }

@@ -104,7 +104,7 @@ def merged(directory, ranks, *arguments, env=None):
     wanted, files = written(lambda: run(DFTMERGE, "merge", *arguments, env=env))
     got, same_files = written(lambda: parallel(ranks, "merge", *arguments, env=env))
     what = f"{ranks} ranks: {' '.join(str(a) for a in arguments)}"
-    assert list(same_files) == list(files), f"{what}: {list(same_files)}, not {list(files)}; {got.err}"
+    assert sorted(same_files) == sorted(files), f"{what}: {sorted(same_files)}, not {sorted(files)}; {got.err}"
     for name, content in files.items():
         assert same_files[name] == content, f"{what}: {name} has {len(same_files[name])} bytes, or others"
     assert got.err == wanted.err.splitlines(), f"{what}: {got.err}, not {wanted.err}"
@@ -124,6 +124,20 @@ def archives(directory):
     merged(directory, 3, "-o", one, coarse, make(directory / "fine", processes=1, rows=0, block=100))
     done, files = merged(directory, 2, "-o", directory / "out" / "no" / "all.dft", directory / "all.dft")
     assert done.code == 1 and not files, done
+
+
+def archives_by_rank(directory):
+    """Each rank writes some, also of one archive; those of which several ranks have blocks in memory rank 0 writes."""
+    traces = job(directory)
+    assert run(DFTMERGE, "export", "--to", "pfw", "-o", directory / "e.pfw", directory / "a").code == 0
+    done, files = merged(directory, 3, "--no-index", "--split-by", "rank", "-o", directory / "out", traces)
+    assert len(files) == 5 and done.code == 1, (done, list(files))
+    (directory / "one").mkdir()
+    one = directory / "one" / "all.dft"
+    assert run(DFTMERGE, "merge", "-o", one, make(directory / "f", processes=7, ranks=1, hosts=3)).code == 0
+    assert len(merged(directory, 2, "--split-by", "host", "-o", directory / "out", one)[1]) == 3
+    (directory / "file").write_text("")
+    assert merged(directory, 2, "--split-by", "rank", "-o", directory / "file", directory / "b")[0].code == 1
 
 
 def blocks_that_vanish(directory):
@@ -165,4 +179,4 @@ if __name__ == "__main__":
     if not MPIRUN or not PROGRAM.exists():
         print("skipped: " + ("dftmerge-mpi was not built" if MPIRUN else "no mpirun"))
         sys.exit(0)
-    tooltest.main([answers, few_files, passes, archives, blocks_that_vanish, full_disk, one_rank_alone, ranks_that_part])
+    tooltest.main([answers, few_files, passes, archives, archives_by_rank, blocks_that_vanish, full_disk, one_rank_alone, ranks_that_part])
