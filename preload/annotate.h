@@ -72,6 +72,8 @@ struct dft_region_data {
     uint64_t size;  /* asked for; 0: not known */
     int64_t offset; /* -1: not known */
 };
+/* Ends the region that was left open at this frame, and those within: a call that begins there shows that it is over. */
+void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame);
 int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
                         const struct dft_region_data *data);
 /* The same of a function whose exit hook has this frame; `left`: its own is gone. */

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static const void *absolute(const struct dft_library *library, ElfW(Addr) value)
 {
@@ -105,12 +106,24 @@ struct search {
     size_t found, room;
 };
 
+/* Asks a resolver (IFUNC), as the loader does. */
+static ElfW(Addr) choose(ElfW(Addr) resolver)
+{
+#if defined(__aarch64__)
+    const uint64_t capabilities[3] = {sizeof capabilities, getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+
+    return ((ElfW(Addr)(*)(uint64_t, const uint64_t *))resolver)(capabilities[1] | UINT64_C(1) << 62, capabilities);
+#else
+    return ((ElfW(Addr)(*)(void))resolver)();
+#endif
+}
+
 static void *address_of(const struct dft_library *library, const ElfW(Sym) * symbol)
 {
     ElfW(Addr) address = library->base + symbol->st_value;
 
     if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
-        address = ((ElfW(Addr)(*)(void))address)();
+        address = choose(address);
     return (void *)address;
 }
 
@@ -129,13 +142,21 @@ static int fits(const struct dft_library *library, uint32_t index, const struct 
     return library->versions && library->versions[index] & 0x8000 ? 1 : 2;
 }
 
+/* Assembly does not always say so. */
+static int is_function(const ElfW(Sym) * symbol)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+    return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
 /* Returns nonzero when nothing better can come. */
 static int look_at(const struct dft_library *library, uint32_t index, struct search *search)
 {
     int fit = fits(library, index, search);
 
     if (fit && search->all) {
-        if (search->found < search->room)
+        if (is_function(&library->symbols[index]) && search->found < search->room)
             search->all[search->found++] = address_of(library, &library->symbols[index]);
         return 0;
     }

@@ -195,6 +195,21 @@ int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
     return end_from(self, depth, index, dft_ticks(), NULL);
 }
 
+#define LOOK_MOST 64u /* regions that are looked at: what is left open is near */
+void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    uint32_t least = depth > LOOK_MOST ? depth - LOOK_MOST : 0;
+
+    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+        return;
+    for (uint32_t i = depth; i > least; i--)
+        if (*frame_of(self, i - 1) == frame && region_at(self, i - 1)->start) {
+            end_from(self, depth, (int)i - 1, end, NULL);
+            return;
+        }
+}
+
 int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
                         const struct dft_region_data *data)
 {

@@ -100,6 +100,8 @@ static void capture_text(struct dft_thread *self, const char *name, const char *
         copy[n] = text[n];
         n++;
     }
+    if (!n && !dft_sys_can_read((const void *)((uintptr_t)text & ~(uintptr_t)7)))
+        return;
     copy[n] = 0;
     keep(self, dftrace_string(name, copy));
 }
@@ -148,8 +150,8 @@ static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **
     return data;
 }
 
-/* One call under way. The region is known by a place on the stack, too: a longjmp past us leaves it open, and the next one that ends
- * outside ends it. */
+/* One call under way. The region is known by a place on the stack, too: a longjmp or an exception past us leaves it open, and the next one
+ * that ends outside ends it, or the next that begins at the same place. */
 struct call {
     const struct dft_weave_rule *rule;
     struct dft_thread *self; /* NULL: nothing is to be recorded */
@@ -157,8 +159,16 @@ struct call {
     struct dft_region_data data;
 };
 
+/* Odd: no other region has such a one. */
+static uint64_t place_of(const struct call *call)
+{
+    return (uintptr_t)call | 1;
+}
+
 static void begin(struct call *call, struct dft_weave_rule *rule, void **arguments)
 {
+    uint64_t now;
+
     call->self = dft_annotate_thread();
     if (!call->self)
         return;
@@ -166,7 +176,9 @@ static void begin(struct call *call, struct dft_weave_rule *rule, void **argumen
     call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
     call->data = data_of(rule, arguments);
     dft_run_break_all(call->self);
-    dft_region_begin(call->self, call->name, dft_ticks(), (uintptr_t)call);
+    now = dft_ticks();
+    dft_region_end_left(call->self, now, place_of(call));
+    dft_region_begin(call->self, call->name, now, place_of(call));
     capture_arguments(call->self, rule, arguments);
 }
 
@@ -179,24 +191,28 @@ static void end(struct call *call, const void *result)
     dft_run_break_all(call->self);
     if (result)
         capture(call->self, "ret", &call->rule->function.result, result);
-    dft_region_end_call(call->self, call->name, now, (uintptr_t)call, &call->data);
+    dft_region_end_call(call->self, call->name, now, place_of(call), &call->data);
 }
 
 static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
 {
     const struct dft_weave_target *target = woven;
     enum dft_weave_pointcut pointcut = target->rule->pointcut;
+    int error = errno;
     struct call call;
 
     if (pointcut != DFT_WEAVE_AFTER)
         begin(&call, target->rule, arguments);
     if (pointcut == DFT_WEAVE_BEFORE)
         end(&call, NULL);
+    errno = error;
     ffi.call(cif, FFI_FN(target->real), result, arguments);
+    error = errno;
     if (pointcut == DFT_WEAVE_AFTER)
         begin(&call, target->rule, arguments);
     if (pointcut != DFT_WEAVE_BEFORE)
         end(&call, result);
+    errno = error;
 }
 
 struct dft_weave_target *dft_weave_new_target(void)

@@ -23,6 +23,9 @@ void dft_weave_init(void);
 /* After a dlclose. */
 void dft_weave_unloaded(void);
 
+/* Around a fork: no scan is under way when it happens. The second in the parent and in the child. */
+void dft_weave_forking(void);
+void dft_weave_fork_is_over(void);
 /* In a forked child. */
 void dft_weave_forked(void);
 
@@ -36,6 +39,8 @@ static inline void dft_weave_init(void)
 }
 
 static inline void dft_weave_unloaded(void) {}
+static inline void dft_weave_forking(void) {}
+static inline void dft_weave_fork_is_over(void) {}
 static inline void dft_weave_forked(void) {}
 
 static inline size_t dft_weave_unmet(char *text, size_t room)

@@ -2,10 +2,9 @@
 #include "weave_loaded.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "weave_types.h"
-
-#define PAGE ((uintptr_t)4096)
 
 struct dft_weave_object *dft_weave_objects;
 static struct dft_weave_object **last_object = &dft_weave_objects;
@@ -20,9 +19,32 @@ static struct dft_weave_object *find_object(const struct dl_phdr_info *info, con
     return NULL;
 }
 
+uintptr_t dft_weave_page(uintptr_t address)
+{
+    static uintptr_t size; /* 4, 16 or 64 KiB */
+
+    if (!size)
+        size = getauxval(AT_PAGESZ);
+    return address & ~(size - 1);
+}
+
+int dft_weave_may_write(const struct dft_weave_object *object, const void *at)
+{
+    for (int i = 0; i < object->nsegments; i++) {
+        const ElfW(Phdr) *segment = &object->segments[i];
+
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_W &&
+            (uintptr_t)at - object->library.base - segment->p_vaddr < segment->p_memsz)
+            return 1;
+    }
+    return 0;
+}
+
 static void read_segments(struct dft_weave_object *object, const struct dl_phdr_info *info)
 {
     object->from = UINTPTR_MAX;
+    object->segments = info->dlpi_phdr;
+    object->nsegments = info->dlpi_phnum;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         uintptr_t from = info->dlpi_addr + segment->p_vaddr, to = from + segment->p_memsz;
@@ -31,8 +53,8 @@ static void read_segments(struct dft_weave_object *object, const struct dl_phdr_
             object->from = from < object->from ? from : object->from;
             object->to = to > object->to ? to : object->to;
         } else if (segment->p_type == PT_GNU_RELRO) {
-            object->relro = from & ~(PAGE - 1);
-            object->relro_end = to & ~(PAGE - 1);
+            object->relro = dft_weave_page(from);
+            object->relro_end = dft_weave_page(to);
         }
     }
 }
@@ -94,12 +116,16 @@ static int is_called(const struct dft_weave_object *object, const char *name)
            (object->library.soname && !strcmp(object->library.soname, name));
 }
 
-/* What the handle of a dlopen stands for: the library itself and all that it needs. */
+/* What the handle of a dlopen stands for: the library itself and all that it needs. Its slots are looked at again even where we know the
+ * library: it may be another that came to lie there, or have been away meanwhile. */
 static void complete_with(struct dft_weave_object *object, uint32_t scan)
 {
-    if (object->complete)
+    if (object->complete == 1 || object->given == scan)
         return;
-    object->complete = scan;
+    object->given = scan;
+    object->patched = 0;
+    if (!object->complete)
+        object->complete = scan;
     for (const ElfW(Dyn) *d = object->library.dynamic; d->d_tag != DT_NULL && object->library.strings; d++)
         for (struct dft_weave_object *other = d->d_tag == DT_NEEDED ? dft_weave_objects : NULL; other;
              other = other->next)

@@ -53,7 +53,7 @@ struct way_back dft_weave_way_back(const uint8_t *caller)
 /* ldp x29, x30, [sp], #frame; ret */
 static int returns(const uint32_t *at)
 {
-    return (at[0] & 0xffe07fff) == 0xa8c07bfd && at[1] == 0xd65f03c0;
+    return (at[0] & 0xffe07fff) == 0xa8c07bfd && (at[0] >> 15 & 0x3f) >= 2 && at[1] == 0xd65f03c0;
 }
 
 struct way_back dft_weave_way_back(const uint8_t *caller)

@@ -13,6 +13,7 @@
 
 #include "resolve.h"
 #include "sys.h"
+#include "thread.h"
 #include "weave_inside.h"
 #include "weave_loaded.h"
 
@@ -28,7 +29,6 @@
 
 #define SAME_NAME_MOST 8u /* versions of one function in a library */
 #define SPARE_TARGETS  64u
-#define PAGE           ((uintptr_t)4096)
 
 struct dft_weave_target *_Atomic dft_weave_targets;
 
@@ -46,6 +46,9 @@ static struct patch *free_patches;
 static uint32_t scan, newest;          /* number of the scan; of the last that found a new target */
 static struct dft_weave_target *spare; /* made ahead: nothing is allocated while the loader waits */
 static int short_of_targets;
+static const uint32_t *forking; /* the thread that holds the lock while it forks */
+static unsigned forks;          /* in each other: handlers */
+static int is_broken;           /* this is a child of a process whose scan was not done */
 static int (*iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 /* --- what is woven ------------------------------------------------------------------------------------------------ */
@@ -176,21 +179,24 @@ void *dft_weave_replacement(void *function)
 
 static void write_slot(const struct dft_weave_object *object, void **slot, void *value)
 {
-    uintptr_t page = (uintptr_t)slot & ~(PAGE - 1);
+    uintptr_t page = dft_weave_page((uintptr_t)slot);
     int is_closed = page >= object->relro && page < object->relro_end;
 
-    if (is_closed && DFT_SYS(mprotect, page, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0) < 0)
+    if (is_closed && DFT_SYS(mprotect, page, sizeof *slot, PROT_READ | PROT_WRITE, 0, 0, 0) < 0)
         return;
     __atomic_store_n(slot, value, __ATOMIC_RELEASE);
     if (is_closed)
-        DFT_SYS(mprotect, page, PAGE, PROT_READ, 0, 0, 0);
+        DFT_SYS(mprotect, page, sizeof *slot, PROT_READ, 0, 0, 0); /* all of the page */
 }
 
 static void patch(const struct dft_weave_object *object, void **slot, void *before,
                   const struct dft_weave_target *target)
 {
-    struct patch *patch = free_patches ? free_patches : dft_weave_room(sizeof *patch);
+    struct patch *patch;
 
+    if (!dft_weave_may_write(object, slot))
+        return;
+    patch = free_patches ? free_patches : dft_weave_room(sizeof *patch);
     if (!patch)
         return;
     if (patch == free_patches)
@@ -325,12 +331,21 @@ static void make_spares(void)
     }
 }
 
+static int is_forking(void)
+{
+    return __atomic_load_n(&forking, __ATOMIC_RELAXED) == &dft_vfork_mark;
+}
+
 void dft_weave_scan(void *handle)
 {
-    struct dft_signals before = dft_signals_block();
+    struct dft_signals before;
     int had_some;
 
-    dft_spin_lock(&lock);
+    if (is_broken)
+        return;
+    before = dft_signals_block();
+    if (!is_forking())
+        dft_spin_lock(&lock);
     if (!iterate)
         iterate = (__typeof__(iterate))dft_resolve_symbol("dl_iterate_phdr");
     do {
@@ -340,7 +355,8 @@ void dft_weave_scan(void *handle)
         if (iterate)
             iterate(scan_all, handle);
     } while (short_of_targets && had_some);
-    dft_spin_unlock(&lock);
+    if (!is_forking())
+        dft_spin_unlock(&lock);
     dft_signals_restore(before);
 }
 
@@ -350,7 +366,31 @@ void dft_weave_unloaded(void)
         dft_weave_scan(NULL);
 }
 
+/* No scan may be half done in the child. Handlers of pthread_atfork may load libraries meanwhile. The thread is known by the place of its
+ * thread-local memory, which is the same in the child. */
+void dft_weave_forking(void)
+{
+    if (!scan)
+        return;
+    if (!is_forking())
+        dft_spin_lock(&lock);
+    __atomic_store_n(&forking, &dft_vfork_mark, __ATOMIC_RELAXED);
+    forks++;
+}
+
+void dft_weave_fork_is_over(void)
+{
+    if (!is_forking() || --forks)
+        return;
+    __atomic_store_n(&forking, NULL, __ATOMIC_RELAXED);
+    dft_spin_unlock(&lock);
+}
+
+/* However it was made: a lock that another thread of the parent held tells that the lists may be half changed. What is woven stays so. */
 void dft_weave_forked(void)
 {
+    if (is_forking())
+        return;
+    is_broken |= lock.held != 0;
     lock.held = 0;
 }

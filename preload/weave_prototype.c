@@ -73,8 +73,8 @@ static int parse_fields(struct dft_weave_text *text, struct dft_weave_type *type
     return 0;
 }
 
-/* Behind the word `struct`. */
-static int parse_struct(struct dft_weave_text *text, struct specifiers *specifiers)
+/* Behind the word `struct`, or the like. */
+static int parse_struct(struct dft_weave_text *text, int is_union, struct specifiers *specifiers)
 {
     size_t length = dft_weave_next_word(text);
     const char *tag = text->at;
@@ -85,6 +85,8 @@ static int parse_struct(struct dft_weave_text *text, struct specifiers *specifie
     specifiers->name = tag;
     specifiers->length = length;
     if (dft_weave_take(text, '{')) {
+        if (is_union)
+            return dft_weave_fail(text, "a union can only be passed by a pointer", tag, length);
         if (++struct_depth > DEPTH_MOST)
             return dft_weave_fail(text, "structs are nested too deep", tag, length);
         rc = parse_fields(text, &specifiers->type);
@@ -142,6 +144,18 @@ static enum dft_weave_kind kind_of_numbers(const struct numbers *numbers)
     return is_unsigned ? DFT_WEAVE_U32 : DFT_WEAVE_I32;
 }
 
+/* Types that libffi has no name for, or none that is the same everywhere. */
+static int is_refused(const char *at, size_t length)
+{
+    static const char *const words[] = {"_Complex",  "__complex__", "_Imaginary", "__int128", "__float128",
+                                        "_Float128", "_Float16",    "_BitInt",    "va_list",  "__builtin_va_list"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (dft_weave_is_word(at, length, words[i]))
+            return 1;
+    return 0;
+}
+
 static int is_qualifier(const char *at, size_t length)
 {
     static const char *const words[] = {"volatile", "restrict", "__restrict", "extern", "inline", "static", "register"};
@@ -158,6 +172,8 @@ static int parse_specifier(struct dft_weave_text *text, size_t length, struct sp
 {
     const char *at = text->at;
 
+    if (is_refused(at, length))
+        return dft_weave_fail(text, "a type cannot be passed on", at, length);
     if (dft_weave_is_word(at, length, "const")) {
         specifiers->is_const = 1;
     } else if (!is_qualifier(at, length)) {
@@ -165,10 +181,11 @@ static int parse_specifier(struct dft_weave_text *text, size_t length, struct sp
             specifiers->known = *seen = 1;
         } else if (*seen) {
             return 0;
-        } else if (dft_weave_is_word(at, length, "struct") || dft_weave_is_word(at, length, "class")) {
+        } else if (dft_weave_is_word(at, length, "struct") || dft_weave_is_word(at, length, "class") ||
+                   dft_weave_is_word(at, length, "union")) {
             text->at += length;
             *seen = 2;
-            return parse_struct(text, specifiers) ? -EINVAL : 1;
+            return parse_struct(text, dft_weave_is_word(at, length, "union"), specifiers) ? -EINVAL : 1;
         } else if (dft_weave_is_word(at, length, "enum")) {
             text->at += length;
             text->at += dft_weave_next_word(text);
@@ -349,7 +366,7 @@ int dft_weave_parse_struct(struct dft_weave_text *text)
     struct specifiers specifiers = {.known = 0};
 
     struct_depth = 0;
-    if (parse_struct(text, &specifiers))
+    if (parse_struct(text, 0, &specifiers))
         return -EINVAL;
     dft_weave_take(text, ';');
     return specifiers.known ? 0 : dft_weave_fail(text, "a struct has no fields", specifiers.name, specifiers.length);

@@ -9,6 +9,7 @@
 #include "follow.h"
 #include "lifecycle.h"
 #include "probe_process.h"
+#include "weave.h"
 #include "wrap_special.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -34,8 +35,12 @@ pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), 
     if (!dft_on)
         return make(arguments);
     dft_process_forking(DFT_CHILD_STAYS);
+    if (call != DFT_CALL_clone && call != DFT_CALL_clone3) /* which may share the memory */
+        dft_weave_forking();
     probe.start = dft_ticks();
     pid = make(arguments);
+    if (call != DFT_CALL_clone && call != DFT_CALL_clone3)
+        dft_weave_fork_is_over();
     if (pid == 0)
         dft_process_forked_once();
     else if (dft_on & DFT_ON_PROCESS)

@@ -105,6 +105,11 @@ def wrong_lines_are_told_and_left_out(directory):
         "libwoven.so int f(struct empty { } e)": "no fields",
         "libwoven.so int (*f(int a))(int)": "",
         "typedef int;": "a typedef has no name",
+        "libwoven.so int narrow(double _Complex)": "a type cannot be passed on: _Complex",
+        "libwoven.so _Complex double narrow(int a)": "a type cannot be passed on: _Complex",
+        "libwoven.so int narrow(__int128 a)": "a type cannot be passed on: __int128",
+        "libwoven.so int narrow(union { int a; } b)": "a union can only be passed by a pointer",
+        f"libwoven.so int narrow({', '.join(['int a'] * 65)})": "more than 64 arguments",
         "\x01\x02": "",
     }
     path = directory / "wrong.weave"
@@ -158,6 +163,54 @@ int main(int argc, char **argv) {
     counts = collections.Counter(e["name"] for e in events if e["cat"] in ("WEAVE", "WIDE"))
     equal(counts["wide"], 20000 * 13, "calls of threads and children")
     equal((counts["outer"], counts["_ZN4plus3addEii"]), (3 * 400, 400), "calls of plugins")
+
+
+@tests.case
+def functions_that_are_left(directory):
+    """Exceptions and longjmp through woven functions, many more than regions can be open; variables and errno stay what they are; a fork that loads."""
+    build(directory)
+    source = directory / "left.cpp"
+    source.write_text(r"""
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern "C" { int call_back(int (*callback)(int), int n); int jumps(void *where, int value); int outer(int depth); int truth(int); extern int variable; }
+static int throws(int n) { throw n; }
+static jmp_buf where;
+static void load() { void *library = dlopen("libplus.so", RTLD_NOW); if (library) dlclose(library); dlopen("libm.so.6", RTLD_NOW); }
+static void *leave(void *) { call_back([](int) -> int { pthread_exit(0); }, 1); return 0; }
+int main() {
+    volatile int caught = 0, jumped = 0;
+    for (int i = 0; i < 70000; i++) {
+        try { call_back(throws, 1); } catch (int) { caught++; }
+        if (!setjmp(where)) jumps(where, 1); else jumped++;
+    }
+    pthread_t thread;
+    pthread_create(&thread, 0, leave, 0);
+    pthread_join(thread, 0);
+    errno = 77;
+    outer(0);
+    printf("%d %d %d %d\n", caught, jumped, errno, variable);
+    pthread_atfork(load, load, load);
+    int status = 1; pid_t child = fork();
+    if (!child) { outer(0); _exit(0); }
+    waitpid(child, &status, 0);
+    printf("%d\n", status);
+    return 0; }
+""")
+    run_checked(["g++", "-O1", source, f"-L{directory}", "-lwoven", "-pthread", f"-Wl,-rpath,{directory}", "-o", directory / "left"])
+    rules = directory / "left.weave"
+    rules.write_text("libwoven.so int call_back(void *callback, int n)\nlibwoven.so int jumps(void *where, int value)\n"
+                     "libwoven.so int outer(int depth)\nlibwoven.so int variable(void)\n")
+    events, said = weave(directory, directory / "left", files=rules)
+    equal(said, "", "messages")
+    woven = [e for e in events if e["cat"] == "WEAVE"]
+    equal(collections.Counter(e["name"] for e in woven), {"call_back": 70001, "jumps": 70000, "outer": 2}, "calls")
+    true(max(e.get("level", 0) for e in woven) < 8, "regions that were left are over")
 
 
 @tests.case

@@ -115,3 +115,5 @@ int jumps(void *where, int value)
 {
     longjmp(where, value);
 }
+
+int variable = 3;
