@@ -32,6 +32,7 @@
 #include "sandbox.h"
 #include "traced.h"
 #include "tracefile.h"
+#include "tracename.h"
 #include "unsent.h"
 #include "weave.h"
 
@@ -95,7 +96,7 @@ static void set_up(void)
     dft_clock_init();
     dft_pid = (uint32_t)dft_sys_getpid();
     dft_key = draw_key();
-    dft_tracefile_init();
+    dft_tracename_init();
     dft_traced_init();
     if (dft_fdtable_init() || make_generation() || dft_thread_init()) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);

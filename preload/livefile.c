@@ -21,6 +21,7 @@
 #include "sys.h"
 #include "thread.h"
 #include "tracefile.h"
+#include "tracename.h"
 
 struct dft_live *dft_live;
 char dft_livefile_path[4400];
@@ -93,7 +94,7 @@ static int is_fit(const char *directory)
 
 static void make_path(const char *directory, size_t length)
 {
-    const char *name = dft_tracefile_base + dft_tracefile_directory;
+    const char *name = dft_tracename_base + dft_tracename_directory;
     size_t used = 0;
 
     memcpy(dft_livefile_path, directory, length);
@@ -136,7 +137,7 @@ static int create(void)
     if (*dft_config.live_dir)
         fd = create_in(dft_config.live_dir, strlen(dft_config.live_dir));
     if (fd < 0)
-        fd = create_in(dft_tracefile_base, dft_tracefile_directory);
+        fd = create_in(dft_tracename_base, dft_tracename_directory);
     if (fd < 0)
         fd = create_in("/dev/shm", 8);
     return fd;

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 
 #include "clock.h"
 #include "codec.h"
@@ -19,21 +18,16 @@
 #include "lifecycle.h"
 #include "sys.h"
 #include "thread.h"
+#include "tracename.h"
 
-#define LOWEST_FD  256
-#define HIGHEST_FD 1024
-#define PATH_ROOM  4352u
-#define PAGE       4096u /* what the kernel writes of a page it writes whole, also for a thread that is killed meanwhile */
-#define HEADER     sizeof(struct dft_block_header)
-
+#define LOWEST_FD     256
+#define HIGHEST_FD    1024
+#define PATH_ROOM     (DFT_TRACENAME_ROOM + 8)
+#define PAGE          4096u /* what the kernel writes of a page it writes whole, also for a thread that is killed meanwhile */
+#define HEADER        sizeof(struct dft_block_header)
 #define REPLACED_MOST 2u
 
-char dft_tracefile_base[PATH_ROOM];
-size_t dft_tracefile_directory;
-
-static char prefix[4096];
-static char program[64], host[65];
-static char path[PATH_ROOM + 8];
+static char path[PATH_ROOM];
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
 static uint64_t device, inode;
@@ -42,87 +36,6 @@ static uint32_t users;      /* atomic: writers at work */
 static uint32_t moving;     /* atomic: no new writers */
 static int fails;           /* atomic: the last write did */
 static uint32_t replaced;   /* atomic: times that another file was found on our number, put there past the wrappers */
-
-/* --- names -------------------------------------------------------------------------------------------------------- */
-
-static size_t put_text(char *to, size_t room, size_t used, const char *text)
-{
-    while (*text && used + 1 < room)
-        to[used++] = *text++;
-    to[used] = 0;
-    return used;
-}
-
-static size_t put_number(char *to, size_t room, size_t used, uint64_t number, unsigned base)
-{
-    char digits[24];
-    int at = sizeof digits - 1;
-
-    digits[at] = 0;
-    do
-        digits[--at] = "0123456789abcdef"[number % base];
-    while (number /= base);
-    return put_text(to, room, used, digits + at);
-}
-
-/* Letters that make trouble in file names become underscores. */
-static void make_plain(char *text)
-{
-    for (; *text; text++)
-        if (*text == '/' || (unsigned char)*text <= ' ' || *text == 0x7f)
-            *text = '_';
-}
-
-static void find_program(void)
-{
-    static char exe[1024]; /* dft_process_lock is held, and the program's stack may be tiny */
-    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
-    const char *name;
-
-    exe[n < 0 ? 0 : n] = 0;
-    name = strrchr(exe, '/');
-    put_text(program, sizeof program, 0, name ? name + 1 : n > 0 ? exe : "program");
-    make_plain(program);
-}
-
-void dft_tracefile_init(void)
-{
-    struct utsname names;
-    size_t used = 0;
-
-    if (dft_config.log_file[0] != '/') {
-        long n = DFT_SYS(getcwd, prefix, sizeof prefix - 1, 0, 0, 0, 0);
-
-        used = n > 0 && prefix[0] == '/' ? strlen(prefix) : 0;
-        used = put_text(prefix, sizeof prefix, used, "/");
-    }
-    put_text(prefix, sizeof prefix, used, dft_config.log_file);
-    host[0] = 0;
-    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
-        put_text(host, sizeof host, 0, names.nodename);
-    make_plain(host);
-}
-
-static void make_base(void)
-{
-    size_t used = put_text(dft_tracefile_base, PATH_ROOM, 0, prefix);
-    char *slash;
-
-    if (used && dft_tracefile_base[used - 1] != '/')
-        used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
-    find_program();
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, program);
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, host);
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
-    used = put_number(dft_tracefile_base, PATH_ROOM, used, dft_pid, 10);
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
-    used = put_number(dft_tracefile_base, PATH_ROOM, used, dft_clock_start_ns, 10);
-    used = put_text(dft_tracefile_base, PATH_ROOM, used, "-");
-    put_number(dft_tracefile_base, PATH_ROOM, used, dft_key, 16);
-    slash = strrchr(dft_tracefile_base, '/');
-    dft_tracefile_directory = slash ? (size_t)(slash - dft_tracefile_base) + 1 : 0;
-}
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
@@ -176,12 +89,18 @@ static int move_up(int fd)
     return high < 0 ? -1 : (int)high;
 }
 
+static void make_path(void)
+{
+    dft_tracename_make();
+    memcpy(path, dft_tracename_base, strlen(dft_tracename_base) + 1);
+    memcpy(path + strlen(path), ".dft", sizeof ".dft");
+}
+
 int dft_tracefile_create(void)
 {
     long fd;
 
-    make_base();
-    put_text(path, sizeof path, put_text(path, sizeof path, 0, dft_tracefile_base), ".dft");
+    make_path();
     fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd == -ENOENT) {
         make_directories(path);
@@ -215,18 +134,17 @@ static void end_move(void)
 /* Writers find the file by its path when its descriptor is gone: they wait. */
 int dft_tracefile_move(void)
 {
-    static char old[PATH_ROOM + 8];
+    static char old[PATH_ROOM];
     long result;
 
     if (!exists) {
-        dft_tracefile_init();
+        dft_tracename_init();
         return 0;
     }
     begin_move();
     memcpy(old, path, sizeof old);
-    dft_tracefile_init();
-    make_base();
-    put_text(path, sizeof path, put_text(path, sizeof path, 0, dft_tracefile_base), ".dft");
+    dft_tracename_init();
+    make_path();
     make_directories(path);
     result = DFT_SYS(renameat, AT_FDCWD, old, AT_FDCWD, path, 0, 0);
     if (result < 0)

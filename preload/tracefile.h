@@ -7,9 +7,6 @@
 
 #include "ops.h"
 
-/* In the constructor: remembers the absolute prefix (the working directory may change later), program and host. */
-void dft_tracefile_init(void);
-
 /* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
 int dft_tracefile_create(void);
 /* After dft_config.log_file has changed: from now on, and if the file is there already, it is moved. Signals blocked. Returns 0 or -errno: it stays
@@ -30,11 +27,6 @@ int dft_tracefile_write(const void *bytes, size_t length);
 
 /* Did the last write? */
 int dft_tracefile_fails(void);
-
-/* "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>": without ending. */
-extern char dft_tracefile_base[];
-/* Length of its directory part, with the slash. */
-extern size_t dft_tracefile_directory;
 
 /* The program must not see the descriptor: */
 /* Is this number ours? Then the program's call answers EBADF without being made. */

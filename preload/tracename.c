@@ -1,0 +1,95 @@
+/* Owns the names of this process's files: "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
+#include "tracename.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "clock.h"
+#include "config.h"
+#include "lifecycle.h"
+#include "sys.h"
+
+char dft_tracename_base[DFT_TRACENAME_ROOM];
+size_t dft_tracename_directory;
+
+static char prefix[4096];
+static char program[64], host[65];
+
+static size_t put_text(char *to, size_t room, size_t used, const char *text)
+{
+    while (*text && used + 1 < room)
+        to[used++] = *text++;
+    to[used] = 0;
+    return used;
+}
+
+static size_t put_number(char *to, size_t room, size_t used, uint64_t number, unsigned base)
+{
+    char digits[24];
+    int at = sizeof digits - 1;
+
+    digits[at] = 0;
+    do
+        digits[--at] = "0123456789abcdef"[number % base];
+    while (number /= base);
+    return put_text(to, room, used, digits + at);
+}
+
+/* Letters that make trouble in file names become underscores. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if (*text == '/' || (unsigned char)*text <= ' ' || *text == 0x7f)
+            *text = '_';
+}
+
+static void find_program(void)
+{
+    static char exe[1024]; /* dft_process_lock is held, and the program's stack may be tiny */
+    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
+    const char *name;
+
+    exe[n < 0 ? 0 : n] = 0;
+    name = strrchr(exe, '/');
+    put_text(program, sizeof program, 0, name ? name + 1 : n > 0 ? exe : "program");
+    make_plain(program);
+}
+
+void dft_tracename_init(void)
+{
+    struct utsname names;
+    size_t used = 0;
+
+    if (dft_config.log_file[0] != '/') {
+        long n = DFT_SYS(getcwd, prefix, sizeof prefix - 1, 0, 0, 0, 0);
+
+        used = n > 0 && prefix[0] == '/' ? strlen(prefix) : 0;
+        used = put_text(prefix, sizeof prefix, used, "/");
+    }
+    put_text(prefix, sizeof prefix, used, dft_config.log_file);
+    host[0] = 0;
+    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
+        put_text(host, sizeof host, 0, names.nodename);
+    make_plain(host);
+}
+
+void dft_tracename_make(void)
+{
+    size_t used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, 0, prefix);
+    char *slash;
+
+    if (used && dft_tracename_base[used - 1] != '/')
+        used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
+    find_program();
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, program);
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, host);
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
+    used = put_number(dft_tracename_base, DFT_TRACENAME_ROOM, used, dft_pid, 10);
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
+    used = put_number(dft_tracename_base, DFT_TRACENAME_ROOM, used, dft_clock_start_ns, 10);
+    used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
+    put_number(dft_tracename_base, DFT_TRACENAME_ROOM, used, dft_key, 16);
+    slash = strrchr(dft_tracename_base, '/');
+    dft_tracename_directory = slash ? (size_t)(slash - dft_tracename_base) + 1 : 0;
+}

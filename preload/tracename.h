@@ -1,0 +1,19 @@
+/* The names of this process's files, without ending. */
+#ifndef DFT_TRACENAME_H
+#define DFT_TRACENAME_H
+
+#include <stddef.h>
+
+#define DFT_TRACENAME_ROOM 4352u
+
+/* In the constructor, and when dft_config.log_file has changed: remembers the absolute prefix (the working directory may change later) and the host. */
+void dft_tracename_init(void);
+
+/* Makes the name for the current program, pid and key. dft_process_lock is held. */
+void dft_tracename_make(void);
+
+extern char dft_tracename_base[];
+/* Length of its directory part, with the slash. */
+extern size_t dft_tracename_directory;
+
+#endif
