@@ -185,15 +185,72 @@ DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, 
     return &events[order ? order[i] : i];
 }
 
-/* dft_table_count_bin of 1 for a run: where things lie is read once, since the compiler must think that counting changes
- * it. */
-DFT_INLINE void add_bin(struct dft_table *table, uint32_t *spine, struct dft_chunk *chunks, uint64_t value)
-{
-    uint32_t bin = dft_bin_of(value), *chunk = &spine[bin / DFT_CHUNK_BINS];
+/* Where a run counts durations and sizes: read once, since the compiler must think that counting changes it. */
+struct add_bins {
+    struct dft_spine *spine; /* NULL: none are kept */
+    struct dft_chunk *chunks;
+};
 
+DFT_INLINE void add_bin(struct dft_table *table, const struct add_bins *bins, int which, uint64_t value, uint64_t count)
+{
+    uint32_t bin = dft_bin_of(value), *chunk;
+
+    if (!bins->spine)
+        return;
+    chunk = &bins->spine->chunks[which][bin / DFT_CHUNK_BINS];
     if (__builtin_expect(!*chunk, 0))
         *chunk = dft_table_take_chunk(table);
-    chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS]++;
+    bins->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
+}
+
+/* Data events of a run that follow each other and move the same number of bytes, which calls in a loop do. */
+struct add_same {
+    int64_t result;
+    uint32_t unit, bits;
+    uint64_t bytes, count;
+};
+
+/* Sums them up. */
+DFT_INLINE void add_same_end(struct dft_table *table, const struct add_bins *bins, struct dft_metrics *sum,
+                             const struct add_same *same)
+{
+    if (!same->count)
+        return;
+    sum->bytes += same->bytes * same->count;
+    sum->size_min = same->bytes < sum->size_min ? same->bytes : sum->size_min;
+    sum->size_max = same->bytes > sum->size_max ? same->bytes : sum->size_max;
+    sum->sequential += same->bits & DFT_BIT_SEQUENTIAL ? same->count : 0;
+    sum->consecutive += same->bits & DFT_BIT_CONSECUTIVE ? same->count : 0;
+    add_bin(table, bins, DFT_SIZES, same->bytes, same->count);
+}
+
+/* What a data event of a run adds besides its times. */
+DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bins, struct dft_metrics *sum,
+                             struct add_same *same, const struct dft_event *event, uint8_t op)
+{
+    if (!same->count || event->result != same->result || event->unit != same->unit || event->bits != same->bits) {
+        add_same_end(table, bins, sum, same);
+        *same = (struct add_same){event->result, event->unit, event->bits, dft_event_bytes(event, op), 0};
+    }
+    same->count++;
+    if (event->offset >= 0 && event->offset < INT64_MAX) {
+        uint64_t room = (uint64_t)(INT64_MAX - event->offset);
+        int64_t end = event->offset + (int64_t)(same->bytes < room ? same->bytes : room);
+
+        sum->offset_min = event->offset < sum->offset_min ? event->offset : sum->offset_min;
+        sum->offset_max = end > sum->offset_max ? end : sum->offset_max;
+    }
+}
+
+/* Does the event belong to the run? */
+DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_event *event, uint32_t call)
+{
+    uint64_t end_ns = event->start_ns + event->dur_ns;
+
+    return !((event->call ^ call) | (event->region ^ recent->region) | (event->calls ^ 1u) |
+             (uint32_t)(event->phase ^ DFT_PHASE_COMPLETE) | event->err | (event->bits & DFT_BIT_OPEN)) &&
+           event->start_ns >= recent->from_ns && event->start_ns < recent->to_ns && end_ns <= recent->to_ns &&
+           end_ns >= event->start_ns;
 }
 
 /* The events from i on that fall into the same recent row: their sum is made aside and merged once (written out,
@@ -205,14 +262,14 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     const struct dft_event *events = batch->events, *event = add_event_at(events, order, i);
     const struct dft_call *call = &batch->calls[event->call];
     const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+    const struct add_bins bins = {recent.spine ? &table->spines[recent.spine - 1] : NULL, table->chunks};
     uint32_t number = event->call, room = (table->chunks_capacity - table->nchunks) / 2;
     uint32_t end = room < count - i ? i + room : count;
-    struct dft_spine *spine = recent.spine ? &table->spines[recent.spine - 1] : NULL;
-    struct dft_chunk *chunks = table->chunks;
-    uint64_t region = event->region;
+    struct add_same same = {.count = 0};
     struct dft_metrics sum;
+    uint8_t op = call->op;
 
-    if (!recent.to_ns || recent.subject != call->id || recent.region != region)
+    if (!recent.to_ns || recent.subject != call->id || recent.region != event->region)
         return i;
     dft_metrics_clear_inline(&sum);
     for (; i < end; i++, event++) {
@@ -220,35 +277,21 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
 
         if (order)
             event = add_event_at(events, order, i);
-        last = event->start_ns + event->dur_ns;
-        if (event->call != number || event->region != region || event->phase != DFT_PHASE_COMPLETE || event->err ||
-            event->calls != 1 || event->bits & DFT_BIT_OPEN || event->start_ns < recent.from_ns ||
-            last > recent.to_ns || last < event->start_ns || event->start_ns == recent.to_ns)
+        if (!add_is_of_run(&recent, event, number))
             break;
+        last = event->start_ns + event->dur_ns;
         sum.samples++;
         sum.dur_sum += event->dur_ns;
         sum.dur_min = event->dur_ns < sum.dur_min ? event->dur_ns : sum.dur_min;
         sum.dur_max = event->dur_ns > sum.dur_max ? event->dur_ns : sum.dur_max;
         sum.first_start = event->start_ns < sum.first_start ? event->start_ns : sum.first_start;
         sum.last_end = last > sum.last_end ? last : sum.last_end;
-        if (spine)
-            add_bin(table, spine->chunks[DFT_DURATIONS], chunks, event->dur_ns);
-        if (is_data) {
-            struct dft_metrics one;
-
-            dft_metrics_clear_inline(&one);
-            add_data(&one, event, call->op);
-            sum.bytes += one.bytes;
-            sum.size_min = one.bytes < sum.size_min ? one.bytes : sum.size_min;
-            sum.size_max = one.bytes > sum.size_max ? one.bytes : sum.size_max;
-            sum.offset_min = one.offset_min < sum.offset_min ? one.offset_min : sum.offset_min;
-            sum.offset_max = one.offset_max > sum.offset_max ? one.offset_max : sum.offset_max;
-            sum.sequential += one.sequential;
-            sum.consecutive += one.consecutive;
-            if (spine)
-                add_bin(table, spine->chunks[DFT_SIZES], chunks, one.bytes);
-        }
+        add_bin(table, &bins, DFT_DURATIONS, event->dur_ns, 1);
+        if (is_data)
+            add_run_data(table, &bins, &sum, &same, event, op);
     }
+    if (is_data)
+        add_same_end(table, &bins, &sum, &same);
     sum.count = sum.samples;
     sum.edge = sum.dur_sum;
     sum.data = is_data ? sum.samples : 0;

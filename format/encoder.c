@@ -121,6 +121,23 @@ void dft_raw_column(struct dft_raw *raw, unsigned id, enum dft_encoding encoding
     dft_raw_bytes(raw, bytes, length);
 }
 
+int dft_raw_ascending(struct dft_raw *raw, unsigned id, const uint32_t *numbers, uint32_t count, uint64_t most)
+{
+    uint64_t next = 0;
+
+    if (numbers[count - 1] > most)
+        return -EINVAL;
+    dft_raw_open(raw, id, DFT_ENC_LEB128);
+    for (uint32_t i = 0; i < count; i++) {
+        if (numbers[i] < next)
+            return -EINVAL;
+        dft_raw_leb(raw, numbers[i] - next);
+        next = (uint64_t)numbers[i] + 1;
+    }
+    dft_raw_close(raw);
+    return 0;
+}
+
 /* The first part of the payload: deflated where that helps. Returns its size. */
 static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw, uint8_t *flags)
 {

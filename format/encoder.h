@@ -76,6 +76,8 @@ void dft_raw_open(struct dft_raw *raw, unsigned id, enum dft_encoding encoding);
 void dft_raw_close(struct dft_raw *raw);
 void dft_raw_column(struct dft_raw *raw, unsigned id, enum dft_encoding encoding, const void *bytes, size_t length);
 void dft_raw_bytes(struct dft_raw *raw, const void *bytes, size_t length);
+/* A column of numbers, one at least, as distances. Returns 0 or -EINVAL: they must ascend, up to `most`. */
+int dft_raw_ascending(struct dft_raw *raw, unsigned id, const uint32_t *numbers, uint32_t count, uint64_t most);
 
 static inline void dft_raw_leb(struct dft_raw *raw, uint64_t value)
 {

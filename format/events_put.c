@@ -2,6 +2,7 @@
  * predicted goes into the field's own column, and which fields those are makes the event's shape. */
 #include <errno.h>
 
+#include "alike.h"
 #include "args.h"
 #include "encoder.h"
 #include "shape.h"
@@ -272,32 +273,66 @@ static inline int put_event(struct putting *p, const struct dft_event *event, ui
     return 0;
 }
 
+static inline void put_times(struct putting *p, uint32_t i, uint64_t start_ns, uint64_t dur_ns, uint64_t gap)
+{
+    uint64_t end_ns = start_ns + dur_ns;
+
+    p->gaps[i] = (int64_t)gap < 0 ? 0 - gap : gap;
+    p->durations[i] = dur_ns;
+    p->start_ns = start_ns < p->start_ns ? start_ns : p->start_ns;
+    p->end_ns = end_ns > p->end_ns ? end_ns : p->end_ns;
+}
+
+/* The events behind the i-th that differ from it in nothing but what is predicted: they have its shape, and no columns but that.
+ * Returns the last of them, or i. */
+static uint32_t put_run(struct putting *p, uint32_t i)
+{
+    const struct dft_event *first = &p->batch->events[i], *event = first;
+    const struct dft_call_state *call = &p->calls[p->call_of[first->call]];
+    int at_end = (call->shape_flags >> DFT_F_OFFSET_SHIFT & 3) == DFT_OFFSET_END;
+    uint64_t bytes = at_end ? dft_event_bytes(first, call->op) : 0, previous_end = first->start_ns + first->dur_ns;
+    uint64_t offset = at_end ? p->recent[0]->end : UINT64_MAX; /* the one predicted */
+    uint8_t *shape = p->at[DFT_EV_SHAPE];
+
+    /* Sums of small numbers to a positive one: they never get to be -1, which is no offset. */
+    if (!dft_shape_is_steady(call->shape_flags, call->op) || call->shape > 127 ||
+        (at_end && (first->offset < 0 || bytes >> 40)))
+        return i;
+    while (++i < p->batch->count) {
+        uint64_t gap = (++event)->start_ns - previous_end;
+
+        if ((int64_t)gap < 0 || (uint64_t)event->offset != offset || !dft_is_alike(event, first))
+            break;
+        put_times(p, i, event->start_ns, event->dur_ns, gap);
+        previous_end = event->start_ns + event->dur_ns;
+        offset += bytes;
+        *shape++ = (uint8_t)call->shape;
+    }
+    if (at_end)
+        p->recent[0]->end = offset;
+    p->at[DFT_EV_SHAPE] = shape;
+    return i - 1;
+}
+
 static int put_all_events(struct putting *p)
 {
     const struct dft_batch *batch = p->batch;
-    uint64_t previous_end;
-    int status;
+    const struct dft_event *events = batch->events;
 
     p->start_ns = batch->count ? UINT64_MAX : 0;
     p->end_ns = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        uint64_t start = batch->events[i].start_ns, end = start + batch->events[i].dur_ns;
+        uint64_t gap = i ? events[i].start_ns - (events[i - 1].start_ns + events[i - 1].dur_ns) : 0;
+        int status = put_event(p, &events[i], gap);
 
-        p->start_ns = start < p->start_ns ? start : p->start_ns;
-        p->end_ns = end > p->end_ns ? end : p->end_ns;
-    }
-    previous_end = p->start_ns;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct dft_event *event = &batch->events[i];
-        uint64_t gap = event->start_ns - previous_end;
-
-        p->gaps[i] = (int64_t)gap < 0 ? 0 - gap : gap;
-        p->durations[i] = event->dur_ns;
-        previous_end = event->start_ns + event->dur_ns;
-        status = put_event(p, event, gap);
         if (status)
             return status;
+        put_times(p, i, events[i].start_ns, events[i].dur_ns, gap);
+        if (i + 1 < batch->count && events[i + 1].call == events[i].call)
+            i = put_run(p, i);
     }
+    if (batch->count) /* the first one's is from the earliest start, which is known by now */
+        p->gaps[0] = events[0].start_ns - p->start_ns;
     return 0;
 }
 
@@ -312,24 +347,6 @@ static void put_shapes(struct putting *p)
         dft_raw_leb(raw, (uint32_t)p->shapes[i]);
     }
     dft_raw_close(raw);
-}
-
-/* Returns 0 or -EINVAL: they must ascend within the range. */
-static int put_numbers(struct dft_raw *raw, const struct dft_batch *batch)
-{
-    uint64_t next = 0;
-
-    if (batch->numbers[batch->count - 1] > batch->last - batch->first)
-        return -EINVAL;
-    dft_raw_open(raw, DFT_EV_NUMBER, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (batch->numbers[i] < next)
-            return -EINVAL;
-        dft_raw_leb(raw, batch->numbers[i] - next);
-        next = (uint64_t)batch->numbers[i] + 1;
-    }
-    dft_raw_close(raw);
-    return 0;
 }
 
 long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batch, const void **block)
@@ -368,7 +385,10 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
                 dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
                                (size_t)(p.at[i] - p.start[i]));
         dft_args_put(&encoder->raw, batch, arg_keys);
-        status = batch->numbers && batch->first <= batch->last ? put_numbers(&encoder->raw, batch) : 0;
+        status = batch->numbers && batch->first <= batch->last
+                     ? dft_raw_ascending(&encoder->raw, DFT_EV_NUMBER, batch->numbers, batch->count,
+                                         batch->last - batch->first)
+                     : 0;
     }
     if (batch->count && !status) {
         status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);

@@ -239,6 +239,14 @@ static inline uint32_t dft_ring_marker(const struct dft_ring *ring, uint64_t seq
     return (uint32_t)(sequence >> ring->shift) << 2 | (uint32_t)state;
 }
 
+/* The number that a marker's lap means: the highest not above `sequence` with that lap. */
+static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
+{
+    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> 2)) & 0x3fffffffu;
+
+    return sequence - ((uint64_t)back << ring->shift);
+}
+
 static inline size_t dft_ring_bytes(uint32_t slots)
 {
     return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);

@@ -31,6 +31,23 @@ static inline uint8_t dft_bits_of_shape(uint32_t flags)
     return (uint8_t)((flags >> DFT_BITS_SHIFT & 3) | (flags >> DFT_BITS_SHIFT2 & 0x1c));
 }
 
+#define DFT_F_UNSTEADY                                                                                                 \
+    (DFT_F_SIZE | DFT_F_FD | DFT_F_FLAGS | DFT_F_MODE | DFT_F_REGION | DFT_F_DEPTH | DFT_F_BACK | DFT_F_FILE2 |        \
+     DFT_F_UNIT | DFT_F_CALLS | DFT_F_STACK | DFT_F_ID)
+
+/* An event of this shape was as predicted in everything and has changed nothing in the prediction but the end of the file's last
+ * access: if the next one differs only in times and offset, and is where it is predicted, it has the same shape. */
+static inline int dft_shape_is_steady(uint32_t flags, uint8_t op)
+{
+    uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
+
+    return !(flags & DFT_F_UNSTEADY) && (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT &&
+           (flags >> DFT_F_ERRNO_SHIFT & 3) != DFT_ERRNO_EXPLICIT &&
+           ((file == DFT_FILE_RECENT && offset != DFT_OFFSET_EXPLICIT) ||
+            (file == DFT_FILE_NONE && offset == DFT_OFFSET_NONE)) &&
+           op != DFT_OP_OPEN && op != DFT_OP_FOPEN; /* their results are descriptors to learn */
+}
+
 /* Prediction state of one call. */
 struct dft_call_state {
     uint64_t size;

@@ -187,14 +187,28 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
     return 0;
 }
 
+/* Marks the slots of numbers in a row as taken. */
+static void mark_taken(const struct dft_take *take, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
+{
+    while (sequence < end) {
+        uint32_t index = (uint32_t)sequence & (ring->capacity - 1), bit = index % 64;
+        uint64_t n = end - sequence < 64 - bit ? end - sequence : 64 - bit;
+
+        take->taken[index / 64] |= (UINT64_MAX >> (64 - n)) << bit;
+        sequence += n;
+    }
+}
+
 /* The common records: of one slot and this lap, times as they are. Takes a run of them from `sequence` on; returns where it ends. */
 static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
 {
     struct dft_take *take = filling->take;
     struct dft_batch *batch = filling->batch;
-    struct dft_slot *slots = dft_ring_slot(ring, 0);
     uint32_t mask = ring->capacity - 1, lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID), call = DFT_CALL_NONE;
+    const uint64_t first = sequence;
+    const struct dft_slot *slot = dft_ring_slot(ring, sequence);
     struct dft_event *event = &take->events[batch->count];
+    const struct dft_clock clock = *take->clock; /* whose fields no store to an event can change */
     struct dft_meaning meaning = {0, 0};
     uint32_t position = 0;
     uint64_t subject = 0; /* the name that an annotation's call stands for */
@@ -205,10 +219,7 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
         end = sequence + take->events_max - batch->count;
     if (end > (sequence | mask) + 1)
         end = (sequence | mask) + 1; /* the next lap has another marker */
-    for (; sequence < end; sequence++, event++) {
-        uint32_t index = (uint32_t)sequence & mask;
-        const struct dft_slot *slot = &slots[index];
-
+    for (; sequence < end; sequence++, event++, slot++) {
         if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
             break;
         if (slot->call != call || (subject && slot->file != subject)) {
@@ -219,14 +230,14 @@ static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, u
             position = call_position(filling, slot);
             meaning = dft_meaning_of(dft_slot_op(call));
         }
-        take->taken[index / 64] |= UINT64_C(1) << index % 64;
         dft_slot_event(slot, event, meaning);
         if (subject)
             event->file = 0;
-        event->start_ns = dft_clock_ns(take->clock, slot->start);
-        event->dur_ns = dft_clock_since(take->clock, event->start_ns, slot->start + slot->duration);
+        event->start_ns = dft_clock_ns(&clock, slot->start);
+        event->dur_ns = dft_clock_since(&clock, event->start_ns, slot->start + slot->duration);
         event->call = position;
     }
+    mark_taken(take, ring, first, sequence);
     batch->count = (uint32_t)(event - take->events);
     return sequence;
 }
@@ -254,11 +265,7 @@ static int take_record(struct filling *filling, const struct dft_ring *ring, uin
 {
     struct dft_items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
-    for (uint32_t i = 0; i < slot->slots; i++) {
-        uint32_t index = (uint32_t)(sequence + i) & (ring->capacity - 1);
-
-        filling->take->taken[index / 64] |= UINT64_C(1) << index % 64;
-    }
+    mark_taken(filling->take, ring, sequence, sequence + slot->slots);
     return slot->call == DFT_CALL_NAME ? take_name(filling, slot, &items) : take_event(filling, slot, &items);
 }
 
@@ -305,14 +312,6 @@ static void begin_batch(struct filling *filling, const struct dft_ring *ring, ui
                                          .calls = take->calls,
                                          .names = take->names,
                                          .args = take->args};
-}
-
-/* The number that a marker's lap means: the highest not above `sequence` with that lap. */
-static uint64_t sequence_of(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
-{
-    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> 2)) & 0x3fffffffu;
-
-    return sequence - ((uint64_t)back << ring->shift);
 }
 
 enum step { STEP_ON, STEP_END };
@@ -389,7 +388,7 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
         marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
         this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
         if ((marker & 3) == DFT_SLOT_VALID) {
-            step = take_at(&filling, ring, sequence, sequence_of(ring, *sequence, marker), slot);
+            step = take_at(&filling, ring, sequence, dft_ring_sequence(ring, *sequence, marker), slot);
         } else {
             take->torn += take->torn_ok && (marker & 3) == DFT_SLOT_BUSY;
             step = pass_over(&filling, sequence, (marker & 3) == DFT_SLOT_FREE || this_lap);

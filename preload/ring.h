@@ -102,7 +102,9 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     int late;
 
     if (__builtin_expect(dft_stack_depth, 0)) {
-        dft_ring_put_long(self, record, &(const struct dft_pieces){.count = 0});
+        struct dft_slot copy = *record; /* so that nothing gets the record's own address: it stays in registers */
+
+        dft_ring_put_long(self, &copy, &(const struct dft_pieces){.count = 0});
         return;
     }
     slot = dft_ring_reserve(self, &sequence);
