@@ -5,15 +5,18 @@
 
 Prints a table; compares what every number of ranks answers with what dftmerge answers."""
 
+import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 QUESTIONS = (["summary", "--json", "--by", "rank,call", "--top", "20"], ["summary"], ["check"],
-             ["summary", "--json", "--by", "file,name"])
+             ["summary", "--json", "--by", "file,name"], ["merge", "-q", "-o", "all.dft"],
+             ["merge", "-q", "--split-by", "rank", "-o", "split"])
 
 
 def one_rank(log, *command):
@@ -25,14 +28,25 @@ def one_rank(log, *command):
     return os.waitstatus_to_exitcode(status)
 
 
+def taken(directory):
+    """A checksum of what was written there; it is removed."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+        total.update(f"{path.relative_to(directory)} {path.stat().st_size} ".encode() + path.read_bytes())
+    shutil.rmtree(directory)
+    return total.digest()
+
+
 def measure(log, launch, command):
     log.unlink(missing_ok=True)
+    out = log.parent / "out"
+    out.mkdir()
     start = time.monotonic()
-    done = subprocess.run([*launch, sys.executable, __file__, "--rank", log, *command], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run([*launch, sys.executable, os.path.abspath(__file__), "--rank", log, *command], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, cwd=out, check=False)
     wall = time.monotonic() - start
     lines = [line.split() for line in log.read_text().splitlines()]
-    return done.stdout, done.returncode, wall, max(int(l[0]) for l in lines) / 1024, sum(float(l[1]) for l in lines)
+    return done.stdout + taken(out), done.returncode, wall, max(int(l[0]) for l in lines) / 1024, sum(float(l[1]) for l in lines)
 
 
 def main(build="build", ranks="10000", events="200"):
