@@ -10,6 +10,7 @@
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
 #define GROUP_BYTES      ((size_t)96 << 20) /* for the groups that are counted in one pass; see README.md */
+#define EACH_BYTES       ((size_t)32 << 20) /* the same of answers that are taken part by part */
 #define GROUP_BYTES_MIN  ((size_t)8 << 10)  /* a few groups with their histograms */
 
 /* --- which processes ------------------------------------------------------------------------------------------------
@@ -306,6 +307,37 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
         answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
     if (!rc && answer->has_union)
         rc = dft_count_union(asking, answer);
+    return done(asking, answer, rc);
+}
+
+int dft_query_each(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                   int (*take)(void *context, const struct dft_answer *answer), void *context,
+                   struct dft_answer *answer)
+{
+    struct dft_asking *asking;
+    int rc = asking_begin(&asking, source, filter, query, answer);
+
+    if (!rc && asking->budget > EACH_BYTES) {
+        asking->budget = EACH_BYTES;
+        asking->share = asking->budget / 2 / asking->nworkers;
+    }
+    for (uint32_t part = 0; !rc && part < asking->nparts;) {
+        rc = dft_count_part(asking, part);
+        if (rc == DFT_TOO_MANY) {
+            rc = 0;
+            continue;
+        }
+        if (!rc && !part)
+            dft_answer_describe(asking, answer);
+        if (!rc)
+            rc = dft_query_finish(asking, answer);
+        if (!rc)
+            rc = dft_comm_agree(take(context, answer));
+        free(answer->groups);
+        answer->groups = NULL;
+        answer->count = 0;
+        part++;
+    }
     return done(asking, answer, rc);
 }
 

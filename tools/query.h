@@ -111,10 +111,18 @@ struct dft_answer {
 /* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 
+/* How many keys say which file an event belongs to: a group has room for one. */
+unsigned dft_query_files(const struct dft_query *query);
+
 /* Answers with all groups, in no order. Returns 0 or -ENOMEM; what could not be read, or answered, is noted at the
  * source. Memory grows with the groups (280 bytes each). Collective; the groups are on rank 0 (comm.h). */
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                   struct dft_answer *answer);
+/* The same, a part of the groups at a time, of which each is in one: `take` is called with each (on rank 0; it returns 0
+ * or what ends it), and the answer has no groups when it is over. Memory does not grow with the groups. */
+int dft_query_each(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                   int (*take)(void *context, const struct dft_answer *answer), void *context,
+                   struct dft_answer *answer);
 void dft_answer_fini(struct dft_answer *answer);
 
 /* Which groups come first. */

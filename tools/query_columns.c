@@ -75,6 +75,15 @@ int dft_query_parse(struct dft_query *query, const char *by, const char **wrong)
     return query->nby ? 0 : -EINVAL;
 }
 
+unsigned dft_query_files(const struct dft_query *query)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < query->nby; i++)
+        n += query->by[i] == DFT_BY_FILE || query->by[i] == DFT_BY_DIR || query->by[i] == DFT_BY_PATTERN;
+    return n;
+}
+
 static void set_text(struct dft_key_value *value, struct dft_text text)
 {
     value->type = DFT_KEY_TEXT;

@@ -106,7 +106,7 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
                         int (*put)(void *context, const void *block, size_t bytes), void *context)
 {
     uint32_t nfiles;
-    struct dft_end end = process->end;
+    struct dft_end end;
     struct dft_encoder *encoder;
     const void *block;
     void *memory;
@@ -115,6 +115,7 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
 
     if (!process->live_file)
         return 0;
+    dft_source_end_whole(&process->end, &end);
     memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;

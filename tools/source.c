@@ -80,10 +80,10 @@ static int read_all(struct dft_source *source, const char *jobs)
     for (uint32_t f = 0; scanned && f < source->nfiles; f++)
         dft_scanned_fini(&scanned[f]);
     free(scanned);
-    if (rc)
-        return rc;
-    dft_live_processes(source);
-    rc = dft_source_find_jobs(source);
+    if (!rc)
+        rc = dft_live_processes(source);
+    if (!rc)
+        rc = dft_source_find_jobs(source);
     if (!rc && jobs)
         rc = dft_source_choose_jobs(source, jobs);
     else if (!rc)
@@ -109,6 +109,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     dft_names_enter();
     pthread_mutex_init(&source->notes.lock, NULL);
     pthread_mutex_init(&source->located_lock, NULL);
+    pthread_mutex_init(&source->texts.lock, NULL);
     source->quiet = options->quiet;
     source->fitted = SIZE_MAX;
     source->dedupe = options->dedupe;
@@ -152,9 +153,7 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t j = 0; j < source->njobs; j++)
         free(source->jobs[j].name);
     free(source->jobs);
-    for (size_t i = 0; i < source->nowned; i++)
-        free(source->owned[i]);
-    free(source->owned);
+    dft_kept_texts_fini(&source->texts);
     for (size_t i = 0; i < source->notes.count; i++)
         free(source->notes.lines[i]);
     free(source->notes.lines);

@@ -110,10 +110,20 @@ struct dft_block {
 };
 
 /* One process image. Numbers are by ascending key, whatever order the files came in. */
+/* What END says, without the room that losses take where there are none. */
+struct dft_source_end {
+    uint64_t key, events, overhead_ns, time_ns;
+    const uint64_t *dropped, *misuse; /* by enum dft_drop, and enum dft_misuse: as in struct dft_end */
+    struct dft_text unmet;
+    int32_t status;
+    uint8_t how; /* enum dft_ending */
+};
+void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end);
+
 struct dft_source_process {
     uint64_t key;
     struct dft_process process; /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
-    struct dft_end end;         /* all zero when !ended; of a live file: what its header says */
+    struct dft_source_end end;  /* all zero when !ended; of a live file: what its header says */
     uint8_t known;              /* a PROCESS block was there (or a live file: then only pid) */
     uint8_t ended;              /* an END block was there */
     uint8_t how;                /* enum dft_ending: of END, else KILLED or RUNNING by the live file, else UNKNOWN */

@@ -64,10 +64,11 @@ int dft_process_is_running(const struct dft_source_process *process)
             dft_pid_is_alive(process->process.pid, process->process.start_ns));
 }
 
-static void end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
+static int end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
 {
     static const uint8_t endings[] = {
         [DFT_LIVE_EXEC] = DFT_ENDING_EXEC, [DFT_LIVE_CLEAN] = DFT_ENDING_EXIT, [DFT_LIVE_FATAL] = DFT_ENDING_SIGNAL};
+    struct dft_end end;
 
     if (!process->known) {
         process->process.pid = file->pid;
@@ -76,17 +77,19 @@ static void end_of(struct dft_source *source, const struct dft_source_file *file
     }
     /* An END in the trace, and a live file that says otherwise: the exec, or daemon(), failed, and the process went on. */
     if (process->ended && file->live_state != DFT_LIVE_RUNNING) {
-        process->end.dropped[DFT_DROP_TORN] += file->torn;
-        return;
+        dft_source_end_whole(&process->end, &end);
+        end.dropped[DFT_DROP_TORN] += file->torn;
+        return dft_source_keep_end(source, &end, &process->end);
     }
-    process->end = *file->end;
+    end = *file->end;
     if (file->live_state < sizeof endings && endings[file->live_state])
         process->how =
             file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
         process->how = file->is_running ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
     if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
-        process->end.dropped[DFT_DROP_TORN] += file->torn;
+        end.dropped[DFT_DROP_TORN] += file->torn;
+    return dft_source_keep_end(source, &end, &process->end);
 }
 
 /* Annotations that cannot be meant so, over all processes. */
@@ -175,8 +178,10 @@ void dft_live_notes(struct dft_source *source)
     }
 }
 
-void dft_live_processes(struct dft_source *source)
+int dft_live_processes(struct dft_source *source)
 {
+    int rc = 0;
+
     for (uint32_t f = 0; f < source->nfiles; f++) {
         struct dft_source_file *file = &source->files[f];
         const struct dft_source_process *process =
@@ -186,7 +191,7 @@ void dft_live_processes(struct dft_source *source)
             file->is_running = (uint8_t)is_running(file, process);
     }
     dft_share_running(source);
-    for (uint32_t f = 0; f < source->nfiles; f++) {
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
         const struct dft_source_file *file = &source->files[f];
         struct dft_source_process *process =
             file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
@@ -194,6 +199,7 @@ void dft_live_processes(struct dft_source *source)
         if (!process)
             continue;
         process->live_file = f + 1;
-        end_of(source, file, process);
+        rc = end_of(source, file, process);
     }
+    return rc;
 }

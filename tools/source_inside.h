@@ -23,6 +23,15 @@ struct dft_notes {
     int bad;
 };
 
+struct dft_kept_texts {
+    pthread_mutex_t lock;
+    struct dft_kept_chunk *chunks;
+    char *at; /* what is left of the last one */
+    size_t left;
+    struct dft_kept **slots; /* hash table; a power of two of them, at most half in use */
+    size_t nslots, count;
+};
+
 /* A group of which there is an archive. */
 struct dft_found_group {
     struct dft_group_record record;
@@ -47,8 +56,7 @@ struct dft_source {
     void (*on_return)(void *context);
     void *on_return_context;
     struct dft_notes notes;
-    void **owned; /* texts of processes and groups */
-    size_t nowned;
+    struct dft_kept_texts texts; /* of processes and groups */
     struct dft_found_group *groups;
     size_t ngroups;
     uint64_t start_ns, end_ns;
@@ -75,10 +83,9 @@ struct dft_found_record {
     union {
         void *content;
         struct dft_process *process;
-        struct dft_end *end;
+        struct dft_source_end *end;
         struct dft_group_record *group;
     };
-    void *owned; /* the memory of the texts; NULL: there are none */
 };
 
 /* What the scan of one file found. */
@@ -90,12 +97,24 @@ struct dft_scanned {
     size_t nrecords, records_capacity;
 };
 
-/* source_scan.c: size and texts of what a record says, by its type; and gives it content of its own, all its texts in one
- * piece of memory (0 or -ENOMEM). There may be hundreds of thousands of records. */
+/* source_texts.c: keeps bytes for as long as the source lives, at an address for 64-bit numbers and with a NUL behind
+ * them; equal ones once. NULL: no memory. Any thread. */
+const void *dft_source_keep(struct dft_source *source, const void *bytes, size_t length);
+/* Returns 0 or -ENOMEM. */
+int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, struct dft_source_end *kept);
+void dft_kept_texts_fini(struct dft_kept_texts *texts);
+
+/* source_scan.c: size and texts of what a record says, by its type; and gives it content of its own, whose texts are kept
+ * (0 or -ENOMEM). There may be hundreds of thousands of records. */
+union dft_record_content {
+    struct dft_process process;
+    struct dft_source_end end;
+    struct dft_group_record group;
+};
 #define DFT_RECORD_TEXTS 9u
 size_t dft_record_bytes(uint16_t type);
 unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS]);
-int dft_record_own(struct dft_found_record *record, void *content);
+int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content);
 
 #define DFT_INDEX_DIRECTORY ".dftindex" /* what foreign files were converted to lies there */
 
@@ -128,7 +147,7 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
 int dft_live_snapshots(struct dft_source *source, struct dft_scanned *scanned);
 /* source_ending.c: what the live files say about the ends of their processes, after the processes are known; and what there
  * is to tell about it, when it is known which events are new. */
-void dft_live_processes(struct dft_source *source);
+int dft_live_processes(struct dft_source *source); /* 0 or -ENOMEM */
 void dft_live_notes(struct dft_source *source);
 /* Is there a process with this pid that began then (Unix ns)? */
 int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);

@@ -99,29 +99,20 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
     }
 }
 
-/* PROCESS and END records into the processes, GROUP records into the source; the memory of texts goes over to the source. */
+/* PROCESS and END records into the processes, GROUP records into the source. */
 static int take_records(struct dft_source *source, struct dft_scanned *scanned)
 {
     struct rank_of_record *ranks = calloc(source->nprocesses + 1u, sizeof *ranks);
-    size_t all = 0;
     int rc = 0;
 
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        all += scanned[f].nrecords;
-    source->owned = calloc(all + 1, sizeof *source->owned);
-    if (!ranks || !source->owned) {
-        free(ranks);
+    if (!ranks)
         return -ENOMEM;
-    }
     for (uint32_t f = 0; f < source->nfiles; f++) {
         for (size_t i = 0; i < scanned[f].nrecords; i++) {
             if (scanned[f].records[i].type == DFT_BLOCK_GROUP)
                 rc = rc ? rc : dft_groups_add(source, scanned[f].records[i].group, f);
             else
                 take_record(source, &scanned[f].records[i], ranks);
-            if (scanned[f].records[i].owned)
-                source->owned[source->nowned++] = scanned[f].records[i].owned;
-            scanned[f].records[i].owned = NULL;
             free(scanned[f].records[i].content);
             scanned[f].records[i].content = NULL;
         }
@@ -173,6 +164,7 @@ int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned)
 
         process->key = process->process.key = keys[i];
         process->number = i;
+        dft_source_keep_end(source, &(struct dft_end){0}, &process->end); /* needs no memory */
         process->process.rank = process->process.local_rank = -1;
     }
     rc = take_records(source, scanned);

@@ -43,32 +43,24 @@ static int scanned_reserve(struct dft_scanned *scanned)
 
 void dft_scanned_fini(struct dft_scanned *scanned)
 {
-    for (size_t i = 0; i < scanned->nrecords; i++) {
-        free(scanned->records[i].owned);
+    for (size_t i = 0; i < scanned->nrecords; i++)
         free(scanned->records[i].content);
-    }
     free(scanned->blocks);
     free(scanned->keys);
     free(scanned->records);
     memset(scanned, 0, sizeof *scanned);
 }
 
-union content {
-    struct dft_process process;
-    struct dft_end end;
-    struct dft_group_record group;
-};
-
 size_t dft_record_bytes(uint16_t type)
 {
     return type == DFT_BLOCK_PROCESS ? sizeof(struct dft_process)
-           : type == DFT_BLOCK_END   ? sizeof(struct dft_end)
+           : type == DFT_BLOCK_END   ? sizeof(struct dft_source_end)
                                      : sizeof(struct dft_group_record);
 }
 
 unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS])
 {
-    union content *of = content;
+    union dft_record_content *of = content;
     struct dft_process *p = &of->process;
     struct dft_text *const of_process[DFT_RECORD_TEXTS] = {
         &p->host, &p->job_id, &p->exe, &p->command, &p->cwd, &p->version, &p->options, &p->live_path, &p->notes};
@@ -82,37 +74,31 @@ unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[D
     return type == DFT_BLOCK_END ? 1 : 2;
 }
 
-int dft_record_own(struct dft_found_record *record, void *content)
+int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content)
 {
     struct dft_text *texts[DFT_RECORD_TEXTS];
-    size_t count = dft_record_texts(record->type, content, texts), bytes = dft_record_bytes(record->type), all = 0,
-           at = 0;
-    char *memory;
+    size_t count = dft_record_texts(record->type, content, texts), bytes = dft_record_bytes(record->type);
 
-    for (size_t i = 0; i < count; i++)
-        all += texts[i]->length ? (size_t)texts[i]->length + 1 : 0;
-    memory = malloc(all + !all);
-    record->content = malloc(bytes);
-    if (!memory || !record->content) {
-        free(memory);
-        free(record->content);
-        return -ENOMEM;
-    }
     for (size_t i = 0; i < count; i++) {
-        if (!texts[i]->length) {
-            texts[i]->bytes = ""; /* so that it can be used as a C string, too */
-            continue;
-        }
-        memcpy(memory + at, texts[i]->bytes, texts[i]->length);
-        texts[i]->bytes = memory + at;
-        at += texts[i]->length;
-        memory[at++] = 0;
+        texts[i]->bytes = dft_source_keep(source, texts[i]->bytes, texts[i]->length);
+        if (!texts[i]->bytes)
+            return -ENOMEM;
     }
+    record->content = malloc(bytes);
+    if (!record->content)
+        return -ENOMEM;
     memcpy(record->content, content, bytes);
-    record->owned = all ? memory : NULL;
-    if (!all)
-        free(memory);
     return 0;
+}
+
+static int decode_end(struct dft_source *source, const struct dft_block_header *header, const void *payload,
+                      struct dft_decoder *decoder, struct dft_source_end *kept, const char **why)
+{
+    struct dft_end end = {0};
+    int rc = dft_decode_end(decoder, header, payload, &end, why);
+
+    end.key = header->key;
+    return rc ? rc : dft_source_keep_end(source, &end, kept);
 }
 
 /* Decodes a PROCESS, END or GROUP block; one that makes no sense is noted. */
@@ -120,7 +106,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
                        const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
     struct dft_found_record *record;
-    union content content = {0};
+    union dft_record_content content = {0};
     const char *why = NULL;
     int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
 
@@ -143,8 +129,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
             rc = -EBADMSG;
         }
     } else {
-        rc = dft_decode_end(decoder, header, payload, &content.end, &why);
-        content.end.key = header->key;
+        rc = decode_end(source, header, payload, decoder, &content.end, &why);
         record->order = content.end.events;
     }
     if (rc == -EBADMSG) {
@@ -156,7 +141,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
         return 0;
     }
     if (!rc)
-        rc = dft_record_own(record, &content);
+        rc = dft_record_own(source, record, &content);
     if (!rc)
         scanned->nrecords++;
     return rc;
@@ -294,6 +279,17 @@ out:
     return rc;
 }
 
+/* Of many files with few blocks the room for more would be a good part. */
+static void scanned_fit(struct dft_scanned *scanned)
+{
+    void *blocks = scanned->count ? realloc(scanned->blocks, scanned->count * sizeof *scanned->blocks) : NULL;
+    void *keys = scanned->count ? realloc(scanned->keys, scanned->count * sizeof *scanned->keys) : NULL;
+
+    scanned->blocks = blocks ? blocks : scanned->blocks;
+    scanned->keys = keys ? keys : scanned->keys;
+    scanned->capacity = keys && blocks ? scanned->count : scanned->capacity;
+}
+
 struct scan {
     struct dft_source *source;
     struct dft_scanned *scanned;
@@ -311,6 +307,7 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
         if (!dft_is_mine(scan->source, (uint32_t)i))
             continue;
         rc = scan_file(scan->source, (uint32_t)i, decoder, &scan->scanned[i]);
+        scanned_fit(&scan->scanned[i]);
         dft_source_progress(scan->source, "files looked through", atomic_fetch_add(&scan->done, 1) + 1,
                             scan->source->nfiles);
     }

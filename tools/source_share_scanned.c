@@ -66,6 +66,10 @@ static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t
 
         dft_pack_put(pack, record, sizeof *record);
         dft_pack_put(pack, record->content, dft_record_bytes(record->type));
+        if (record->type == DFT_BLOCK_END) {
+            dft_pack_put(pack, record->end->dropped, sizeof(uint64_t) * (DFT_DROP_LAST + 1));
+            dft_pack_put(pack, record->end->misuse, sizeof(uint64_t) * (DFT_MISUSE_LAST + 1));
+        }
         for (unsigned t = 0; t < count; t++)
             dft_pack_text(pack, *texts[t]);
     }
@@ -74,24 +78,40 @@ static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t
 /* A text for as long as the source lives. */
 static const char *keep_string(struct dft_source *source, const char *string)
 {
-    void **owned;
-    char *copy;
+    const char *kept = string ? dft_source_keep(source, string, strlen(string)) : "";
 
-    if (!string)
-        return NULL;
-    copy = strdup(string);
-    owned = reallocarray(source->owned, source->nowned + 1, sizeof *owned);
-    if (owned)
-        source->owned = owned;
-    if (!copy || !owned) {
-        free(copy);
-        return "";
-    }
-    source->owned[source->nowned++] = copy;
-    return copy;
+    return string ? (kept ? kept : "") : NULL;
 }
 
-static int take_scanned(struct dft_scanned *scanned, struct dft_unpack *unpack)
+/* The content of a record; its texts and losses are kept. */
+static int take_record(struct dft_source *source, struct dft_found_record *record, struct dft_unpack *unpack)
+{
+    struct dft_text *texts[DFT_RECORD_TEXTS];
+    union dft_record_content content;
+    unsigned count;
+    int rc = 0;
+
+    dft_unpack_get(unpack, record, sizeof *record);
+    dft_unpack_get(unpack, &content, dft_record_bytes(record->type));
+    if (record->type == DFT_BLOCK_END) {
+        struct dft_end end = {.key = content.end.key,
+                              .events = content.end.events,
+                              .overhead_ns = content.end.overhead_ns,
+                              .time_ns = content.end.time_ns,
+                              .status = content.end.status,
+                              .how = content.end.how};
+
+        dft_unpack_get(unpack, end.dropped, sizeof end.dropped);
+        dft_unpack_get(unpack, end.misuse, sizeof end.misuse);
+        rc = dft_source_keep_end(source, &end, &content.end);
+    }
+    count = dft_record_texts(record->type, &content, texts);
+    for (unsigned t = 0; t < count; t++)
+        *texts[t] = dft_unpack_text(unpack);
+    return rc ? rc : dft_record_own(source, record, &content);
+}
+
+static int take_scanned(struct dft_source *source, struct dft_scanned *scanned, struct dft_unpack *unpack)
 {
     dft_scanned_fini(scanned);
     dft_unpack_get(unpack, &scanned->count, sizeof scanned->count);
@@ -107,22 +127,8 @@ static int take_scanned(struct dft_scanned *scanned, struct dft_unpack *unpack)
     if (!scanned->records)
         return -ENOMEM;
     while (scanned->nrecords < scanned->records_capacity) {
-        struct dft_found_record *record = &scanned->records[scanned->nrecords];
-        struct dft_text *texts[DFT_RECORD_TEXTS];
-        unsigned count;
-        int rc;
-        union {
-            struct dft_process process;
-            struct dft_end end;
-            struct dft_group_record group;
-        } content;
+        int rc = take_record(source, &scanned->records[scanned->nrecords], unpack);
 
-        dft_unpack_get(unpack, record, sizeof *record);
-        dft_unpack_get(unpack, &content, dft_record_bytes(record->type));
-        count = dft_record_texts(record->type, &content, texts);
-        for (unsigned t = 0; t < count; t++)
-            *texts[t] = dft_unpack_text(unpack);
-        rc = dft_record_own(record, &content);
         if (rc)
             return rc;
         scanned->nrecords++;
@@ -205,7 +211,7 @@ static int take_file(struct sharing *sharing, struct dft_unpack *unpack)
     file->snapshot = NULL;
     if (!file->path || (blocks_path && !file->blocks_path))
         return -ENOMEM;
-    return take_scanned(&(*sharing->scanned)[number], unpack);
+    return take_scanned(source, &(*sharing->scanned)[number], unpack);
 }
 
 static int take_files(void *context, unsigned rank, const void *bytes, size_t length)

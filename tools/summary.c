@@ -43,6 +43,13 @@ static int parse_keys(struct dft_summary *summary)
                 *wrong ? wrong : "(empty)");
         return -EINVAL;
     }
+    if (dft_query_files(&summary->query) > 1) {
+        fprintf(stderr,
+                "dftmerge summary --by %s: file, dir and pattern are each a way to put files together: one of them at "
+                "a time\n",
+                by_text);
+        return -EINVAL;
+    }
     if (!width_text)
         return 0;
     if (dft_filter_seconds(&width, width_text) || width <= 0 || (uint64_t)width > DFT_INTERVAL_NS_MAX) {

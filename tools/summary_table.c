@@ -210,27 +210,66 @@ static int by_io(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Adds up the classes of each rank; groups are sorted by rank. */
-static uint32_t collect_ranks(const struct dft_answer *answer, struct rank_line *lines)
-{
-    uint32_t n = 0;
+struct rank_lines {
+    struct rank_line *lines;
+    size_t count;
+};
 
+static int by_rank(const void *left, const void *right)
+{
+    const struct rank_line *a = left, *b = right;
+    uint32_t n = a->host.length < b->host.length ? a->host.length : b->host.length;
+    int order = a->rank == b->rank ? memcmp(a->host.bytes, b->host.bytes, n) : a->rank < b->rank ? -1 : 1;
+
+    return order ? order : a->host.length < b->host.length ? -1 : a->host.length > b->host.length;
+}
+
+/* One line for each class and host of a rank, which may come in different parts. */
+static int take_ranks(void *context, const struct dft_answer *answer)
+{
+    struct rank_lines *ranks = context;
+    struct rank_line *lines = reallocarray(ranks->lines, ranks->count + answer->count + 1, sizeof *lines);
+
+    if (!lines)
+        return -ENOMEM;
+    ranks->lines = lines;
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
         struct dft_key_value rank, host;
         unsigned class = group->key.class - 1u;
+        struct rank_line *line = &lines[ranks->count];
 
         dft_group_value(answer, group, DFT_BY_RANK, &rank);
         dft_group_value(answer, group, DFT_BY_HOST, &host);
         if (rank.type != DFT_KEY_UINT)
             continue;
-        if (!n || lines[n - 1].rank != rank.number)
-            lines[n++] = (struct rank_line){.rank = rank.number,
-                                            .host = host.type == DFT_KEY_TEXT ? host.text : (struct dft_text){"-", 1}};
-        if (class <= DFT_CLASS_WRITE)
-            lines[n - 1].io_ns += group->metrics.dur_sum;
-        lines[n - 1].read += class == DFT_CLASS_READ ? group->metrics.bytes : 0;
-        lines[n - 1].written += class == DFT_CLASS_WRITE ? group->metrics.bytes : 0;
+        *line = (struct rank_line){.rank = rank.number,
+                                   .host = host.type == DFT_KEY_TEXT ? host.text : (struct dft_text){"-", 1}};
+        line->io_ns = class <= DFT_CLASS_WRITE ? group->metrics.dur_sum : 0;
+        line->read = class == DFT_CLASS_READ ? group->metrics.bytes : 0;
+        line->written = class == DFT_CLASS_WRITE ? group->metrics.bytes : 0;
+        ranks->count++;
+    }
+    return 0;
+}
+
+/* Adds up the lines of each rank; of several hosts the first is shown. */
+static uint32_t collect_ranks(struct rank_lines *ranks)
+{
+    struct rank_line *lines = ranks->lines;
+    uint32_t n = 0;
+
+    if (!ranks->count)
+        return 0;
+    qsort(lines, ranks->count, sizeof *lines, by_rank);
+    for (size_t i = 0; i < ranks->count; i++) {
+        if (!n || lines[n - 1].rank != lines[i].rank) {
+            lines[n++] = lines[i];
+            continue;
+        }
+        lines[n - 1].io_ns += lines[i].io_ns;
+        lines[n - 1].read += lines[i].read;
+        lines[n - 1].written += lines[i].written;
     }
     qsort(lines, n, sizeof *lines, by_io);
     return n;
@@ -266,29 +305,24 @@ int dft_summary_ranks(struct dft_summary *summary)
 {
     struct dft_query query = {.by = {DFT_BY_RANK, DFT_BY_HOST, DFT_BY_CLASS}, .nby = 3};
     uint32_t top = summary->options->top ? (uint32_t)summary->options->top : TOP_RANKS, count;
+    struct rank_lines ranks = {0};
     struct dft_answer answer;
-    struct rank_line *lines;
-    int rc = dft_query_run(summary->source, &summary->options->filter, &query, &answer);
+    int rc = dft_query_each(summary->source, &summary->options->filter, &query, take_ranks, &ranks, &answer);
 
     if (rc)
-        return rc;
-    rc = dft_answer_sort(&answer, "rank", 0);
-    if (rc)
         goto out;
-    lines = calloc(answer.count + 1u, sizeof *lines);
-    rc = lines ? 0 : -ENOMEM;
-    count = lines ? collect_ranks(&answer, lines) : 0;
+    count = collect_ranks(&ranks);
     if (count > 1) {
         char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
 
         printf("\nRanks with the most I/O time (%s of %s)\n", dft_text_count(a, count < top ? count : top),
                dft_text_count(b, count));
-        rc = print_ranks(lines, count, top);
+        rc = print_ranks(ranks.lines, count, top);
         if (!rc)
             dft_summary_last_line(summary, &answer);
     }
-    free(lines);
-out:
     dft_answer_fini(&answer);
+out:
+    free(ranks.lines);
     return rc;
 }

@@ -128,6 +128,23 @@ def aggregates_only(where):
     assert dump(where / "rows") == []
 
 
+def one_way_to_name_a_file_at_a_time(where):
+    """A group has room for one of file, dir and pattern: two of them would show one under the name of the other."""
+    make(where)
+    for by in ("dir,file", "pattern,file", "dir,pattern", "file,rank,dir"):
+        done = dftmerge("summary", "--by", by, where, expect=2)
+        assert "one of them at a time" in done.err and not done.out, done
+    assert summary("--by", "file,file", where)["groups"] == summary("--by", "file", where)["groups"]
+
+
+def ranks_come_in_parts(where):
+    """The table of ranks is the same whatever part of the groups is counted at a time."""
+    make(where, processes=40, ranks=1, hosts=3, events=50)
+    whole = dftmerge("--top", "40", where).out
+    assert b"Ranks with the most I/O time (40 of 40)" in whole
+    assert dftmerge("--top", "40", where, env={"DFTMERGE_GROUP_BYTES": "8192"}).out == whole
+
+
 def mixed_aggregates_and_events(where):
     make(where / "a", processes=2, seed=1)
     make(where / "b", processes=2, seed=2, keep=0)
@@ -184,5 +201,6 @@ def text_fits_and_ends_with_its_source(where):
 
 if __name__ == "__main__":
     main([all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
-          the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, mixed_aggregates_and_events,
+          the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
+          mixed_aggregates_and_events,
           csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])
