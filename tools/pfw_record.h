@@ -79,12 +79,31 @@ struct dft_pfw_other {
     struct dft_pfw_value value;
 };
 
+/* What stood behind a member in the last record where it was another: the next one probably has the same there. Up to six
+ * letters, the quote and the colon. */
+struct dft_pfw_guess {
+    uint64_t word;
+    uint8_t shift; /* what brings them to the top of a word */
+    uint8_t length;
+    uint8_t member;
+};
+#define DFT_PFW_GUESS_LETTERS 6u
+/* Behind the brace of the record, behind that of its arguments, behind unknown members of both. */
+enum {
+    DFT_PFW_GUESS_TOP = DFT_PFW_MEMBERS,
+    DFT_PFW_GUESS_ARGS,
+    DFT_PFW_GUESS_TOP_OTHER,
+    DFT_PFW_GUESS_ARGS_OTHER,
+    DFT_PFW_GUESSES
+};
+
 struct dft_pfw_record {
     uint64_t have; /* 1 << enum dft_pfw_member */
     struct dft_pfw_value member[DFT_PFW_MEMBERS];
     struct dft_pfw_other other[DFT_PFW_OTHERS];
     uint32_t nothers;
-    uint32_t left_out; /* arguments for which there was no room */
+    uint32_t left_out;                           /* arguments for which there was no room */
+    struct dft_pfw_guess guess[DFT_PFW_GUESSES]; /* all zero before the first record, kept from one to the next */
 };
 
 #define DFT_PFW_BIT(name)         (UINT64_C(1) << DFT_PFW_##name)

@@ -164,7 +164,7 @@ static const char *word_end(const char *at, const char *end, struct dft_pfw_valu
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i]);
 
-        if ((size_t)(end - at) < n || memcmp(at, words[i], n) != 0)
+        if (end - at < (ptrdiff_t)n || memcmp(at, words[i], n) != 0)
             continue;
         value->kind = i < 3 ? DFT_PFW_WORD : DFT_PFW_REAL;
         value->text = (struct dft_text){start, (uint32_t)(at + n - start)};
@@ -282,36 +282,63 @@ static struct dft_pfw_value *place_for_other(struct dft_pfw_record *record, cons
     return &other->value;
 }
 
+static const char *scan_args(const char *at, const char *end, struct dft_pfw_record *record);
+
 enum level { TOP, ARGS, NESTED };
 
-static const char *scan_args(const char *at, const char *end, struct dft_pfw_record *record);
+static void learn(struct dft_pfw_guess *guess, const char *key, size_t length, int member)
+{
+    uint8_t shift = (uint8_t)(8 * (8 - (length + 2)));
+
+    if (member < 0 || !length || length > DFT_PFW_GUESS_LETTERS || key[length + 1] != ':')
+        return;
+    *guess = (struct dft_pfw_guess){load(key) << shift, shift, (uint8_t)length, (uint8_t)member};
+}
+
+/* From behind the quote of a key to its value (behind the colon), or NULL. */
+INLINE const char *scan_key(const char *key, const char *end, enum level level, int *member, size_t *length)
+{
+    uint8_t escaped;
+    const char *at = string_end(key, end, &escaped);
+
+    if (dft_unlikely(!at))
+        return NULL;
+    *length = (size_t)(at - key);
+    *member = level == TOP ? top_key(key, *length) : level == ARGS ? arg_key(key, *length) : -1;
+    at = skip_space(at + 1);
+    return dft_likely(*at == ':') ? at + 1 : NULL;
+}
 
 /* The members of an object, from behind its '{'. A key that stands there twice has its last value, as in JSON readers. */
 INLINE const char *scan_members(const char *at, const char *end, struct dft_pfw_record *record, enum level level)
 {
+    int member = level == TOP ? DFT_PFW_GUESS_TOP : DFT_PFW_GUESS_ARGS;
+
     at = skip_space(at);
     while (dft_likely(*at == '"')) {
         const char *key = at + 1;
+        struct dft_pfw_guess *guess = &record->guess[member];
         struct dft_pfw_value *value;
-        uint8_t escaped;
-        int member;
+        size_t length;
 
-        at = string_end(key, end, &escaped);
-        if (dft_unlikely(!at))
-            return NULL;
-        member = level == TOP    ? top_key(key, (size_t)(at - key))
-                 : level == ARGS ? arg_key(key, (size_t)(at - key))
-                                 : -1;
+        if (level != NESTED && dft_likely(guess->length && load(key) << guess->shift == guess->word)) {
+            member = guess->member;
+            length = guess->length;
+            at = key + length + 2;
+        } else {
+            at = scan_key(key, end, level, &member, &length);
+            if (dft_unlikely(!at))
+                return NULL;
+            if (level != NESTED)
+                learn(guess, key, length, member);
+        }
         if (dft_likely(member >= 0)) {
             value = &record->member[member];
             record->have |= UINT64_C(1) << member;
         } else {
-            value = place_for_other(record, key, (size_t)(at - key));
+            value = place_for_other(record, key, length);
         }
-        at = skip_space(at + 1);
-        if (dft_unlikely(*at != ':'))
-            return NULL;
-        at = skip_space(at + 1);
+        at = skip_space(at);
         at = level == TOP && member == DFT_PFW_ARGS && *at == '{' ? scan_args(at + 1, end, record)
                                                                   : scan_value(at, end, value);
         if (dft_unlikely(!at))
@@ -320,6 +347,8 @@ INLINE const char *scan_members(const char *at, const char *end, struct dft_pfw_
         if (*at != ',')
             break;
         at = skip_space(at + 1);
+        if (member < 0)
+            member = level == TOP ? DFT_PFW_GUESS_TOP_OTHER : DFT_PFW_GUESS_ARGS_OTHER;
     }
     return dft_likely(at < end && *at == '}') ? at + 1 : NULL;
 }

@@ -120,6 +120,30 @@ def frames(directory):
         agrees([directory / f"{name}.pfw"], events)
 
 
+def keys_in_any_order(directory):
+    """What follows a key in one record says nothing about the next; nor does what follows it in the arguments."""
+    rng = random.Random(11)
+
+    def mixed(members):
+        items = list(members.items())
+        for i in range(rng.randrange(5)):
+            items.append((rng.choice(("other", "zz", "na", "nam", "names", "hostnames", "")) + str(i), i))
+        rng.shuffle(items)
+        return {k: mixed(v) if k == "args" and isinstance(v, dict) else v for k, v in items}
+
+    for dialect in ("2023", "1.0.8"):
+        lines = sample(dialect).lines
+        events = read_events(write(directory / "plain.pfw", "\n".join(lines)))
+        for i, line in enumerate(lines):
+            if i % 2 or '"dur"' not in line:
+                lines[i] = json.dumps(mixed(json.loads(line)), separators=(",", rng.choice((":", ":", ": "))))
+        path = write(directory / "mixed.pfw", "\n".join(lines))
+        agrees([path], events, "--no-index")
+        keep = lambda e: {k: v for k, v in e.items() if k not in ("args", "seq")}
+        assert [keep(e) for e in dump("--no-index", path)] == \
+            [keep(e) for e in dump("--no-index", directory / "plain.pfw")]
+
+
 def broken_lines(directory):
     """What cannot be read is counted, named with file and line, and the rest used."""
     lines = sample("1.0.8").lines
@@ -425,5 +449,5 @@ def real_traces(directory):
 
 
 if __name__ == "__main__":
-    main([dialects, all_together, frames, broken_lines, texts, hashes, times, repetitions, compressed, other_records,
-          aggregated, enclosing, processes, ends, round_trip, other_commands, mutations, real_traces])
+    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed,
+          other_records, aggregated, enclosing, processes, ends, round_trip, other_commands, mutations, real_traces])

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What dftmerge needs for large inputs, beside the goals: processor time (of one thread), wall time, memory.
+
+    DFT_BUILD=build tests/bench/offline.py [--dftracer DIRECTORY] [--copies N] [--events MILLIONS] [--rounds N]
+
+--dftracer: a directory of .pfw or .pfw.gz files, each of which is copied --copies times (default 50): read cold, then
+indexed, then asked about with 1,000 of them in the directory. --events: of the native trace (default 100 million),
+which is one traced loop over and over under other process keys. Takes about two minutes and half a gigabyte. Best of
+--rounds (default 3) runs each; nothing is judged."""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
+DFTMERGE = BUILD / "bin" / "dftmerge"
+sys.path.insert(0, str(ROOT / "tests" / "format"))
+import read_dft  # noqa: E402  (the independent reader: header layout and checksum)
+
+LOOP_EVENTS = 4_000_000
+FILES_ASKED = 1000
+Cost = collections.namedtuple("Cost", "out wall cpu mib")
+
+
+def run_once(arguments):
+    start = time.monotonic()
+    with subprocess.Popen([str(DFTMERGE), *map(str, arguments)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"dftmerge {' '.join(map(str, arguments))}: exit code {process.returncode}")
+    return Cost(out, time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def measure(rounds, *arguments):
+    """The best time of each kind, the most memory."""
+    costs = [run_once(arguments) for _ in range(rounds)]
+    return Cost(costs[0].out, min(c.wall for c in costs), min(c.cpu for c in costs), max(c.mib for c in costs))
+
+
+def print_head(title):
+    print(f"\n{title:<58}{'CPU s':>8}{'wall s':>8}{'MiB':>6}{'million/s':>11}   goal", flush=True)
+
+
+def print_cost(title, cost, count=None, goal=""):
+    rate = f"{count / max(cost.cpu, 1e-4) / 1e6:.1f}" if count else ""
+    print(f"{title:<58}{cost.cpu:>8.3f}{cost.wall:>8.3f}{cost.mib:>6.0f}{rate:>11}   {goal}", flush=True)
+
+
+# --- DFTracer's traces
+
+def copy_all(files, directory, copies):
+    directory.mkdir()
+    for i in range(copies):
+        for path in files:
+            shutil.copyfile(path, directory / f"{i}-{path.name}")
+
+
+def print_dftracer(source, copies, rounds, tmp):
+    files = sorted(p for p in source.iterdir() if p.name.endswith((".pfw", ".pfw.gz")))
+    if not files:
+        sys.exit(f"{source}: no .pfw or .pfw.gz in it")
+    copy_all(files, tmp / "all", copies)
+    lines = json.loads(measure(1, "check", "--json", "--no-index", tmp / "all").out)["dftracer_records"]
+    print_head(f"DFTracer, {len(files) * copies} files, {lines / 1e6:.1f} million lines")
+    print_cost("cold, nothing kept: summary --by rank (1 thread)",
+               measure(rounds, "summary", "--csv", "--by", "rank", "--threads", 1, "--no-index", tmp / "all"), lines,
+               "> 3 million/s with igzip, 2 with zlib")
+    print_cost("cold, index written: the same", measure(1, "summary", "--csv", "--by", "rank", "--threads", 1, tmp / "all"), lines)
+    shutil.rmtree(tmp / "all")
+    some = (files * (FILES_ASKED // len(files) + 1))[:FILES_ASKED]
+    (tmp / "some").mkdir()
+    for i, path in enumerate(some):
+        shutil.copyfile(path, tmp / "some" / f"{i}-{path.name}")
+    events = json.loads(measure(1, "summary", "--json", tmp / "some").out)["events"]
+    print_head(f"the same indexed, {FILES_ASKED} files, {events / 1e6:.1f} million events")
+    for question in ("cat,name", "rank", "rank,name", "time", "file", "file,name"):
+        print_cost(f"summary --by {question}", measure(rounds, "summary", "--csv", "--by", question, tmp / "some"),
+                   events, "wall < 0.1 s")
+    shutil.rmtree(tmp / "some")
+
+
+# --- a native trace
+
+def with_other_key(trace):
+    """The same blocks under another process key. A CRC is linear, so that all headers' change by the same bits."""
+    head, key = read_dft.HEADER, secrets.randbits(64)
+    fields = [0] * len(read_dft.FIELDS)
+    nothing = read_dft.crc32c(head.pack(*fields))
+    fields[read_dft.FIELDS.index("key")] = key
+    crc = nothing ^ read_dft.crc32c(head.pack(*fields))
+    key_at = head.pack(*fields).index(struct.pack("<Q", key))
+    fields[read_dft.FIELDS.index("key")] = 0
+    fields[read_dft.FIELDS.index("header_crc")] = 0xA5A5A5A5
+    crc_at = head.pack(*fields).index(b"\xa5" * 4)
+    copy, at = bytearray(trace), 0
+    while at + head.size <= len(copy):
+        header = dict(zip(read_dft.FIELDS, head.unpack_from(copy, at)))
+        if header["magic"] != int.from_bytes(read_dft.MAGIC, "little"):
+            at += 8  # a hole
+            continue
+        struct.pack_into("<Q", copy, at + key_at, header["key"] ^ key)
+        struct.pack_into("<I", copy, at + crc_at, header["header_crc"] ^ crc)
+        at += (head.size + header["stored"] + 7) // 8 * 8
+    return copy
+
+
+def make_native(directory, events):
+    directory.mkdir()
+    (directory / "file").write_bytes(bytes(16 << 20))
+    environment = dict(os.environ, LD_PRELOAD=str(BUILD / "lib" / "libdftrace.so"), DFTRACER_ENABLE="1",
+                       DFTRACER_LOG_FILE=str(directory / "loop"))
+    subprocess.run([BUILD / "bin" / "bench_calls", "pread", str(LOOP_EVENTS), directory / "file"], env=environment,
+                   stdout=subprocess.DEVNULL, check=True)
+    (directory / "file").unlink()
+    trace = next(directory.glob("*.dft")).read_bytes()
+    for i in range(max(events // LOOP_EVENTS - 1, 0)):
+        (directory / f"copy-{i}.dft").write_bytes(with_other_key(trace))
+
+
+def print_native(events, rounds, tmp):
+    directory = tmp / "native"
+    make_native(directory, events)
+    size = sum(file.stat().st_size for file in directory.iterdir())
+    events = json.loads(measure(1, "summary", "--json", "--by", "name", directory).out)["events_kept"]
+    print_head(f"native, {events / 1e6:.0f} million events, {size / 2**20:.0f} MiB")
+    for title, goal, arguments in (
+            ("summary --by cat,name: from rows", "wall < 0.1 s", ["summary", "--by", "cat,name"]),
+            ("summary: calls from rows, files from events", "", ["summary"]),
+            ("check: every event decoded", "> 30 million/s", ["check"]),
+            ("summary --by file: every event grouped", "", ["summary", "--by", "file"]),
+            ("summary --by file,name", "", ["summary", "--by", "file,name"])):
+        print_cost(title, measure(rounds, *arguments, "--threads", 1, directory), events, goal)
+    shutil.rmtree(directory)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dftracer", type=pathlib.Path, metavar="DIRECTORY")
+    parser.add_argument("--copies", type=int, default=50)
+    parser.add_argument("--events", type=int, default=100, metavar="MILLIONS")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; best of {options.rounds} runs")
+    with tempfile.TemporaryDirectory(prefix="dftrace-bench-") as name:
+        if options.events:
+            print_native(options.events * 1_000_000, options.rounds, pathlib.Path(name))
+        if options.dftracer:
+            print_dftracer(options.dftracer, options.copies, options.rounds, pathlib.Path(name))
+    aggregator = BUILD / "bin" / "bench_aggregator"
+    if os.access(aggregator, os.X_OK):
+        print("\nrows (goal: > 20 million merged a second)", flush=True)
+        text = subprocess.run([aggregator], stdout=subprocess.PIPE, check=True).stdout.decode()
+        print("".join(line + "\n" for line in text.splitlines() if "merged" in line), end="")
+
+
+if __name__ == "__main__":
+    main()
