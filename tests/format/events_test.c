@@ -108,6 +108,102 @@ static void test_other_inflate(void)
     }
 }
 
+/* Changes one thing about an event. */
+static void change(struct dft_event *event, uint32_t ncalls)
+{
+    switch (sample_below(19)) {
+    case 0:
+        event->start_ns -= 1 + sample_below(1000);
+        break;
+    case 1:
+        event->file = event->file ? 0 : 5;
+        break;
+    case 2:
+        event->file2 ^= 7;
+        break;
+    case 3:
+        event->region ^= 7;
+        break;
+    case 4:
+        event->size++;
+        break;
+    case 5:
+        event->result = (int64_t)sample_below(3) - 1;
+        break;
+    case 6:
+        event->offset = -1;
+        break;
+    case 7:
+        event->offset = (int64_t)sample_below(3);
+        break;
+    case 8:
+        event->stack ^= 7;
+        break;
+    case 9:
+        event->id ^= 7;
+        break;
+    case 10:
+        event->call = (uint32_t)sample_below(ncalls);
+        break;
+    case 11:
+        event->calls++;
+        break;
+    case 12:
+        event->unit = 1 + (event->unit & 3);
+        break;
+    case 13:
+        event->flags ^= 1;
+        break;
+    case 14:
+        event->mode ^= 1;
+        break;
+    case 15:
+        event->fd = (int32_t)sample_below(4) - 1;
+        break;
+    case 16:
+        event->err ^= 2;
+        break;
+    case 17:
+        event->depth ^= 1;
+        break;
+    default:
+        event->bits ^= DFT_BIT_SEQUENTIAL;
+    }
+}
+
+/* Runs of events that are as predicted (which the encoder takes at once), broken by all that can break them. */
+static void check_runs(int wild)
+{
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE, 0);
+
+    for (unsigned round = 0; round < 300; round++) {
+        struct dft_batch batch = sample_batch(400, wild);
+
+        for (uint32_t i = 1; i < batch.count; i++) {
+            struct dft_event *event = &batch.events[i];
+
+            if (sample_below(40) == 0)
+                continue;
+            *event = event[-1];
+            event->start_ns += event->dur_ns + sample_below(100);
+            if (event->offset != -1)
+                event->offset =
+                    (int64_t)((uint64_t)event->offset + dft_event_bytes(event, batch.calls[event->call].op));
+            if (sample_below(8) == 0)
+                change(event, batch.ncalls);
+        }
+        CU_ASSERT(round_trip(encoder, &batch) > 0);
+        sample_batch_free(&batch);
+    }
+    sample_encoder_free(encoder);
+}
+
+static void test_runs(void)
+{
+    check_runs(0);
+    check_runs(1);
+}
+
 /* A thread that reads one file from beginning to end: the case that must be cheap. */
 static void test_loop_is_small(void)
 {
@@ -269,6 +365,7 @@ int suite_events(void)
         {"on a small stack", test_small_stack},
         {"stored", test_stored},
         {"igzip and zlib read each other", test_other_inflate},
+        {"runs of like events", test_runs},
         {"a sequential loop is small", test_loop_is_small},
         {"one encoder, many sizes", test_one_encoder_many_sizes},
         {"refused", test_refused},
