@@ -43,22 +43,30 @@ static size_t first_bytes(void)
     return whole_pages(DFT_LIVE_PAGE) + whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
 }
 
-static int identify(int fd, uint64_t *dev, uint64_t *ino)
+/* By its path: on the number there may be another file by now. */
+static int identify(void)
 {
     struct stat st;
 
-    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+    if (DFT_SYS(newfstatat, AT_FDCWD, dft_livefile_path, &st, AT_SYMLINK_NOFOLLOW, 0, 0) < 0)
         return -1;
-    *dev = st.st_dev;
-    *ino = st.st_ino;
+    device = st.st_dev;
+    inode = st.st_ino;
     return 0;
 }
 
 static int is_ours(int fd)
 {
-    uint64_t dev, ino;
+    struct stat st;
 
-    return !identify(fd, &dev, &ino) && dev == device && ino == inode;
+    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_dev == device && st.st_ino == inode;
+}
+
+/* A number that the program may have put something else on stays open. */
+static void close_ours(int fd)
+{
+    if (is_ours(fd))
+        dft_sys_close(fd);
 }
 
 /* Makes sure that the file has room for stores into these pages, whatever else fills the disk: by writing zeros. That reserves as surely
@@ -122,8 +130,8 @@ static int create_in(const char *directory, size_t length)
     fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
-    if (identify((int)fd, &device, &inode) || reserve((int)fd, 0, first_bytes()) < 0) {
-        dft_sys_close((int)fd);
+    if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
+        close_ours((int)fd);
         DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
         return -1;
     }
@@ -143,12 +151,57 @@ static int create(void)
     return fd;
 }
 
-static void *map(int fd, size_t bytes, uint64_t offset)
+/* The file with room for `bytes` more behind its end, or -1. */
+static int open_for(uint64_t offset, size_t bytes)
 {
-    long at = fd < 0 ? DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                     : DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    long fd;
+
+    if (!dft_livefile_path[0])
+        return -1;
+    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    if (fd < 0)
+        return -1;
+    if (offset + bytes > allocated) {
+        if (reserve((int)fd, offset, bytes) < 0) {
+            close_ours((int)fd);
+            return -1;
+        }
+        allocated = offset + bytes;
+    }
+    return (int)fd;
+}
+
+static void *map_plain(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* Of the descriptor, which is closed. Who shares it may have put a file of its own on the number: that is asked afterwards, because
+ * from then on ours does not come back there, and before anything is stored. */
+static void *map_ours(int fd, size_t bytes, uint64_t offset)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+    if (at < 0 && at > -4096)
+        at = 0;
+    if (at && !is_ours(fd)) {
+        DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+        at = 0;
+    }
+    close_ours(fd);
+    return (void *)at;
+}
+
+/* Opened again when something came between. */
+static void *map_file(size_t bytes, uint64_t offset)
+{
+    void *at = NULL;
+
+    for (int fd, times = 0; !at && times < 3 && (fd = open_for(offset, bytes)) >= 0; times++)
+        at = map_ours(fd, bytes, offset);
+    return at;
 }
 
 /* The counters of an earlier live file of this process. */
@@ -167,18 +220,19 @@ int dft_livefile_create(void)
 
     dft_livefile_path[0] = 0;
     fd = create();
-    live = map(fd, DFT_LIVE_PAGE, 0);
-    if (!live && fd >= 0)
-        live = map(-1, DFT_LIVE_PAGE, 0);
-    if (fd >= 0)
-        dft_sys_close(fd);
-    else {
+    if (fd < 0)
         dft_livefile_path[0] = 0;
+    allocated = first_bytes();
+    live = fd < 0 ? NULL : map_ours(fd, DFT_LIVE_PAGE, 0);
+    if (!live)
+        live = map_file(DFT_LIVE_PAGE, 0);
+    if (!live) {
+        dft_livefile_remove();
         dft_process_note(DFT_NOTE_NO_LIVEFILE);
+        live = map_plain(DFT_LIVE_PAGE);
     }
     if (!live)
         return -ENOMEM;
-    allocated = first_bytes();
     if (before)
         take_over(live, before);
     live->version = DFT_LIVE_VERSION;
@@ -197,32 +251,12 @@ int dft_livefile_create(void)
     return 0;
 }
 
-/* The file with room for `bytes` more behind its end, or -1. */
-static int open_for(uint64_t offset, size_t bytes)
-{
-    long fd;
-
-    if (!dft_livefile_path[0])
-        return -1;
-    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
-    if (fd < 0)
-        return -1;
-    if (offset + bytes > allocated) {
-        if (reserve((int)fd, offset, bytes) < 0) {
-            dft_sys_close((int)fd);
-            return -1;
-        }
-        allocated = offset + bytes;
-    }
-    return (int)fd;
-}
-
 int dft_livefile_has_room(size_t bytes)
 {
     int fd = open_for(atomic_load(&dft_live->size), bytes);
 
     if (fd >= 0)
-        dft_sys_close(fd);
+        close_ours(fd);
     return fd >= 0 || !dft_livefile_path[0];
 }
 
@@ -230,15 +264,15 @@ struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
 {
     size_t bytes = whole_pages(dft_ring_bytes(slots));
     uint64_t offset = atomic_load(&dft_live->size);
-    int fd = open_for(offset, bytes);
-    struct dft_ring *ring = map(fd, bytes, offset);
+    struct dft_ring *ring = map_file(bytes, offset);
+    int in_file = ring != NULL;
 
-    if (fd >= 0) {
-        dft_sys_close(fd);
+    if (in_file)
         atomic_store(&dft_live->size, offset + bytes);
-    } else if (dft_livefile_path[0]) {
+    else if (dft_livefile_path[0])
         dft_process_note(DFT_NOTE_PLAIN_RINGS);
-    }
+    if (!ring)
+        ring = map_plain(bytes);
     if (!ring)
         return NULL;
     ring->stream = streams++;
@@ -246,7 +280,7 @@ struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
     ring->capacity = slots;
     ring->shift = (uint32_t)__builtin_ctz(slots);
     ring->base = base;
-    ring->offset = fd >= 0 ? offset : 0;
+    ring->offset = in_file ? offset : 0;
     atomic_store(&ring->head, base);
     atomic_store(&ring->tail, base);
     __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
@@ -273,7 +307,7 @@ int dft_livefile_ring_again(struct dft_ring *ring)
     fd = open_for(0, 0);
     if (fd >= 0) {
         result = reserve(fd, ring->offset + DFT_LIVE_PAGE, bytes);
-        dft_sys_close(fd);
+        close_ours(fd);
     }
     if (!result)
         return 0;

@@ -59,6 +59,16 @@ static int identify(int fd, uint64_t *dev, uint64_t *ino)
     return 0;
 }
 
+/* By its path: who shares the descriptors may have put another file on the number by now. */
+static void identify_created(void)
+{
+    struct stat st = {0};
+
+    DFT_SYS(newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW, 0, 0);
+    device = st.st_dev;
+    inode = st.st_ino;
+}
+
 static int is_ours(int fd)
 {
     uint64_t dev, ino;
@@ -82,7 +92,7 @@ static int move_up(int fd)
     DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
     if (limit.rlim_cur > LOWEST_FD)
         high = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
-    if (high >= HIGHEST_FD) {
+    if (high >= HIGHEST_FD || (high >= 0 && !is_ours((int)high))) { /* ours: the copy, of whatever was there */
         dft_sys_close((int)high);
         high = -1;
     }
@@ -108,7 +118,7 @@ int dft_tracefile_create(void)
     }
     if (fd < 0)
         return (int)fd;
-    identify((int)fd, &device, &inode);
+    identify_created();
     __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
     exists = 1;
     replaced = 0;

@@ -2,11 +2,12 @@
 """A good guest: what programs do that a tracer in the same process easily breaks. Same behaviour, every write in
 the trace."""
 
+import json
 import re
 import subprocess
 import sys
 
-from tracing import Tests, compile_program, dump, equal, live_files, need, run, tracing, true
+from tracing import Tests, compile_program, dftmerge, dump, equal, live_files, need, run, tracing, true
 
 tests = Tests()
 # Cases in which a call is left before it returns (a jump out of it, cancellation, exit of the process under it): the
@@ -15,6 +16,9 @@ tests = Tests()
 LEFT_IN_CALLS = {"handler_jumps_out_of_calls", "cancelled_threads", "threads_at_exit", "fork_with_threads"}
 # Cases that do a number of writes that depends on time.
 TIMED = LEFT_IN_CALLS | {"handler_writes", "handler_on_its_own_stack"}
+
+# Cases that take memory or descriptors away from the trace as well.
+MAY_LOSE = {"no_memory", "few_descriptors", "takes_every_number"}
 
 
 def rude(case):
@@ -38,6 +42,9 @@ def rude(case):
         else:
             equal((traced, counted), (written, written), "bytes in the trace, and counted by the program")
         equal(live_files(directory / "out"), [], "live files")
+        lost = [p["dropped"] for p in json.loads(dftmerge("ps", "--json", directory / "out").out)["processes"] if p["dropped"]]
+        if case not in MAY_LOSE:
+            equal(lost, [], "lost events")
     test.__name__ = case
     return test
 
@@ -46,7 +53,7 @@ for name in ("plain", "handler_writes", "handler_on_its_own_stack", "handler_jum
              "many_short_threads",
              "cancelled_threads", "threads_at_exit", "fork_with_threads", "closes_everything", "takes_every_number",
              "few_descriptors", "reuses_numbers", "keeps_errno_and_rounding", "faulty_pointers", "no_memory",
-             "clone_with_shared_memory", "raw_fork", "in_atexit"):
+             "clone_with_shared_memory", "clone_takes_free_number", "raw_fork", "in_atexit"):
     tests.case(rude(name))
 
 

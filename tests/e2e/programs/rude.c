@@ -339,6 +339,60 @@ static void clone_with_shared_memory(void)
     }
 }
 
+/* Number and file that a child which shares the descriptors puts there, after a while. */
+struct taking {
+    int number, fd;
+    long turns;
+};
+
+static int take_number(void *argument)
+{
+    const struct taking *taking = argument;
+
+    for (volatile long i = 0; i < taking->turns; i++)
+        ;
+    raw_call(SYS_dup3, taking->fd, taking->number, 0);
+    raw_call(SYS_exit, 0, 0, 0);
+    return 0;
+}
+
+static void begin_while_number_is_taken(char *stack, int other, long turns)
+{
+    struct taking taking = {.fd = other, .turns = turns};
+    pid_t pid;
+    int status;
+
+    taking.number = (int)raw_call(SYS_dup, other, 0, 0);
+    raw_call(SYS_close, taking.number, 0, 0);
+    pid = clone(take_number, stack + (1 << 16), CLONE_VM | CLONE_FILES | SIGCHLD, &taking);
+    ten(file);
+    _exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 94);
+}
+
+/* Who looks for a free number, and has a clone put a file on it, hits what opens files in between: nothing may come into that file. */
+static void clone_takes_free_number(void)
+{
+    static char zeros[1 << 16], now[1 << 16];
+    char *stack = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int other = memfd_create("other", 0);
+
+    if (other < 0 || pwrite(other, zeros, sizeof zeros, 0) != sizeof zeros)
+        _exit(92);
+    for (int i = 0; i < 400; i++) {
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            begin_while_number_is_taken(stack, other, i % 80 * 1000);
+        if (waitpid(pid, &status, 0) != pid || status)
+            _exit(94);
+    }
+    if (lseek(other, 0, SEEK_END) != sizeof zeros || pread(other, now, sizeof now, 0) != sizeof now ||
+        memcmp(now, zeros, sizeof now))
+        _exit(95);
+    writes += 400;
+}
+
 static void raw_fork(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -392,6 +446,7 @@ static const struct {
              {"faulty_pointers", faulty_pointers},
              {"no_memory", no_memory},
              {"clone_with_shared_memory", clone_with_shared_memory},
+             {"clone_takes_free_number", clone_takes_free_number},
              {"raw_fork", raw_fork},
              {"in_atexit", in_atexit}};
 
