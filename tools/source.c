@@ -110,6 +110,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     pthread_mutex_init(&source->notes.lock, NULL);
     pthread_mutex_init(&source->located_lock, NULL);
     pthread_mutex_init(&source->texts.lock, NULL);
+    pthread_mutex_init(&source->contents.lock, NULL);
     source->quiet = options->quiet;
     source->fitted = SIZE_MAX;
     source->dedupe = options->dedupe;
@@ -154,6 +155,9 @@ void dft_source_close(struct dft_source *source)
         free(source->jobs[j].name);
     free(source->jobs);
     dft_kept_texts_fini(&source->texts);
+    dft_kept_texts_fini(&source->contents);
+    pthread_mutex_destroy(&source->texts.lock);
+    pthread_mutex_destroy(&source->contents.lock);
     for (size_t i = 0; i < source->notes.count; i++)
         free(source->notes.lines[i]);
     free(source->notes.lines);

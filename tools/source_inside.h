@@ -56,7 +56,8 @@ struct dft_source {
     void (*on_return)(void *context);
     void *on_return_context;
     struct dft_notes notes;
-    struct dft_kept_texts texts; /* of processes and groups */
+    struct dft_kept_texts texts;    /* of processes and groups */
+    struct dft_kept_texts contents; /* of records, until the processes have taken them */
     struct dft_found_group *groups;
     size_t ngroups;
     uint64_t start_ns, end_ns;
@@ -102,6 +103,8 @@ struct dft_scanned {
 const void *dft_source_keep(struct dft_source *source, const void *bytes, size_t length);
 /* Returns 0 or -ENOMEM. */
 int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, struct dft_source_end *kept);
+/* Room for the content of a record; NULL: no memory. Apart from blocks, so that whole pages are free when it goes. */
+void *dft_source_content(struct dft_source *source, size_t bytes);
 void dft_kept_texts_fini(struct dft_kept_texts *texts);
 
 /* source_scan.c: size and texts of what a record says, by its type; and gives it content of its own, whose texts are kept

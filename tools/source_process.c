@@ -113,11 +113,10 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
                 rc = rc ? rc : dft_groups_add(source, scanned[f].records[i].group, f);
             else
                 take_record(source, &scanned[f].records[i], ranks);
-            free(scanned[f].records[i].content);
-            scanned[f].records[i].content = NULL;
         }
     }
     free(ranks);
+    dft_kept_texts_fini(&source->contents); /* all that is needed of them was copied */
     return rc;
 }
 

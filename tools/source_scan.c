@@ -43,8 +43,6 @@ static int scanned_reserve(struct dft_scanned *scanned)
 
 void dft_scanned_fini(struct dft_scanned *scanned)
 {
-    for (size_t i = 0; i < scanned->nrecords; i++)
-        free(scanned->records[i].content);
     free(scanned->blocks);
     free(scanned->keys);
     free(scanned->records);
@@ -84,7 +82,7 @@ int dft_record_own(struct dft_source *source, struct dft_found_record *record, u
         if (!texts[i]->bytes)
             return -ENOMEM;
     }
-    record->content = malloc(bytes);
+    record->content = dft_source_content(source, bytes);
     if (!record->content)
         return -ENOMEM;
     memcpy(record->content, content, bytes);

@@ -142,6 +142,16 @@ void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end
     memcpy(end->misuse, kept->misuse, sizeof end->misuse);
 }
 
+void *dft_source_content(struct dft_source *source, size_t bytes)
+{
+    void *content;
+
+    pthread_mutex_lock(&source->contents.lock);
+    content = reserve(&source->contents, (bytes + 7) & ~(size_t)7);
+    pthread_mutex_unlock(&source->contents.lock);
+    return content;
+}
+
 void dft_kept_texts_fini(struct dft_kept_texts *texts)
 {
     struct dft_kept_chunk *next;
@@ -151,5 +161,7 @@ void dft_kept_texts_fini(struct dft_kept_texts *texts)
         free(chunk);
     }
     free(texts->slots);
-    pthread_mutex_destroy(&texts->lock);
+    texts->chunks = NULL;
+    texts->slots = NULL;
+    texts->left = texts->nslots = 0;
 }
