@@ -203,6 +203,16 @@ static double case_region(long count)
     return bench_now_ns() - start;
 }
 
+/* A function of another library that does next to nothing; run.py has it woven. */
+static double case_woven(long count)
+{
+    double start = bench_now_ns();
+
+    for (long i = 0; i < count; i++)
+        rand();
+    return bench_now_ns() - start;
+}
+
 /* A thread that makes one traced call, so that it needs all that a traced thread needs. */
 static void *bench_short_thread(void *fd)
 {
@@ -263,10 +273,11 @@ static const struct bench_case {
     const char *name;
     double (*run)(long count);
 } bench_cases[] = {
-    {"pread", case_pread},         {"pread2", case_pread2},       {"lseek", case_lseek},
-    {"open", case_open},           {"fread", case_fread},         {"getc", case_getc},
-    {"region", case_region},       {"untraced", case_untraced},   {"mapfile", case_mapfile},
-    {"mapmemory", case_mapmemory}, {"mapbeside", case_mapbeside}, {"thread", case_thread},
+    {"pread", case_pread},     {"pread2", case_pread2},       {"lseek", case_lseek},
+    {"open", case_open},       {"fread", case_fread},         {"getc", case_getc},
+    {"region", case_region},   {"woven", case_woven},         {"untraced", case_untraced},
+    {"mapfile", case_mapfile}, {"mapmemory", case_mapmemory}, {"mapbeside", case_mapbeside},
+    {"thread", case_thread},
 };
 
 int main(int argc, char **argv)

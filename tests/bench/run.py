@@ -27,6 +27,8 @@ CALLS = [
     ("mmap + munmap of memory", "mapmemory", 400_000, "<= 5 ns"),
     ("the same, 500 parts of files mapped", "mapbeside", 400_000, ""),
     ("annotated region", "region", 4_000_000, "<= 40 ns"),
+    ("woven function (rand)", "woven", 1_000_000, "", {"DFTRACER_WEAVE": "rand.weave"}),
+    ("pread with a call stack", "pread", 200_000, "", {"DFTRACER_STACK": "16"}),
     ("thread create + join, one call", "thread", 5_000, "<= 40 us"),
 ]
 STARTS = 300  # processes in one run
@@ -55,16 +57,21 @@ class Bench:
     def folder(self):
         return tempfile.TemporaryDirectory(dir=self.tmp)
 
-    def environment(self, folder):
+    def environment(self, folder, settings=()):
         """Of a traced program that leaves its traces in the folder."""
-        return dict(os.environ, LD_PRELOAD=self.preload, DFTRACER_ENABLE="1",
-                    DFTRACER_LOG_FILE=os.path.join(folder, "trace"))
+        env = dict(os.environ, LD_PRELOAD=self.preload, DFTRACER_ENABLE="1", DFTRACER_LOG_FILE=os.path.join(folder, "trace"))
+        env.update(settings)
+        if "DFTRACER_WEAVE" in env:
+            env["DFTRACER_WEAVE"] = os.path.join(folder, env["DFTRACER_WEAVE"])
+            with open(env["DFTRACER_WEAVE"], "w") as rules:
+                rules.write("libc.so*  int rand(void)\n")
+        return env
 
     # --- added time
 
-    def run_calls(self, case, count, folder=None):
+    def run_calls(self, case, count, folder=None, settings=()):
         done = subprocess.run([self.calls, case, str(count), self.file], stdout=subprocess.PIPE, check=True,
-                              env=self.environment(folder) if folder else None)
+                              env=self.environment(folder, settings) if folder else None)
         return float(done.stdout)
 
     def run_starts(self, command, folder=None):
@@ -87,8 +94,9 @@ class Bench:
 
     def print_costs(self):
         print(f"{'time of one operation':<36}{'untraced':>10}{'traced':>10}{'added':>10}   goal")
-        for title, case, count, goal in CALLS:
-            self.print_cost(title, goal, lambda folder, c=case, n=count: self.run_calls(c, n, folder))
+        for title, case, count, goal, *settings in CALLS:
+            self.print_cost(title, goal,
+                            lambda folder, c=case, n=count, s=settings: self.run_calls(c, n, folder, *s))
         self.print_cost("start + exit of `true`", "<= 250 us", lambda folder: self.run_starts(["true"], folder))
         self.print_cost("start + exit of `cat FILE`", "<= 500 us",
                         lambda folder: self.run_starts(["cat", self.small], folder))
