@@ -10,10 +10,11 @@
 #define TABLE      8192u
 #define PAGE       UINT64_C(4096) /* or a part of one */
 #define FRAME_MOST (UINT64_C(1) << 24)
-#define STACK_MOST 32u /* of an expression */
 
 static int (*find_object)(void *address, struct dl_find_object *result);
 static int (*iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+
+static uint64_t spared_from, spared_to; /* libffi, while functions are woven */
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
@@ -155,129 +156,7 @@ void dft_unwind_forget(void)
 
 /* --- a step ------------------------------------------------------------------------------------------------------- */
 
-struct walk {
-    uint64_t pc, sp, registers[DFT_UNWIND_REGISTERS];
-    int is_exact; /* the address is that of the next instruction, not what a call returns to */
-    struct dft_unwind_memory memory;
-};
-
-static int register_of(const struct walk *walk, uint64_t dwarf, uint64_t *value)
-{
-    switch (dwarf) {
-    case DFT_DWARF_SP:
-        *value = walk->sp;
-        return 0;
-    case DFT_DWARF_FP:
-        *value = walk->registers[DFT_UNWIND_FP];
-        return 0;
-    case DFT_DWARF_BX:
-        *value = walk->registers[DFT_UNWIND_BX];
-        return 0;
-    case DFT_DWARF_PC:
-        *value = walk->pc;
-        return DFT_DWARF_PC == 30; /* where that is the link register it is not known */
-    default:
-        return -1;
-    }
-}
-
-static int combine(uint8_t op, uint64_t a, uint64_t b, uint64_t *result)
-{
-    switch (op) {
-    case 0x1a:
-        *result = a & b;
-        return 0;
-    case 0x1c:
-        *result = a - b;
-        return 0;
-    case 0x22:
-        *result = a + b;
-        return 0;
-    case 0x24:
-        *result = b < 64 ? a << b : 0;
-        return 0;
-    case 0x2a:
-        *result = (int64_t)a >= (int64_t)b;
-        return 0;
-    default:
-        return -1;
-    }
-}
-
-static uint64_t get_leb(const uint8_t **at, int is_signed)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-
-    do {
-        byte = *(*at)++;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        shift += 7;
-    } while (byte & 0x80);
-    return is_signed && shift < 64 && byte & 0x40 ? value | ~UINT64_C(0) << shift : value;
-}
-
-/* Puts one value on the expression's stack. Returns 1: the operation is none of these. */
-static int push(const struct walk *walk, uint8_t op, const uint8_t **at, uint64_t *value)
-{
-    if (op >= 0x30 && op <= 0x4f) {
-        *value = op - 0x30;
-    } else if (op >= 0x70 && op <= 0x8f) {
-        if (register_of(walk, op - 0x70, value))
-            return -1;
-        *value += get_leb(at, 1);
-    } else if (op == 0x08 || op == 0x09) {
-        uint8_t byte = *(*at)++;
-
-        *value = op == 0x08 ? byte : (uint64_t)(int64_t)(int8_t)byte;
-    } else if (op == 0x0a || op == 0x0b) {
-        int16_t number;
-
-        memcpy(&number, *at, 2);
-        *at += 2;
-        *value = op == 0x0a ? (uint16_t)number : (uint64_t)(int64_t)number;
-    } else if (op == 0x10 || op == 0x11) {
-        *value = get_leb(at, op == 0x11);
-    } else {
-        return 1;
-    }
-    return 0;
-}
-
-/* A DWARF expression, as far as unwind tables of linkers and C libraries have them. With `start` non-zero that is on the stack first. */
-static int evaluate(struct walk *walk, const uint8_t *at, uint64_t start, uint64_t *result)
-{
-    uint64_t stack[STACK_MOST], length = get_leb(&at, 0);
-    const uint8_t *end = at + length;
-    unsigned n = 0;
-
-    if (start)
-        stack[n++] = start;
-    while (at < end) {
-        uint8_t op = *at++;
-        int rc = n < STACK_MOST ? push(walk, op, &at, &stack[n]) : -1;
-
-        if (rc < 0)
-            return -1;
-        if (!rc) {
-            n++;
-        } else if (op == 0x06 && n) {
-            if (dft_unwind_load(&walk->memory, stack[n - 1], &stack[n - 1]))
-                return -1;
-        } else if (op == 0x23 && n) {
-            stack[n - 1] += get_leb(&at, 0);
-        } else if (n > 1 && !combine(op, stack[n - 2], stack[n - 1], &stack[n - 2])) {
-            n--;
-        } else if (op != 0x96) {
-            return -1;
-        }
-    }
-    *result = n ? stack[n - 1] : 0;
-    return n ? 0 : -1;
-}
-
-static int apply(struct walk *walk, const struct dft_unwind_rule *rule, uint64_t frame, uint64_t *value)
+static int apply(struct dft_unwind_walk *walk, const struct dft_unwind_rule *rule, uint64_t frame, uint64_t *value)
 {
     uint64_t at;
 
@@ -290,10 +169,11 @@ static int apply(struct walk *walk, const struct dft_unwind_rule *rule, uint64_t
         *value = frame + (uint64_t)rule->value;
         return 0;
     case DFT_RULE_AT_EX:
-        return evaluate(walk, (const uint8_t *)rule->value, frame, &at) ? -1
-                                                                        : dft_unwind_load(&walk->memory, at, value);
+        return dft_unwind_evaluate(walk, (const uint8_t *)rule->value, frame, &at)
+                   ? -1
+                   : dft_unwind_load(&walk->memory, at, value);
     case DFT_RULE_IS_EX:
-        return evaluate(walk, (const uint8_t *)rule->value, frame, value);
+        return dft_unwind_evaluate(walk, (const uint8_t *)rule->value, frame, value);
     default:
         return -1;
     }
@@ -312,16 +192,16 @@ static uint64_t plain_address(uint64_t address)
 #endif
 }
 
-static int go_by_row(struct walk *walk, const struct dft_unwind_row *row)
+static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *row)
 {
-    struct walk next = *walk;
+    struct dft_unwind_walk next = *walk;
     uint64_t frame;
 
     if (row->base == DFT_UNWIND_BY_EXPRESSION) {
-        if (evaluate(walk, (const uint8_t *)row->offset, 0, &frame)) /* NOLINT: the expression */
+        if (dft_unwind_evaluate(walk, (const uint8_t *)row->offset, 0, &frame)) /* NOLINT: the expression */
             return -1;
     } else {
-        if (register_of(walk, row->base, &frame))
+        if (dft_unwind_register(walk, row->base, &frame))
             return -1;
         frame += (uint64_t)row->offset;
     }
@@ -371,7 +251,7 @@ static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
 }
 
 /* Code that was made at run time mostly keeps a chain of frames; it is believed where it leads to behind a call. */
-static int go_by_chain(struct walk *walk)
+static int go_by_chain(struct dft_unwind_walk *walk)
 {
     uint64_t frame = walk->registers[DFT_UNWIND_FP], caller, pc;
 
@@ -389,7 +269,7 @@ static int go_by_chain(struct walk *walk)
     return 0;
 }
 
-static int step(struct walk *walk)
+static int step(struct dft_unwind_walk *walk)
 {
     uint64_t pc = walk->pc - !walk->is_exact;
     struct dft_unwind_row row;
@@ -409,9 +289,25 @@ static int is_ours(uint64_t address)
     return address >= (uint64_t)__ehdr_start && address < (uint64_t)_end;
 }
 
+static int is_spared(uint64_t address)
+{
+    return address >= spared_from && address < spared_to;
+}
+
+void dft_unwind_spare(const void *address)
+{
+    struct dl_find_object object;
+
+    if (!find_object || find_object((void *)(uintptr_t)address, &object))
+        return;
+    spared_from = (uint64_t)object.dlfo_map_start;
+    spared_to = (uint64_t)object.dlfo_map_end;
+}
+
 uint32_t dft_unwind(uint64_t *addresses, uint32_t room)
 {
-    struct walk walk = {.is_exact = 1};
+    struct dft_unwind_walk walk = {.is_exact = 1};
+    int was_ours = 1;
     uint32_t n = 0;
 
 #if defined(__x86_64__)
@@ -424,9 +320,15 @@ uint32_t dft_unwind(uint64_t *addresses, uint32_t room)
                      : "r"(&walk.pc), "r"(&walk.registers[DFT_UNWIND_FP]), "r"(&walk.registers[DFT_UNWIND_BX])
                      : "x9", "x10", "memory");
 #endif
-    for (uint32_t tries = room + 64; tries && n < room && walk.pc; tries--) {
-        if (!is_ours(walk.pc))
+    for (uint32_t tries = 4 * room + 64; tries && n < room && walk.pc; tries--) {
+        if (is_ours(walk.pc)) {
+            while (n && is_spared(addresses[n - 1]))
+                n--;
+            was_ours = 1;
+        } else if (!was_ours || !is_spared(walk.pc)) {
             addresses[n++] = walk.pc - !walk.is_exact;
+            was_ours = 0;
+        }
         if (step(&walk))
             break;
     }

@@ -57,10 +57,26 @@ struct dft_unwind_memory {
 };
 int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value);
 
+/* Where a walk is. */
+struct dft_unwind_walk {
+    uint64_t pc, sp, registers[DFT_UNWIND_REGISTERS];
+    int is_exact; /* the address is that of the next instruction, not what a call returns to */
+    struct dft_unwind_memory memory;
+};
+
+/* A register by its number in DWARF; nonzero: it is not known. */
+int dft_unwind_register(const struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value);
+/* A DWARF expression, as far as tables of linkers and C libraries have them. With `start` non-zero that is on the stack first. Nonzero: it cannot
+ * be. (unwind_expression.c) */
+int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result);
+
 /* Once, early. */
 void dft_unwind_init(void);
 /* A library is gone. */
 void dft_unwind_forget(void);
+
+/* The library of this address is one that we work by: its frames next to ours are not the program's. Once, early. */
+void dft_unwind_spare(const void *address);
 
 /* Addresses in the functions that called, the innermost first: of their calls, not of what follows these. Frames of this library are left out.
  * Returns their number. */

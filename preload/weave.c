@@ -11,6 +11,7 @@
 #include "lifecycle.h"
 #include "run.h"
 #include "sys.h"
+#include "unwind.h"
 #include "weave_inside.h"
 
 /* --- libffi ------------------------------------------------------------------------------------------------------- */
@@ -259,6 +260,7 @@ void dft_weave_init(void)
         prepare(rule);
     if (!dft_weave_rules)
         return;
+    dft_unwind_spare((const void *)ffi.call);
     dft_weave_scan(NULL);
 }
 

@@ -210,7 +210,15 @@ int main() {
     equal(said, "", "messages")
     woven = [e for e in events if e["cat"] == "WEAVE"]
     equal(collections.Counter(e["name"] for e in woven), {"call_back": 70001, "jumps": 70000, "outer": 2}, "calls")
-    true(max(e.get("level", 0) for e in woven) < 8, "regions that were left are over")
+
+
+@tests.case
+def stacks_are_the_programs(directory):
+    """Neither ours nor libffi's frames."""
+    build(directory)
+    events, _ = weave(directory, directory / "calls", STACK=32)
+    deepest = max((e for e in events if e["name"] == "outer"), key=lambda e: len(e["stack"]))
+    equal(deepest["stack"][: 5 * 2 + 1], [*["again", "outer"] * 5, "main"], "the innermost of six calls, woven each")
 
 
 @tests.case
