@@ -49,7 +49,8 @@ def slower(directory):
         pattern = ".../scratch/ckpt-#.bin" if ranks is None else ".../scratch/rank#/ckpt-#.bin"
         ours = line(answer, "files", pattern=pattern)
         equal((ours["count"]["a"], ours["count"]["b"]), (24 * 23 * (ranks or 1),) * 2, "calls on checkpoints")
-        equal(compare("--fail-over", "50%", "--name", "p*,open,close", b, a)[0], 0, "faster is not worse")
+        # The other calls do the same work in both and take what the machine takes: which of them is slower is not asked.
+        equal(compare("--fail-over", "50%", "--name", "pwrite", b, a)[0], 0, "faster is not worse")
         text = dftmerge("compare", a, b).out.decode()
         true("in pwrite of " + pattern + ": +" in text, text)
 
