@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import sys
 
@@ -21,7 +22,7 @@ def job(directory):
     done = run([program, directory / "work", "1", "2", "4"], env=tracing(directory / "out" / "t", RANK=3, WORLD_SIZE=8))
     equal(done.code, 0, "exit code of the program")
     name = directory / "work" / "a \"quoted\\ name\n\u00e9"
-    raw = str(directory).encode() + b"/work/not-utf8-\xff"
+    raw = os.fsencode(directory / "work") + b"/not-utf8-\xff"
     done = run([sys.executable, "-S", "-c", f"open({str(name)!r}, 'w').write('x'); open({raw!r}, 'w')"],
                env=tracing(directory / "out" / "t"))
     equal((done.code, done.err), (0, b""), "exit code of Python")

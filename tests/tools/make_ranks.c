@@ -23,6 +23,7 @@
 
 #include "aggregate.h"
 #include "codec.h"
+#include "settings.h"
 
 #define SECOND  INT64_C(1000000000)
 #define START   (INT64_C(1700000000) * SECOND)
@@ -57,18 +58,15 @@ static struct {
     {                                                                                                                  \
 #field, &settings.field                                                                                        \
     }
-static const struct {
-    const char *name;
-    long *value;
-} names_of_settings[] = {SETTING(ranks),    SETTING(hosts),       SETTING(seconds),
-                         SETTING(rate),     SETTING(interval_ms), SETTING(seed),
-                         SETTING(slow),     SETTING(at),          {"for", &settings.length},
-                         SETTING(factor),   SETTING(call),        SETTING(others),
-                         SETTING(stuck),    SETTING(more),        SETTING(late),
-                         SETTING(by),       SETTING(skip),        SETTING(noise),
-                         SETTING(rows),     SETTING(keep),        SETTING(unranked),
-                         SETTING(clocks),   SETTING(skew_ms),     SETTING(drift_ppm),
-                         SETTING(spread_ms)};
+static const struct setting names_of_settings[] = {SETTING(ranks),    SETTING(hosts),       SETTING(seconds),
+                                                   SETTING(rate),     SETTING(interval_ms), SETTING(seed),
+                                                   SETTING(slow),     SETTING(at),          {"for", &settings.length},
+                                                   SETTING(factor),   SETTING(call),        SETTING(others),
+                                                   SETTING(stuck),    SETTING(more),        SETTING(late),
+                                                   SETTING(by),       SETTING(skip),        SETTING(noise),
+                                                   SETTING(rows),     SETTING(keep),        SETTING(unranked),
+                                                   SETTING(clocks),   SETTING(skew_ms),     SETTING(drift_ppm),
+                                                   SETTING(spread_ms)};
 
 /* fstat, openat, read, write: usual durations, ops, bytes. */
 static const struct {
@@ -329,25 +327,12 @@ static void make_rank(const char *directory, long number)
         exit(1);
 }
 
-static int set(const char *argument)
-{
-    for (size_t i = 0; i < sizeof names_of_settings / sizeof *names_of_settings; i++) {
-        size_t n = strlen(names_of_settings[i].name);
-
-        if (strncmp(argument, names_of_settings[i].name, n) || argument[n] != '=')
-            continue;
-        *names_of_settings[i].value = atol(argument + n + 1);
-        return 0;
-    }
-    return -1;
-}
-
 int main(int argc, char **argv)
 {
     void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     for (int i = 2; i < argc; i++)
-        if (set(argv[i])) {
+        if (setting_set(names_of_settings, sizeof names_of_settings / sizeof *names_of_settings, argv[i])) {
             fprintf(stderr, "make_ranks: %s: no such setting\n", argv[i]);
             return 2;
         }

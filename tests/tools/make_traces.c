@@ -22,6 +22,7 @@
 #include "calls.h"
 #include "codec.h"
 #include "live.h"
+#include "settings.h"
 
 #define SECOND      UINT64_C(1000000000)
 #define CALLS       14
@@ -48,10 +49,7 @@ static struct {
               .job = 4711,
               .ppid = 1};
 
-static const struct {
-    const char *name;
-    long *value;
-} names_of_settings[] = {
+static const struct setting names_of_settings[] = {
     {"processes", &settings.processes},
     {"threads", &settings.threads},
     {"events", &settings.events},
@@ -547,25 +545,12 @@ static void make_process(const char *directory, long n)
         exit(1);
 }
 
-static int set(const char *argument)
-{
-    for (size_t i = 0; i < sizeof names_of_settings / sizeof *names_of_settings; i++) {
-        size_t n = strlen(names_of_settings[i].name);
-
-        if (strncmp(argument, names_of_settings[i].name, n) || argument[n] != '=')
-            continue;
-        *names_of_settings[i].value = atol(argument + n + 1);
-        return 0;
-    }
-    return -1;
-}
-
 int main(int argc, char **argv)
 {
     void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     for (int i = 2; i < argc; i++)
-        if (set(argv[i])) {
+        if (setting_set(names_of_settings, sizeof names_of_settings / sizeof *names_of_settings, argv[i])) {
             fprintf(stderr, "make_traces: %s: no such setting\n", argv[i]);
             return 2;
         }
