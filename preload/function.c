@@ -28,7 +28,6 @@ static struct {
 
 typedef void hook(void *function, void *call_site);
 static hook *next_enter, *next_exit;
-static int (*find_object)(void *address, struct dl_find_object *result);
 static char exe[1024];
 
 /* The same symbol of another library; the C library's do nothing. */
@@ -37,8 +36,8 @@ static void *next_hook(const char *name)
     void *next = dft_resolve_symbol(name), *libc = dft_resolve_symbol("gnu_get_libc_version");
     struct dl_find_object of_next, of_libc;
 
-    if (!next || !libc || !find_object || find_object(next, &of_next) || find_object(libc, &of_libc) ||
-        of_next.dlfo_link_map == of_libc.dlfo_link_map)
+    if (!next || !libc || !dft_own.find_object || dft_own.find_object(next, &of_next) ||
+        dft_own.find_object(libc, &of_libc) || of_next.dlfo_link_map == of_libc.dlfo_link_map)
         return NULL;
     return next;
 }
@@ -48,7 +47,6 @@ void dft_function_init(void)
     long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
 
     exe[n > 0 ? n : 0] = 0;
-    *(void **)&find_object = dft_resolve_symbol("_dl_find_object");
     *(void **)&next_enter = next_hook("__cyg_profile_func_enter");
     *(void **)&next_exit = next_hook("__cyg_profile_func_exit");
 }
@@ -111,7 +109,7 @@ static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint6
     const char *path;
     size_t used;
 
-    if (!find_object || find_object((void *)address, &object)) { /* NOLINT: an address of code */
+    if (!dft_own.find_object || dft_own.find_object((void *)address, &object)) { /* NOLINT: an address of code */
         put_hex(text, put_text(text, 0, ROOM, "0x"), address, 16);
         return dft_annotate_name(self, "FUNC", text);
     }

@@ -112,6 +112,7 @@ void dft_resolve_own_calls(void)
     const struct link_map *map = _r_debug.r_map;
     struct dft_library library;
 
+    *(void **)&dft_own.find_object = dft_resolve_symbol("_dl_find_object");
     while (map && !is_c_library(map))
         map = map->l_next;
     if (!map)

@@ -34,6 +34,8 @@
 #include <sys/wait.h>
 #include <wordexp.h>
 
+struct dl_find_object; /* of <dlfcn.h>, where that is new enough */
+
 /* libaio's */
 struct io_context;
 struct io_event;
@@ -83,6 +85,8 @@ struct dft_own_calls {
     int (*clock_gettime)(clockid_t clock, struct timespec *now);
     int (*on_exit)(void (*handler)(int status, void *argument), void *argument);
     int (*__cxa_at_quick_exit)(void (*handler)(void *argument), void *library);
+    int (*find_object)(void *address,
+                       struct dl_find_object *result); /* the loader's _dl_find_object, since glibc 2.35 */
 };
 extern struct dft_own_calls dft_own;
 /* Constructor only. */

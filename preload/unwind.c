@@ -11,7 +11,6 @@
 #define PAGE       UINT64_C(4096) /* or a part of one */
 #define FRAME_MOST (UINT64_C(1) << 24)
 
-static int (*find_object)(void *address, struct dl_find_object *result);
 static int (*iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 static uint64_t spared_from, spared_to; /* libffi, while functions are woven */
@@ -20,7 +19,6 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] _
 
 void dft_unwind_init(void)
 {
-    *(void **)&find_object = dft_resolve_symbol("_dl_find_object");
     *(void **)&iterate = dft_resolve_symbol("dl_iterate_phdr");
 }
 
@@ -70,8 +68,8 @@ static const uint8_t *table_of(uint64_t pc)
     struct dl_find_object object;
     struct place place = {pc, NULL};
 
-    if (find_object)
-        return find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
+    if (dft_own.find_object)
+        return dft_own.find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
     if (iterate)
         iterate(look_at_library, &place);
     return place.table;
@@ -298,7 +296,7 @@ void dft_unwind_spare(const void *address)
 {
     struct dl_find_object object;
 
-    if (!find_object || find_object((void *)(uintptr_t)address, &object))
+    if (!dft_own.find_object || dft_own.find_object((void *)(uintptr_t)address, &object))
         return;
     spared_from = (uint64_t)object.dlfo_map_start;
     spared_to = (uint64_t)object.dlfo_map_end;

@@ -51,6 +51,10 @@ struct dft_unwind_row {
  * understood here. (unwind_table.c) */
 int dft_unwind_find_row(const uint8_t *table, uint64_t pc, struct dft_unwind_row *row);
 
+/* DWARF's numbers of any length, without and with a sign; *at goes behind. (unwind_table.c) */
+uint64_t dft_unwind_uleb(const uint8_t **at);
+int64_t dft_unwind_sleb(const uint8_t **at);
+
 /* Reads a word of the stack; nonzero: it cannot be. */
 struct dft_unwind_memory {
     uint64_t page; /* the last that could be read */

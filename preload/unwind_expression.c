@@ -48,20 +48,6 @@ static int combine(uint8_t op, uint64_t a, uint64_t b, uint64_t *result)
     }
 }
 
-static uint64_t get_leb(const uint8_t **at, int is_signed)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-
-    do {
-        byte = *(*at)++;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        shift += 7;
-    } while (byte & 0x80);
-    return is_signed && shift < 64 && byte & 0x40 ? value | ~UINT64_C(0) << shift : value;
-}
-
 /* Puts one value on the expression's stack. Returns 1: the operation is none of these. */
 static int push(const struct dft_unwind_walk *walk, uint8_t op, const uint8_t **at, uint64_t *value)
 {
@@ -70,7 +56,7 @@ static int push(const struct dft_unwind_walk *walk, uint8_t op, const uint8_t **
     } else if (op >= 0x70 && op <= 0x8f) {
         if (dft_unwind_register(walk, op - 0x70, value))
             return -1;
-        *value += get_leb(at, 1);
+        *value += (uint64_t)dft_unwind_sleb(at);
     } else if (op == 0x08 || op == 0x09) {
         uint8_t byte = *(*at)++;
 
@@ -82,7 +68,7 @@ static int push(const struct dft_unwind_walk *walk, uint8_t op, const uint8_t **
         *at += 2;
         *value = op == 0x0a ? (uint16_t)number : (uint64_t)(int64_t)number;
     } else if (op == 0x10 || op == 0x11) {
-        *value = get_leb(at, op == 0x11);
+        *value = op == 0x11 ? (uint64_t)dft_unwind_sleb(at) : dft_unwind_uleb(at);
     } else {
         return 1;
     }
@@ -91,7 +77,7 @@ static int push(const struct dft_unwind_walk *walk, uint8_t op, const uint8_t **
 
 int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result)
 {
-    uint64_t stack[STACK_MOST], length = get_leb(&at, 0);
+    uint64_t stack[STACK_MOST], length = dft_unwind_uleb(&at);
     const uint8_t *end = at + length;
     unsigned n = 0;
 
@@ -109,7 +95,7 @@ int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_
             if (dft_unwind_load(&walk->memory, stack[n - 1], &stack[n - 1]))
                 return -1;
         } else if (op == 0x23 && n) {
-            stack[n - 1] += get_leb(&at, 0);
+            stack[n - 1] += dft_unwind_uleb(&at);
         } else if (n > 1 && !combine(op, stack[n - 2], stack[n - 1], &stack[n - 2])) {
             n--;
         } else if (op != 0x96) {

@@ -16,7 +16,7 @@ static uint64_t get(const uint8_t **at, unsigned bytes)
     return value;
 }
 
-static uint64_t get_uleb(const uint8_t **at)
+uint64_t dft_unwind_uleb(const uint8_t **at)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -30,10 +30,10 @@ static uint64_t get_uleb(const uint8_t **at)
     return value;
 }
 
-static int64_t get_sleb(const uint8_t **at)
+int64_t dft_unwind_sleb(const uint8_t **at)
 {
     const uint8_t *from = *at;
-    uint64_t value = get_uleb(at);
+    uint64_t value = dft_unwind_uleb(at);
     unsigned bits = 7 * (unsigned)(*at - from);
 
     if (bits < 64 && (*at)[-1] & 0x40)
@@ -48,7 +48,7 @@ static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 
     switch (encoding & 0x0f) {
     case 0x01:
-        value = get_uleb(at);
+        value = dft_unwind_uleb(at);
         break;
     case 0x02:
         value = get(at, 2);
@@ -57,7 +57,7 @@ static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
         value = get(at, 4);
         break;
     case 0x09:
-        value = (uint64_t)get_sleb(at);
+        value = (uint64_t)dft_unwind_sleb(at);
         break;
     case 0x0a:
         value = (uint64_t)(int64_t)(int16_t)get(at, 2);
@@ -73,7 +73,7 @@ static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 
 static void skip_block(const uint8_t **at)
 {
-    uint64_t length = get_uleb(at);
+    uint64_t length = dft_unwind_uleb(at);
 
     *at += length;
 }
@@ -102,7 +102,7 @@ static int read_augmentation(struct description *description, const char *letter
     if (*letters != 'z')
         return *letters ? -1 : 0;
     description->has_length = 1;
-    length = get_uleb(at);
+    length = dft_unwind_uleb(at);
     end = *at + length;
     for (letters++; *letters; letters++)
         if (*letters == 'R')
@@ -137,9 +137,9 @@ static int read_common(struct description *description, const uint8_t *at)
         return -1;
     letters = (const char *)at;
     at += strlen(letters) + 1;
-    description->code_align = get_uleb(&at);
-    description->data_align = get_sleb(&at);
-    ra = version == 1 ? get(&at, 1) : get_uleb(&at);
+    description->code_align = dft_unwind_uleb(&at);
+    description->data_align = dft_unwind_sleb(&at);
+    ra = version == 1 ? get(&at, 1) : dft_unwind_uleb(&at);
     if (ra != DFT_DWARF_PC || read_augmentation(description, letters, &at))
         return -1;
     description->common = (struct code){at, end};
@@ -227,11 +227,11 @@ static void restore(struct machine *machine, uint64_t dwarf)
 static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
 {
     int64_t unit = machine->description->data_align;
-    uint64_t dwarf = get_uleb(at);
+    uint64_t dwarf = dft_unwind_uleb(at);
 
     switch (op) {
     case 0x05: /* offset_extended */
-        set(machine, dwarf, DFT_RULE_AT, (int64_t)get_uleb(at) * unit);
+        set(machine, dwarf, DFT_RULE_AT, (int64_t)dft_unwind_uleb(at) * unit);
         return 0;
     case 0x06:
         restore(machine, dwarf);
@@ -243,7 +243,7 @@ static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
         set(machine, dwarf, DFT_RULE_SAME, 0);
         return 0;
     case 0x09: /* in another register */
-        get_uleb(at);
+        dft_unwind_uleb(at);
         set(machine, dwarf, DFT_RULE_NONE, 0);
         return dwarf == DFT_DWARF_PC ? -1 : 0;
     case 0x10:
@@ -251,13 +251,13 @@ static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
         skip_block(at);
         return 0;
     case 0x11:
-        set(machine, dwarf, DFT_RULE_AT, get_sleb(at) * unit);
+        set(machine, dwarf, DFT_RULE_AT, dft_unwind_sleb(at) * unit);
         return 0;
     case 0x14:
-        set(machine, dwarf, DFT_RULE_IS, (int64_t)get_uleb(at) * unit);
+        set(machine, dwarf, DFT_RULE_IS, (int64_t)dft_unwind_uleb(at) * unit);
         return 0;
     case 0x15:
-        set(machine, dwarf, DFT_RULE_IS, get_sleb(at) * unit);
+        set(machine, dwarf, DFT_RULE_IS, dft_unwind_sleb(at) * unit);
         return 0;
     case 0x16:
         set(machine, dwarf, DFT_RULE_IS_EX, (int64_t)*at);
@@ -276,14 +276,14 @@ static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
 
     switch (op) {
     case 0x0c:
-        row->base = (uint32_t)get_uleb(at);
-        row->offset = (int64_t)get_uleb(at);
+        row->base = (uint32_t)dft_unwind_uleb(at);
+        row->offset = (int64_t)dft_unwind_uleb(at);
         return 0;
     case 0x0d:
-        row->base = (uint32_t)get_uleb(at);
+        row->base = (uint32_t)dft_unwind_uleb(at);
         return 0;
     case 0x0e:
-        row->offset = (int64_t)get_uleb(at);
+        row->offset = (int64_t)dft_unwind_uleb(at);
         return 0;
     case 0x0f:
         row->base = DFT_UNWIND_BY_EXPRESSION;
@@ -291,11 +291,11 @@ static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
         skip_block(at);
         return 0;
     case 0x12:
-        row->base = (uint32_t)get_uleb(at);
-        row->offset = get_sleb(at) * unit;
+        row->base = (uint32_t)dft_unwind_uleb(at);
+        row->offset = dft_unwind_sleb(at) * unit;
         return 0;
     case 0x13:
-        row->offset = get_sleb(at) * unit;
+        row->offset = dft_unwind_sleb(at) * unit;
         return 0;
     default:
         return 1;
@@ -332,7 +332,7 @@ static int run_place(struct machine *machine, uint8_t op, const uint8_t **at)
         machine->row = machine->remembered[--machine->depth];
         return 0;
     case 0x2e: /* the size of arguments */
-        get_uleb(at);
+        dft_unwind_uleb(at);
         return 0;
     default:
         return 1;
@@ -350,7 +350,7 @@ static int run(struct machine *machine, struct code code)
         if (op >> 6 == 1)
             machine->at += low * machine->description->code_align;
         else if (op >> 6 == 2)
-            set(machine, low, DFT_RULE_AT, (int64_t)get_uleb(&at) * machine->description->data_align);
+            set(machine, low, DFT_RULE_AT, (int64_t)dft_unwind_uleb(&at) * machine->description->data_align);
         else if (op >> 6 == 3)
             restore(machine, low);
         else if ((rc = run_place(machine, op, &at)) > 0 && (rc = run_frame(machine, op, &at)) > 0)

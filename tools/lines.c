@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "modules.h"
+
 #define SLOTS 4096u
 
 struct module {
-    struct module *next;
-    char *path;
-    uint64_t build_id;
+    struct dft_module known;
     Dwfl_Module *debug; /* NULL: nothing can be had */
 };
 
@@ -26,7 +26,7 @@ struct answer {
     char *text; /* NULL: not known */
 };
 
-static struct module *modules;
+static struct dft_module *modules;
 static struct answer *answers[SLOTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -62,21 +62,11 @@ static Dwfl_Module *open_module(const char *path, uint64_t build_id)
 
 static const struct module *find_module(const char *path, uint64_t build_id)
 {
-    struct module *module = modules;
+    int added;
+    struct module *module = dft_module_get(&modules, path, build_id, sizeof *module, &added);
 
-    while (module && (module->build_id != build_id || strcmp(module->path, path) != 0))
-        module = module->next;
-    if (module)
-        return module;
-    module = calloc(1, sizeof *module);
-    if (!module || !(module->path = strdup(path))) {
-        free(module);
-        return NULL;
-    }
-    module->build_id = build_id;
-    module->debug = open_module(path, build_id);
-    module->next = modules;
-    modules = module;
+    if (added)
+        module->debug = open_module(path, build_id);
     return module;
 }
 

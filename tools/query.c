@@ -285,24 +285,29 @@ static int done(struct dft_asking *asking, struct dft_answer *answer, int rc)
     return rc;
 }
 
+/* Adds the groups of a part to the answer, and goes on to the next; a part with too many of them is divided, and comes again. */
+static int answer_part(struct dft_asking *asking, uint32_t *part, struct dft_answer *answer)
+{
+    int rc = dft_count_part(asking, *part);
+
+    if (rc == DFT_TOO_MANY)
+        return 0;
+    if (!rc && !*part)
+        dft_answer_describe(asking, answer);
+    if (!rc)
+        rc = dft_query_finish(asking, answer);
+    ++*part;
+    return rc;
+}
+
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                   struct dft_answer *answer)
 {
     struct dft_asking *asking;
     int rc = asking_begin(&asking, source, filter, query, answer);
 
-    for (uint32_t part = 0; !rc && part < asking->nparts;) {
-        rc = dft_count_part(asking, part);
-        if (rc == DFT_TOO_MANY) {
-            rc = 0;
-            continue;
-        }
-        if (!rc && !part)
-            dft_answer_describe(asking, answer);
-        if (!rc)
-            rc = dft_query_finish(asking, answer);
-        part++;
-    }
+    for (uint32_t part = 0; !rc && part < asking->nparts;)
+        rc = answer_part(asking, &part, answer);
     for (uint32_t i = 0; i < answer->count; i++) /* they have stopped moving */
         answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
     if (!rc && answer->has_union)
@@ -322,21 +327,16 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
         asking->share = asking->budget / 2 / asking->nworkers;
     }
     for (uint32_t part = 0; !rc && part < asking->nparts;) {
-        rc = dft_count_part(asking, part);
-        if (rc == DFT_TOO_MANY) {
-            rc = 0;
+        uint32_t asked = part;
+
+        rc = answer_part(asking, &part, answer);
+        if (part == asked)
             continue;
-        }
-        if (!rc && !part)
-            dft_answer_describe(asking, answer);
-        if (!rc)
-            rc = dft_query_finish(asking, answer);
         if (!rc)
             rc = dft_comm_agree(take(context, answer));
         free(answer->groups);
         answer->groups = NULL;
         answer->count = 0;
-        part++;
     }
     return done(asking, answer, rc);
 }

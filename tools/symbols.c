@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "modules.h"
+
 /* Where separate debug files lie, DFTMERGE_DEBUG_DIR first: FOLDER/.build-id/ab/cdef.debug */
 #define DEBUG_FOLDER "/usr/lib/debug"
 
@@ -24,14 +26,12 @@ struct function {
 };
 
 struct module {
-    struct module *next;
-    char *path;
-    uint64_t build_id;
+    struct dft_module known;
     struct function *functions; /* by start */
     size_t count, room;
 };
 
-static struct module *modules;
+static struct dft_module *modules;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- a file --------------------------------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static void read_file(struct module *module, const char *path)
 
     if (map_file(path, &file))
         return;
-    if (!read_head(&file, &head) && (!module->build_id || id_of(&file, &head) == module->build_id)) {
+    if (!read_head(&file, &head) && (!module->known.build_id || id_of(&file, &head) == module->known.build_id)) {
         add_functions(module, &file, &head, SHT_SYMTAB);
         if (module->count == before)
             add_functions(module, &file, &head, SHT_DYNSYM);
@@ -199,9 +199,9 @@ static void read_debug_file(struct module *module)
     ElfW(Ehdr) head;
 
     /* The name of the file is the whole id, of which the trace has 8 bytes: it is taken from the module. */
-    if (!module->build_id || map_file(module->path, &file))
+    if (!module->known.build_id || map_file(module->known.path, &file))
         return;
-    if (!read_head(&file, &head) && id_of(&file, &head) == module->build_id) {
+    if (!read_head(&file, &head) && id_of(&file, &head) == module->known.build_id) {
         ElfW(Shdr) section;
 
         for (uint32_t i = 0; i < head.e_shnum; i++) {
@@ -230,25 +230,16 @@ static void read_debug_file(struct module *module)
 
 static struct module *find_module(const char *path, uint64_t build_id)
 {
-    struct module *module = modules;
+    int added;
+    struct module *module = dft_module_get(&modules, path, build_id, sizeof *module, &added);
 
-    while (module && (module->build_id != build_id || strcmp(module->path, path) != 0))
-        module = module->next;
-    if (module)
+    if (!added)
         return module;
-    module = calloc(1, sizeof *module);
-    if (!module || !(module->path = strdup(path))) {
-        free(module);
-        return NULL;
-    }
-    module->build_id = build_id;
     read_debug_file(module);
     if (!module->count)
         read_file(module, path);
     if (module->count)
         qsort(module->functions, module->count, sizeof *module->functions, by_start);
-    module->next = modules;
-    modules = module;
     return module;
 }
 
