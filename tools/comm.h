@@ -1,12 +1,12 @@
 /* The ranks of dftmerge-mpi, as the commands see them. dftmerge is the same program with one rank: comm_one.c instead of
- * comm_mpi.c, chosen by the linker.
+ * comm_mpi*.c, chosen by the linker.
  *
  * All ranks run the same command with the same arguments and hold the same source (source.h): files, blocks, processes
  * and notes of opening it are exchanged, so that coverage, filters and most decisions come out alike everywhere. What
  * differs is who reads which block. Whatever follows from blocks (counts, notes, errors) must be exchanged before a
  * decision hangs on it, and the answer is on rank 0, which alone prints.
  *
- * Every function here is collective: all ranks call it, in the same order. A rank that ends or calls something else
+ * Every function here is collective, but where it says otherwise: all ranks call it, in the same order. A rank that ends or calls something else
  * instead (it had no memory, say) ends all of them, with a message and exit code 1; none waits for ever. */
 #ifndef DFT_COMM_H
 #define DFT_COMM_H
@@ -47,6 +47,11 @@ typedef int dft_comm_answer_fn(void *context, const void *question, size_t lengt
 void dft_comm_serve(dft_comm_answer_fn *give, void *context);
 int dft_comm_ask(unsigned rank, const void *question, size_t question_length, void *answer, size_t length);
 void dft_comm_served(void);
+
+/* One message to another rank, which receives it: apart from collectives, in the thread of these. What is received is from
+ * malloc. Not where there is one rank. */
+void dft_comm_send(unsigned to, const void *bytes, size_t length);
+void *dft_comm_receive(unsigned from, size_t *length);
 
 /* From here on this command is rank 0's alone: it goes on as if there were no others and gets 1; the others get 0 and
  * return at once. `command`: its name, for the word about it on standard error. */

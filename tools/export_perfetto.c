@@ -1,7 +1,6 @@
 /* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
- * Slices of a thread that begin at the same time must come outermost first: events of one start are held back, and
- * sorted, until the next start. Times are microseconds with three decimals after an origin, so that nanoseconds
+ * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an origin, so that nanoseconds
  * survive readers that go through doubles; the origin is a string in otherData for the same reason. */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,26 +8,16 @@
 #include <string.h>
 
 #include "export.h"
+#include "export_held.h"
 #include "export_pids.h"
 #include "ops.h"
-
-#define HELD_MAX 65536u /* with a coarse clock a second's events begin at once: then these at a time are sorted */
-
-struct held {
-    struct dft_event_at at;
-    struct dft_event event;
-    size_t args; /* position in the list of arguments */
-};
 
 struct perfetto {
     struct dft_export *export;
     struct dft_json json;
     struct dft_pids pids;
     uint64_t origin_ns;
-    struct held *held;
-    struct dft_arg *args;
-    char *texts; /* of string arguments; positions stand in their bytes until they are written */
-    size_t nheld, held_room, nargs, args_room, ntexts, texts_room;
+    struct dft_held held; /* events of one start */
 };
 
 /* --- one event ---------------------------------------------------------------------------------------------------- */
@@ -203,8 +192,9 @@ static void put_request_end(struct perfetto *p, const struct dft_event_at *at, s
     dft_json_end_object(&p->json);
 }
 
-static void put_event(struct perfetto *p, const struct dft_event_at *at)
+static void put_event(void *context, const struct dft_event_at *at)
 {
+    struct perfetto *p = context;
     char phase = dft_export_phase(at->event, at->op), room[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
@@ -234,99 +224,12 @@ static void put_event(struct perfetto *p, const struct dft_event_at *at)
         put_request_end(p, at, category, name);
 }
 
-/* --- order -------------------------------------------------------------------------------------------------------- */
-
-static int outermost_first(const void *a, const void *b)
-{
-    const struct held *x = a, *y = b;
-    uint64_t x_end = x->event.start_ns + x->event.dur_ns, y_end = y->event.start_ns + y->event.dur_ns;
-
-    if (x->event.start_ns != y->event.start_ns)
-        return x->event.start_ns < y->event.start_ns ? -1 : 1;
-    if (x->at.process->number != y->at.process->number)
-        return x->at.process->number < y->at.process->number ? -1 : 1;
-    if (x->at.tid != y->at.tid)
-        return x->at.tid < y->at.tid ? -1 : 1;
-    if (x_end != y_end)
-        return x_end > y_end ? -1 : 1;
-    if (x->event.depth != y->event.depth)
-        return x->event.depth < y->event.depth ? -1 : 1;
-    if (x->at.sequence != y->at.sequence) /* numbered when they end: the outer one later */
-        return x->at.sequence > y->at.sequence ? -1 : 1;
-    return 0;
-}
-
-static void flush_held(void *context)
-{
-    struct perfetto *p = context;
-
-    if (!p->nheld)
-        return;
-    for (size_t i = 0; i < p->nargs; i++)
-        if (p->args[i].type == DFT_ARG_STRING && p->args[i].s.length)
-            p->args[i].s.bytes = p->texts + (uintptr_t)p->args[i].s.bytes;
-    qsort(p->held, p->nheld, sizeof(*p->held), outermost_first);
-    for (size_t i = 0; i < p->nheld; i++) {
-        p->held[i].at.event = &p->held[i].event;
-        p->held[i].at.args = p->nargs ? p->args + p->held[i].args : NULL;
-        put_event(p, &p->held[i].at);
-    }
-    p->nheld = p->nargs = p->ntexts = 0;
-}
-
-static int reserve(void **list, size_t *room, size_t needed, size_t size)
-{
-    size_t more = needed + needed / 2 + 16;
-    void *bigger;
-
-    if (needed <= *room)
-        return 0;
-    bigger = reallocarray(*list, more, size);
-    if (!bigger)
-        return -ENOMEM;
-    *list = bigger;
-    *room = more;
-    return 0;
-}
-
-static int hold_arguments(struct perfetto *p, const struct dft_event_at *at)
-{
-    size_t texts = p->ntexts;
-
-    for (uint32_t i = 0; i < at->nargs; i++)
-        texts += at->args[i].type == DFT_ARG_STRING ? at->args[i].s.length : 0;
-    if (reserve((void **)&p->args, &p->args_room, p->nargs + at->nargs, sizeof(*p->args)) ||
-        reserve((void **)&p->texts, &p->texts_room, texts + 1, 1))
-        return -ENOMEM;
-    for (uint32_t i = 0; i < at->nargs; i++) {
-        struct dft_arg *arg = &p->args[p->nargs++];
-
-        *arg = at->args[i];
-        if (arg->type != DFT_ARG_STRING)
-            continue;
-        if (arg->s.length)
-            memcpy(p->texts + p->ntexts, arg->s.bytes, arg->s.length);
-        arg->s.bytes = (const char *)(uintptr_t)p->ntexts;
-        p->ntexts += arg->s.length;
-    }
-    return 0;
-}
-
 static int hold(void *context, const struct dft_event_at *at)
 {
     struct perfetto *p = context;
-    struct held *held;
+    int error = dft_held_add(&p->held, at);
 
-    if (p->nheld && (at->event->start_ns != p->held[0].event.start_ns || p->nheld == HELD_MAX))
-        flush_held(p);
-    if (reserve((void **)&p->held, &p->held_room, p->nheld + 1, sizeof(*p->held)))
-        return -ENOMEM;
-    held = &p->held[p->nheld];
-    *held = (struct held){.at = *at, .event = *at->event, .args = p->nargs};
-    if (hold_arguments(p, at))
-        return -ENOMEM;
-    p->nheld++;
-    return ferror(p->export->out) ? -EIO : 0;
+    return error ? error : ferror(p->export->out) ? -EIO : 0;
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
@@ -383,20 +286,19 @@ static int write_perfetto(struct dft_export *export)
         goto out;
     dft_json_init(&p.json, export->out, 0);
     dft_source_span(export->source, &p.origin_ns, &end_ns);
-    dft_source_names_on_return(export->source, flush_held, &p);
+    p.held = (struct dft_held){.give = put_event, .context = &p};
+    dft_source_names_on_return(export->source, dft_held_flush, &p.held);
     put_head(&p);
     error = dft_pids_visit(&p.pids, put_metadata, &p);
     if (!error)
         error = dft_source_ordered(export->source, export->filter, hold, &p);
     if (!error)
-        flush_held(&p);
+        dft_held_flush(&p.held);
     dft_source_names_on_return(export->source, NULL, NULL);
     fputs("\n]}\n", export->out);
 out:
     dft_pids_free(&p.pids);
-    free(p.held);
-    free(p.args);
-    free(p.texts);
+    dft_held_fini(&p.held);
     return error;
 }
 
