@@ -44,7 +44,7 @@ static inline uint64_t dft_run_key(const FILE *stream, enum dft_call_number call
 }
 
 /* Where several threads are, it is a turn (offset.h). Returns 0 when it is not alone. */
-static inline int dft_run_turn_begin(struct dft_run_call *quick)
+static inline __attribute__((always_inline)) int dft_run_turn_begin(struct dft_run_call *quick)
 {
     struct dft_open *open = dft_fd_open(quick->word);
 
@@ -58,14 +58,15 @@ static inline int dft_run_turn_begin(struct dft_run_call *quick)
     return 0;
 }
 
-static inline int dft_run_turn_is_alone(const struct dft_run_call *quick)
+static inline __attribute__((always_inline)) int dft_run_turn_is_alone(const struct dft_run_call *quick)
 {
     return !quick->counted ||
            atomic_load_explicit(&dft_fd_open(quick->word)->started, memory_order_acquire) == quick->started + 1;
 }
 
 /* Does the call happen where the run ends? */
-static inline int dft_run_goes_on(const struct dft_run *run, const struct dft_run_call *quick)
+static inline __attribute__((always_inline)) int dft_run_goes_on(const struct dft_run *run,
+                                                                 const struct dft_run_call *quick)
 {
     int64_t at = atomic_load_explicit(&dft_fd_open(quick->word)->offset, memory_order_relaxed);
 
