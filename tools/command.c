@@ -76,6 +76,59 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
     return rc ? fail(options, *source, code, rc) : 0;
 }
 
+/* What could have been asked for: ranks, where ranks were. */
+static void put_choice(FILE *out, const struct dft_filter *filter, const struct dft_source *source)
+{
+    uint64_t start, end;
+    uint32_t count;
+    int32_t low = INT32_MAX, high = -1;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t rank = processes[i].process.rank;
+
+        low = rank >= 0 && rank < low ? rank : low;
+        high = rank > high ? rank : high;
+    }
+    if (filter->nranks && high < 0)
+        fputs("; no process says its rank", out);
+    else if (filter->nranks)
+        fprintf(out, "; there are ranks from %d to %d", low, high);
+    dft_source_span(source, &start, &end);
+    if (filter->has_from || filter->has_to)
+        fprintf(out, "; times are from 0 to %.9f s", (double)(end - start) / 1e9);
+    if (filter->nfiles)
+        fputs("; files are compared by their absolute paths, as `dftmerge summary --by file` has them", out);
+}
+
+void dft_command_nothing(const struct dft_options *options, struct dft_source *source)
+{
+    const struct dft_filter *filter = &options->filter;
+    const struct {
+        int given;
+        const char *name;
+    } options_given[] = {{filter->has_from, " --from"},    {filter->has_to, " --to"},
+                         {filter->nranks != 0, " --rank"}, {filter->npids != 0, " --pid"},
+                         {filter->ncats != 0, " --cat"},   {filter->nnames != 0, " --name"},
+                         {filter->nfiles != 0, " --file"}};
+    char *text = NULL;
+    size_t length;
+    int any = 0;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return;
+    fputs("no event passes", out);
+    for (size_t i = 0; i < sizeof options_given / sizeof *options_given; i++) {
+        any |= options_given[i].given;
+        fputs(options_given[i].given ? options_given[i].name : "", out);
+    }
+    put_choice(out, filter, source);
+    if (!fclose(out) && any)
+        dft_source_note(source, 0, "%s", text);
+    free(text);
+}
+
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code)
 {
     if (fflush(stdout) || ferror(stdout)) {

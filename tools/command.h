@@ -67,6 +67,9 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
 /* What "--align HOW" comes to: "none", "clocks", or the name of an event; without such an event that is noted as bad, and
  * *clocks changes nothing. Returns 0 or -ENOMEM. */
 int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source);
+/* Notes that no event passed the filter, if there is one, and what would: nobody takes an empty answer for a job without
+ * I/O. For the end of a command that has found nothing. */
+void dft_command_nothing(const struct dft_options *options, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
 extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,

@@ -68,6 +68,8 @@ static int run(int argc, char **argv)
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
     note_aggregates(source);
+    if (!rc && !dump.events)
+        dft_command_nothing(&options, source);
     fflush(stdout); /* before the buffer goes */
     code = dft_command_end(&options, source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
     return code;

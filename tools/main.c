@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "comm.h"
 #include "command.h"
@@ -27,8 +28,45 @@ static void help(FILE *out)
             "nothing was found, 2 usage.\n\nExample:\n  dftmerge traces/\n");
 }
 
+static const struct dft_command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(name, commands[i]->name))
+            return commands[i];
+    return NULL;
+}
+
+/* "help" or "help COMMAND". */
+static int help_about(const char *name, char **argv)
+{
+    const struct dft_command *command = name ? find(name) : NULL;
+
+    if (command) {
+        argv[0] = argv[2];
+        argv[1] = (char *)(size_t) "--help";
+        argv[2] = NULL;
+        return command->run(2, argv);
+    }
+    if (name)
+        fprintf(stderr, "dftmerge: there is no command '%s'\n", name);
+    help(name ? stderr : stdout);
+    return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
+/* Before paths a word that is none, nor an option or a pattern: a command that somebody has misspelt. Files are looked
+ * for by rank 0 alone. */
+static int is_misspelt(int argc, char **argv)
+{
+    int is = argc > 2 && !strpbrk(argv[1], "/.*?[-") && access(argv[1], F_OK);
+
+    dft_comm_broadcast(&is, sizeof is);
+    return is;
+}
+
 static int run(int argc, char **argv)
 {
+    const struct dft_command *command;
+
     /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each
      * time. */
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -38,17 +76,22 @@ static int run(int argc, char **argv)
         help(stderr);
         return DFT_EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        help(stdout);
-        return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
-    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+        return help_about(argv[2], argv);
     if (!strcmp(argv[1], "--version")) {
         puts("dftmerge " DFT_VERSION);
         return fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(argv[1], commands[i]->name))
-            return commands[i]->run(argc - 1, argv + 1);
+    command = find(argv[1]);
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (is_misspelt(argc, argv)) {
+        fprintf(stderr, "dftmerge: '%s' is neither a command nor a file. Commands:", argv[1]);
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            fprintf(stderr, " %s", commands[i]->name);
+        fputs("; see `dftmerge --help`\n", stderr);
+        return DFT_EXIT_USAGE;
+    }
     argv[0] = (char *)(size_t) "summary";
     return dft_command_summary.run(argc, argv);
 }

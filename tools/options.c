@@ -31,12 +31,14 @@ enum option_id {
     OPT_OWN /* + position in the command's own table */
 };
 
+#define OF_TRACES UINT32_MAX /* every command that reads traces */
+
 struct common {
     int id;
     char letter;
     const char *name;
     const char *argument;
-    unsigned takes; /* 0: every command */
+    unsigned takes; /* 0: every command; else DFT_TAKES_, or OF_TRACES */
     const char *help;
 };
 
@@ -54,19 +56,27 @@ static const struct common common_options[] = {
     {OPT_FILE, 0, "file", "GLOB", DFT_TAKES_FILTER, "only events on files whose absolute path fits; may be repeated"},
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
-    {OPT_JOB, 0, "job", "LIST", 0, "only these jobs, if there are several (see dftmerge ps)"},
-    {OPT_DEDUPE, 0, "dedupe", NULL, 0, "DFTracer's traces: leave out lines that stand in a file again"},
-    {OPT_FILES_FROM, 0, "files-from", "FILE", 0, "further PATHs, one a line or before each NUL (-: standard input)"},
-    {OPT_NO_INDEX, 0, "no-index", NULL, 0, "DFTracer's traces: convert them anew, and keep nothing for the next time"},
-    {OPT_THREADS, 0, "threads", "N", 0, "threads that read (default: one a CPU, at most 16)"},
+    {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
+    {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},
+    {OPT_FILES_FROM, 0, "files-from", "FILE", OF_TRACES,
+     "further PATHs, one a line or before each NUL (-: standard input)"},
+    {OPT_NO_INDEX, 0, "no-index", NULL, OF_TRACES,
+     "DFTracer's traces: convert them anew, and keep nothing for the next time"},
+    {OPT_THREADS, 0, "threads", "N", OF_TRACES, "threads that read (default: one a CPU, at most 16)"},
     {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
     {OPT_HELP, 'h', "help", NULL, 0, "this text"},
 };
 #define COMMON_COUNT (sizeof common_options / sizeof *common_options)
 #define OWN_MAX      32
 
-static int taken(const struct dft_command *command, const struct common *option)
+/* Not what the command has an option of its own for. */
+static int taken(const struct dft_command *command, const struct dft_option *own, const struct common *option)
 {
+    for (; own && own->name; own++)
+        if (!strcmp(own->name, option->name))
+            return 0;
+    if (option->takes == OF_TRACES)
+        return !(command->takes & DFT_TAKES_NONE);
     return !option->takes || (command->takes & option->takes);
 }
 
@@ -85,12 +95,12 @@ static void help(const struct dft_command *command, const struct dft_option *own
     if (command->details)
         printf("\n%s\n", command->details);
     printf("\nOptions:\n");
-    for (; own && own->name; own++)
-        help_line(own->letter, own->name, own->argument, own->help);
+    for (const struct dft_option *option = own; option && option->name; option++)
+        help_line(option->letter, option->name, option->argument, option->help);
     for (size_t i = 0; i < COMMON_COUNT; i++) {
         const struct common *option = &common_options[i];
 
-        if (taken(command, option))
+        if (taken(command, own, option))
             help_line(option->letter, option->name, option->argument, option->help);
     }
     if (!(command->takes & DFT_TAKES_NONE))
@@ -121,7 +131,7 @@ static int make_table(const struct dft_command *command, const struct dft_option
     for (size_t i = 0; i < COMMON_COUNT; i++) {
         const struct common *option = &common_options[i];
 
-        if (!taken(command, option))
+        if (!taken(command, own, option))
             continue;
         table[n++] =
             (struct option){option->name, option->argument ? required_argument : no_argument, NULL, option->id};
@@ -295,6 +305,12 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         options->source.paths = options->given.paths;
         options->source.npaths = options->given.count;
         dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
+    }
+    if (options->filter.has_from && options->filter.has_to && options->filter.to_rel_ns < options->filter.from_rel_ns) {
+        fprintf(stderr, "dftmerge %s: --to lies before --from: both are seconds from the start of the first event\n",
+                command->name);
+        *code = usage(command);
+        goto done;
     }
     if (options->json && options->csv) {
         fprintf(stderr, "dftmerge %s: --json and --csv exclude each other\n", command->name);

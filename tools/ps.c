@@ -270,6 +270,8 @@ static int run(int argc, char **argv)
             print_json(&ps);
         else
             print_text(&ps);
+        if (!ps.tree.shown)
+            dft_command_nothing(&options, ps.source);
         code = DFT_EXIT_OK;
     }
     dft_ps_tree_free(&ps.tree);

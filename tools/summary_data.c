@@ -115,6 +115,8 @@ int dft_summary_json(struct dft_summary *summary)
             json_group(&json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
     dft_json_end_array(&json);
+    if (!answer.events)
+        dft_command_nothing(summary->options, summary->source);
     json_notes(&json, summary->source);
     dft_json_end_object(&json);
     putchar('\n');
@@ -166,6 +168,8 @@ int dft_summary_csv(struct dft_summary *summary)
         for (uint32_t i = 0; i < answer.count; i++)
             csv_group(&answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
+    if (!answer.events)
+        dft_command_nothing(summary->options, summary->source);
     dft_answer_fini(&answer);
     return rc;
 }

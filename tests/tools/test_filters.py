@@ -125,6 +125,45 @@ def wrong_usage(where):
     assert "Commands:" in dftmerge("--help").out.decode()
 
 
+def nothing_passes(where):
+    """An empty answer is not bad, but it is said why it is empty, and never without a filter or with an answer."""
+    make(where, ranks=1, processes=3)
+    for options, said in ((["--rank", "77"], "--rank; there are ranks from 0 to 2"), (["--name", "nosuch", "--pid", "1001"], "--pid --name"),
+                          (["--file", "/nowhere"], "--file; files are compared by their absolute paths"),
+                          (["--from", "1000000", "--to", "1000001"], "--from --to; times are from 0 to ")):
+        assert any(said in note for note in summary(*options, where)["notes"]), options
+        for command in (["summary"], ["summary", "--csv"], ["dump"]):
+            assert dftmerge(*command, *options, where).err.count("no event passes " + said) == 1, (command, options)
+            assert not dftmerge(*command, "-q", *options, where).err
+    assert "no event passes --rank" in dftmerge("ps", "--rank", "77", where).err
+    make(where / "unranked", ranks=0)
+    assert "--rank; no process says its rank" in dftmerge("dump", "--rank", "0", where / "unranked").err
+    for command in ("summary", "dump", "ps"):
+        assert "no event passes" not in dftmerge(command, where).err
+        assert "no event passes" not in dftmerge(command, "--rank", "1", where).err
+
+
+def commands_and_help(where):
+    make(where)
+    for wrong in ("sumary", "rank"):
+        done = dftmerge(wrong, "--json", where, expect=2)
+        assert done.out == b"" and f"'{wrong}' is neither a command nor a file" in done.err and " ranks " in done.err
+    assert "No such file" in dftmerge("sumary", expect=1).err  # alone it may be meant as a directory
+    make(where / "sumary")
+    assert dftmerge("sumary", "--top", "1", cwd=where).out == dftmerge("summary", "sumary", "--top", "1", cwd=where).out
+    assert dftmerge("help").out == dftmerge("--help").out
+    for command in ("summary", "ranks", "calls"):
+        assert dftmerge("help", command).out == dftmerge(command, "--help").out
+    assert "no command 'sumary'" in dftmerge("help", "sumary", expect=2).err
+    text = dftmerge("export", "--help").out.decode()
+    assert text.count("--to FORMAT") == 2 and "--to SECONDS" not in text  # the usage line, and its own
+    text = dftmerge("calls", "--help").out.decode()
+    assert "--json" in text and "--job" not in text and "--threads" not in text  # it reads no traces
+    assert "no such option" in dftmerge("calls", "--threads", "2", expect=2).err
+    assert "lies before --from" in dftmerge("dump", "--from", "2", "--to", "1", where, expect=2).err
+
+
 if __name__ == "__main__":
     main([processes, ranks_need_a_rank, categories_and_names, files, times, times_on_the_grid_need_no_events,
-          aggregates_are_rounded_with_a_note, wrong_usage])
+          aggregates_are_rounded_with_a_note, wrong_usage, nothing_passes,
+          commands_and_help])
