@@ -39,15 +39,6 @@ static uint32_t replaced;   /* atomic: times that another file was found on our 
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
-static void make_directories(char *file)
-{
-    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
-        *slash = '/';
-    }
-}
-
 static int identify(int fd, uint64_t *dev, uint64_t *ino)
 {
     struct stat st;
@@ -113,7 +104,7 @@ int dft_tracefile_create(void)
     make_path();
     fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd == -ENOENT) {
-        make_directories(path);
+        dft_tracename_make_directories(path);
         fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
     if (fd < 0)
@@ -155,7 +146,7 @@ int dft_tracefile_move(void)
     memcpy(old, path, sizeof old);
     dft_tracename_init();
     make_path();
-    make_directories(path);
+    dft_tracename_make_directories(path);
     result = DFT_SYS(renameat, AT_FDCWD, old, AT_FDCWD, path, 0, 0);
     if (result < 0)
         memcpy(path, old, sizeof path);

@@ -1,6 +1,7 @@
 /* Owns the names of this process's files: "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
 #include "tracename.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -92,4 +93,13 @@ void dft_tracename_make(void)
     put_number(dft_tracename_base, DFT_TRACENAME_ROOM, used, dft_key, 16);
     slash = strrchr(dft_tracename_base, '/');
     dft_tracename_directory = slash ? (size_t)(slash - dft_tracename_base) + 1 : 0;
+}
+
+void dft_tracename_make_directories(char *file)
+{
+    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
+        *slash = '/';
+    }
 }

@@ -12,6 +12,9 @@ void dft_tracename_init(void);
 /* Makes the name for the current program, pid and key. dft_process_lock is held. */
 void dft_tracename_make(void);
 
+/* Makes the directories that a file lies in, as far as it can. `file` is as before when it returns. */
+void dft_tracename_make_directories(char *file);
+
 extern char dft_tracename_base[];
 /* Length of its directory part, with the slash. */
 extern size_t dft_tracename_directory;
