@@ -259,6 +259,20 @@ struct dft_event_at {
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
                        int (*give)(void *context, const struct dft_event_at *at), void *context);
 
+/* The same for whoever keeps less of an event than the whole: events window by window of time, in no order within one. */
+struct dft_sweep {
+    void *context;
+    size_t most; /* events that a window may hold; more only of one nanosecond */
+    /* Keeps what it needs of those events of a batch that start in [from, to] and that it wants. Any thread, told apart by
+     * `worker`. Returns their number, or -errno. */
+    int64_t (*keep)(void *context, unsigned worker, const struct dft_source_process *process,
+                    const struct dft_batch *batch, uint64_t from, uint64_t to);
+    int (*window)(void *context); /* the window is complete: what comes starts behind all that was kept so far */
+    void (*clear)(void *context); /* forgets what was kept since the last window: it comes again */
+};
+/* The filter is that of blocks alone. Returns 0, -ENOMEM, or what a callback returned. */
+int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep);
+
 /* The same in file order, in one thread, at once: for --unsorted. */
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
                          int (*give)(void *context, const struct dft_event_at *at), void *context);

@@ -97,7 +97,7 @@ static int decode_window(struct ordering *ordering, size_t *next)
         int rc;
 
         fill_window(ordering, next);
-        while (width && estimate(window, window->from + width) > DFT_WINDOW_EVENTS)
+        while (width && estimate(window, window->from + width) > (double)window->most)
             width /= 2;
         window->to = window->from + width;
         window->single = width == 0;
@@ -105,6 +105,8 @@ static int decode_window(struct ordering *ordering, size_t *next)
         if (rc != -E2BIG)
             return rc;
         dft_window_clear(window);
+        if (window->sweep)
+            window->sweep->clear(window->sweep->context);
         window->to = window->from + width / 2;
     }
 }
@@ -124,8 +126,9 @@ static int order_windows(struct ordering *ordering, int (*give)(void *, const st
     if (!ordering->count)
         return 0;
     window->from = ordering->all[0]->start;
-    width = events <= DFT_WINDOW_EVENTS ? last - window->from
-                                        : (uint64_t)((double)(last - window->from) * (DFT_WINDOW_EVENTS / 2 / events));
+    width = events <= (double)window->most
+                ? last - window->from
+                : (uint64_t)((double)(last - window->from) * ((double)(window->most - window->most / 4) / events));
     while (!rc && window->from <= last) {
         size_t kept;
 
@@ -133,10 +136,10 @@ static int order_windows(struct ordering *ordering, int (*give)(void *, const st
         rc = decode_window(ordering, &next);
         kept = atomic_load(&window->kept);
         if (!rc)
-            rc = dft_window_give(window, give, context);
+            rc = window->sweep ? window->sweep->window(window->sweep->context) : dft_window_give(window, give, context);
         dft_window_clear(window);
         width = window->to - window->from + 1;
-        if (kept < DFT_WINDOW_EVENTS / 4)
+        if (kept < window->most / 4)
             width = width > UINT64_MAX / 4 ? UINT64_MAX : 2 * width;
         dft_source_progress(window->source, "blocks read in order", next, ordering->count + 1);
         if (window->to == UINT64_MAX)
@@ -153,10 +156,22 @@ static int is_wanted(const struct dft_source *source, const struct dft_filter *f
            (!filter || dft_filter_block(filter, &source->processes[block->process], block));
 }
 
-int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
-                       int (*give)(void *context, const struct dft_event_at *at), void *context)
+/* DFTMERGE_WINDOW_EVENTS is for the tests, which have no such traces. */
+static size_t window_events(size_t most)
 {
-    struct ordering ordering = {.window = {.source = source, .filter = filter}};
+    const char *text = getenv("DFTMERGE_WINDOW_EVENTS");
+    unsigned long long events = text ? strtoull(text, NULL, 10) : 0;
+
+    return events ? events : most;
+}
+
+static int go_through(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep,
+                      int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    struct ordering ordering = {.window = {.source = source,
+                                           .filter = filter,
+                                           .sweep = sweep,
+                                           .most = window_events(sweep ? sweep->most : DFT_WINDOW_EVENTS)}};
     struct dft_window *window = &ordering.window;
     int rc = filter && dft_filter_has_calls(filter) ? dft_source_names_locate(source) : 0;
 
@@ -185,6 +200,17 @@ out:
     dft_share_served(source);
     rc = dft_comm_agree(rc);
     return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
+}
+
+int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
+                       int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    return go_through(source, filter, NULL, give, context);
+}
+
+int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep)
+{
+    return go_through(source, filter, sweep, NULL, NULL);
 }
 
 struct batch_at {

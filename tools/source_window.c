@@ -59,7 +59,7 @@ static void *arena_get(struct dft_window *window, struct dft_slice *slice, size_
 
 void dft_window_clear(struct dft_window *window)
 {
-    for (size_t i = 0; i < window->count; i++) {
+    for (size_t i = 0; !window->sweep && i < window->count; i++) {
         struct dft_arena *arena, *next;
 
         free(window->slices[i].events);
@@ -146,7 +146,7 @@ static int keep_events(struct dft_window *window, struct dft_slice *slice, uint3
 
 static int too_many(struct dft_window *window)
 {
-    return !window->single && (atomic_load_explicit(&window->kept, memory_order_relaxed) > DFT_WINDOW_EVENTS ||
+    return !window->single && (atomic_load_explicit(&window->kept, memory_order_relaxed) > window->most ||
                                atomic_load_explicit(&window->kept_bytes, memory_order_relaxed) > DFT_WINDOW_BYTES);
 }
 
@@ -155,18 +155,28 @@ static int decode_block(void *context, unsigned worker, struct dft_reader *reade
                         size_t number)
 {
     struct dft_window *window = context;
+    const struct dft_sweep *sweep = window->sweep;
     struct dft_batch batch;
+    int64_t kept;
     int rc;
 
-    (void)worker;
     if (too_many(window))
         return -E2BIG;
     rc = dft_reader_events(reader, block, &batch);
     if (rc)
         return rc == -ENOMEM ? rc : 0;
-    rc = keep_events(window, &window->slices[number], (uint32_t)number, &batch);
-    atomic_fetch_add_explicit(&window->kept, window->slices[number].count, memory_order_relaxed);
-    return rc ? rc : too_many(window) ? -E2BIG : 0;
+    if (sweep) {
+        kept = sweep->keep(sweep->context, worker, &window->source->processes[block->process], &batch, window->from,
+                           window->to);
+        rc = kept < 0 ? (int)kept : 0;
+    } else {
+        rc = keep_events(window, &window->slices[number], (uint32_t)number, &batch);
+        kept = (int64_t)window->slices[number].count;
+    }
+    if (rc)
+        return rc;
+    atomic_fetch_add_explicit(&window->kept, (size_t)kept, memory_order_relaxed);
+    return too_many(window) ? -E2BIG : 0;
 }
 
 int dft_window_decode(struct dft_window *window)

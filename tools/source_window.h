@@ -11,13 +11,15 @@
 struct dft_window {
     struct dft_source *source;
     const struct dft_filter *filter; /* NULL: every event */
+    const struct dft_sweep *sweep;   /* keeps the events instead of the window; or NULL */
+    size_t most;                     /* events it may hold */
     uint64_t from, to;               /* events that start in [from, to] */
     const struct dft_block **blocks; /* in the order of process key, tid, stream, first */
     size_t count;
     struct dft_slice *slices; /* the events of each block; as many as blocks at most, zeroed at first */
     _Atomic size_t kept;      /* events so far */
     _Atomic uint64_t kept_bytes;
-    int single; /* one ns wide: it cannot be made smaller, and may hold more than DFT_WINDOW_EVENTS */
+    int single; /* one ns wide: it cannot be made smaller, and may hold more than `most` */
 };
 
 struct dft_slice {

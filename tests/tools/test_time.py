@@ -104,6 +104,21 @@ def from_aggregates_alone(where):
     assert cut["groups"] and all(g["busy_ns"] is None for g in cut["groups"])
 
 
+def in_windows(where):
+    """The sweep over all calls in windows that hold few of them: calls go on from one to the next, alone or many at once."""
+    make(where, ranks=1, processes=3, threads=2, hosts=2, slow=1, rows=0, seed=9, events=150)
+    events = dump(where)
+    few = {"DFTMERGE_WINDOW_EVENTS": "40"}
+    assert dump(where, env=few) == events
+    for other in ("call", "file", "rank"):
+        for by, width in (((other, 0), (f"time,{other}", 60))):
+            answer = summary("--by", by, *(("--width", str(width)) if width else ()), where, env=few)
+            same_groups(answer["groups"], groups(events, names(by.replace("time", "t_ns")), with_union=True, width=width * 10**9 or 1), by)
+            assert any(g["in_flight_max"] > 1 for g in answer["groups"])
+    cut = ("--by", "time,name", "--width", "60", "--from", "40.5", "--to", "200", "--name", "read,p*", where)
+    assert summary(*cut, env=few) == summary(*cut)
+
+
 def cut_by_from_and_to(where):
     """Calls that start in the part asked about, with all of their time."""
     make(where, processes=2, slow=1, seed=8, events=200)
@@ -182,4 +197,4 @@ def real_traces(where):
 
 
 if __name__ == "__main__":
-    main([a_long_call, from_events, from_rows, from_aggregates_alone, cut_by_from_and_to, foreign, too_many_intervals, real_traces])
+    main([a_long_call, from_events, from_rows, from_aggregates_alone, in_windows, cut_by_from_and_to, foreign, too_many_intervals, real_traces])
