@@ -198,7 +198,7 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     asking->parts = malloc(sizeof *asking->parts);
     if (!asking->workers || !asking->parts)
         return -ENOMEM;
-    asking->parts[asking->nparts++] = (struct dft_part){0, 1};
+    asking->parts[asking->nparts++] = (struct dft_part){.modulus = 1, .who_modulus = 1};
     if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN) ||
         DFT_HAS_STACKS(asking)) /* needs the texts while counting */
         return dft_source_names(source, NULL, 0);

@@ -36,9 +36,10 @@ struct dft_row_memo {
 #define DFT_ROW_MEMO 256u
 #define DFT_NO_GROUP UINT32_MAX
 
-/* A share of the keys: those whose hash is `residue` modulo `modulus`, a power of two. */
+/* A share of the keys: those of some combinations of processes, whose number is `who` modulo `who_modulus`, and of these those
+ * whose hash is `residue` modulo `modulus`; both powers of two. */
 struct dft_part {
-    uint32_t residue, modulus;
+    uint32_t residue, modulus, who, who_modulus;
 };
 
 /* What was met while counting, whether or not it belonged to a group: numbers that add up over threads and ranks. */
@@ -49,6 +50,7 @@ struct dft_met {
     uint64_t file_rows;    /* ... and rows of files */
     uint64_t unknown;      /* the text of a call that is asked about was not known */
     uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
+    uint64_t blocks;       /* were counted */
     uint64_t undecidable;  /* events of calls whose text must be known to say whether their key is in the part */
 };
 
@@ -106,6 +108,8 @@ struct dft_asking {
     /* The groups of one part of the keys at a time; query_parts.c. */
     size_t budget, share; /* bytes for the groups of a part, and for those that one thread has not handed over yet */
     struct dft_part part; /* the one that is counted */
+    uint64_t asked;       /* blocks that there are to count in this pass */
+    int all_blocks;       /* also those that have nothing in the part are read: what is met is that of all */
     uint64_t *members;    /* if not NULL: only keys with these hashes, ascending, are counted */
     uint64_t nmembers;
     int histograms; /* are kept */
@@ -122,7 +126,7 @@ struct dft_asking {
 #define DFT_HAS_STACKS(asking) ((asking)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
 #define DFT_HAS_FILES(asking)  ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
 /* Are there keys that are not counted now? */
-#define DFT_DIVIDED(asking)    ((asking)->part.modulus > 1 || (asking)->members)
+#define DFT_DIVIDED(asking)    ((asking)->part.modulus > 1 || (asking)->part.who_modulus > 1 || (asking)->members)
 /* What ends a visit: rows do not answer; the groups of this part do not fit. */
 #define DFT_NOT_EXACT          1
 #define DFT_TOO_MANY           2

@@ -1,9 +1,12 @@
-/* Counting in parts: the groups whose keys' hash is one residue at a time, so that they fit into memory whatever their
- * number.
+/* Counting in parts: some of the groups at a time, so that they fit into memory whatever their number.
  *
  * Each thread counts into a tally of its own and hands it over to the common one when it has grown. When that would
- * pass the budget, nothing of it is of use: the part is split in two (the first part: all of them) and counted anew. So
- * an answer of P parts takes P passes over the blocks, and at most about one more for finding out.
+ * pass the budget, nothing of it is of use: the part is split in two (the first part: all of them) and counted anew.
+ *
+ * Where traits of processes are keys, a part is first the groups of some of the processes. Then only the blocks of these are
+ * read for it, but for the first part, which learns what is true of the whole answer (dft_met): whatever the number of parts,
+ * that is three passes over the blocks at most, one of them for finding out. Only when groups of one combination of processes
+ * do not fit are its keys divided by their hash. Of P parts by hash alone each takes a pass, and at most about one more.
  *
  * Which part a key is in must follow from the key of the answer, not from that of counting, in which several calls may
  * be one group. So from the second part on calls are turned into texts at once. Texts that no block read so far had
@@ -37,32 +40,59 @@ static int by_number(const void *left, const void *right)
 
 int dft_key_in_part(struct dft_asking *asking, struct dft_counting *counting, struct dft_group_key *key)
 {
+    const struct dft_part *part = &asking->part;
     uint64_t call = key->call, hash;
-    int rc = dft_known_key(asking, counting->texts, key);
+    int rc;
 
+    if (key->who % part->who_modulus != part->who)
+        return 0;
+    if (part->modulus == 1 && !asking->members)
+        return 1;
+    rc = dft_known_key(asking, counting->texts, key);
     if (rc)
         return rc == -ENOENT ? undecided(counting, call) : rc;
     hash = dft_group_hash(key);
-    return (uint32_t)(hash >> 32) % asking->part.modulus == asking->part.residue &&
+    return (uint32_t)(hash >> 32) % part->modulus == part->residue &&
            (!asking->members ||
             bsearch(&hash, asking->members, asking->nmembers, sizeof *asking->members, by_number) != NULL);
 }
 
-static int split(struct dft_asking *asking, uint32_t part)
+static void halve(struct dft_part *one, struct dft_part *other, int by_who)
 {
-    uint32_t first = part ? part : 0, last = part ? part + 1 : asking->nparts, n = asking->nparts;
+    *(by_who ? &one->who_modulus : &one->modulus) *= 2;
+    *other = *one;
+    *(by_who ? &other->who : &other->residue) += (by_who ? one->who_modulus : one->modulus) / 2;
+}
+
+/* By processes all parts alike, as they have much the same groups; by hash all alike, or those of its processes alone. */
+static int split(struct dft_asking *asking, uint32_t part, int by_who)
+{
+    int all = !part && (by_who || asking->parts[part].who_modulus == 1);
+    uint32_t first = all ? 0 : part, last = all ? asking->nparts : part + 1, n = asking->nparts;
     struct dft_part *bigger = realloc(asking->parts, (n + last - first) * sizeof *bigger);
 
     if (!bigger)
         return -ENOMEM;
     asking->parts = bigger;
-    for (uint32_t i = first; i < last; i++) {
-        bigger[i].modulus *= 2;
-        bigger[n] = bigger[i];
-        bigger[n++].residue += bigger[i].modulus / 2;
-    }
+    for (uint32_t i = first; i < last; i++)
+        halve(&bigger[i], &bigger[n++], by_who);
     asking->nparts = n;
     return 0;
+}
+
+/* A part whose groups do not fit. Of processes that were met one after the other it is known how much more of them there is: the
+ * parts become as many at once. */
+static int split_full(struct dft_asking *asking, uint32_t part)
+{
+    uint64_t counted = asking->met.blocks ? asking->met.blocks : 1, times = 1;
+    int by_who, rc;
+
+    do {
+        by_who = asking->parts[part].modulus == 1 && asking->parts[part].who_modulus < asking->nwho;
+        rc = split(asking, part, by_who);
+        times *= 2;
+    } while (!rc && by_who && times * counted < asking->asked);
+    return rc;
 }
 
 /* --- from the threads to the whole --------------------------------------------------------------------------------- */
@@ -117,6 +147,7 @@ static void add_met(struct dft_met *into, const struct dft_met *from)
     into->file_rows += from->file_rows;
     into->unknown += from->unknown;
     into->busy_unknown += from->busy_unknown;
+    into->blocks += from->blocks;
     into->undecidable += from->undecidable;
 }
 
@@ -127,6 +158,7 @@ static int count_events(void *context, unsigned worker, const struct dft_source_
 {
     struct dft_asking *asking = context;
 
+    asking->workers[worker].met.blocks++;
     return dft_count_events(asking, &asking->workers[worker], process, block, batch);
 }
 
@@ -135,15 +167,21 @@ static int count_buckets(void *context, unsigned worker, const struct dft_source
 {
     struct dft_asking *asking = context;
 
+    asking->workers[worker].met.blocks++;
     return dft_count_rows(asking, &asking->workers[worker], process, block, buckets);
 }
 
 static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    const struct dft_asking *asking = context;
+    struct dft_asking *asking = context;
 
-    return (block->use & (asking->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS)) && block->count &&
-           dft_filter_block(asking->filter, process, block);
+    if (!asking->all_blocks && asking->who_of[process->number] % asking->part.who_modulus != asking->part.who)
+        return 0;
+    if (!(block->use & (asking->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS)) || !block->count ||
+        !dft_filter_block(asking->filter, process, block))
+        return 0;
+    asking->asked++;
+    return 1;
 }
 
 static int begin(struct dft_asking *asking)
@@ -152,6 +190,7 @@ static int begin(struct dft_asking *asking)
     int rc = dft_tally_init(&asking->total, histograms);
 
     memset(&asking->met, 0, sizeof asking->met);
+    asking->asked = 0;
     for (unsigned i = 0; !rc && i < asking->nworkers; i++) {
         struct dft_counting *counting = &asking->workers[i];
 
@@ -233,6 +272,7 @@ int dft_count_part(struct dft_asking *asking, uint32_t part)
     int names_tried = 0;
 
     asking->part = asking->parts[part];
+    asking->all_blocks = !part;
     for (;;) {
         int rc = pass(asking);
 
@@ -241,7 +281,7 @@ int dft_count_part(struct dft_asking *asking, uint32_t part)
             continue;
         }
         if (rc == DFT_TOO_MANY) {
-            rc = split(asking, part);
+            rc = split_full(asking, part);
             return rc ? rc : DFT_TOO_MANY;
         }
         if (rc)

@@ -2,8 +2,11 @@
 #include "source_inside.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FILES_PER_TRIM 16384u
 
 static int by_number(const void *left, const void *right)
 {
@@ -141,7 +144,10 @@ static int take_blocks(struct dft_source *source, struct dft_scanned *scanned)
             block->process = number;
         }
         dft_scanned_fini(&scanned[f]);
+        if (!((f + 1) % FILES_PER_TRIM)) /* else the lists of all files stay in the heap beside what is made of them */
+            malloc_trim(0);
     }
+    malloc_trim(0);
     return 0;
 }
 
@@ -167,10 +173,7 @@ int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned)
         process->process.rank = process->process.local_rank = -1;
     }
     rc = take_records(source, scanned);
-    if (!rc) {
-        extern int malloc_trim(size_t);
-        malloc_trim(0);
-    }
+    malloc_trim(0);
     if (!rc)
         rc = take_blocks(source, scanned);
 out:

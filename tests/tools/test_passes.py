@@ -63,18 +63,32 @@ def threads(directory):
     same(traces, "--by", "file,name,process", "--json", "--threads", "7")
 
 
+def reads(traces, budget, *arguments):
+    """How many blocks it reads."""
+    done = subprocess.run(["strace", "-f", "-c", "-e", "trace=pread64", str(DFTMERGE), "summary", *arguments,
+                           "--threads", "1", str(traces)],
+                          env={"DFTMERGE_GROUP_BYTES": budget, "PATH": "/usr/bin:/bin"}, capture_output=True,
+                          text=True, timeout=250, check=True)
+    return int(re.search(r"(\d+)\s+pread64", done.stderr).group(1))
+
+
 def passes_are_made(directory):
     """Else the tests above would compare the same with the same."""
     traces = make(directory / "t", processes=3, events=300)
+    arguments = ("--json", "--by", "process,file,name")
+    assert reads(traces, TINY, *arguments) > 4 * reads(traces, "1000000", *arguments) > 0
 
-    def reads(budget):
-        done = subprocess.run(["strace", "-f", "-c", "-e", "trace=pread64", str(DFTMERGE), "summary", "--json", "--by",
-                               "process,file,name", "--threads", "1", str(traces)],
-                              env={"DFTMERGE_GROUP_BYTES": budget, "PATH": "/usr/bin:/bin"}, capture_output=True,
-                              text=True, timeout=250, check=True)
-        return int(re.search(r"(\d+)\s+pread64", done.stderr).group(1))
 
-    assert reads(TINY) > 4 * reads("1000000") > 0
+def processes_are_read_once(directory):
+    """Groups of processes that do not fit: a part reads only its own processes, so that the survey takes at most three passes
+    and the window two, whatever the number of parts (here dozens)."""
+    traces = make(directory / "t", processes=300, threads=1, events=60)
+    for key in ("process,class", "pid,op"):
+        arguments = ("--by", key, "--top", "9")
+        once, parts = reads(traces, "10000000", *arguments), reads(traces, TINY, *arguments)
+        assert once < parts <= 5 * once + 9, (key, once, parts)
+        same(traces, *arguments, budgets=(TINY,))
+        same(traces, "--json", "--by", key, "--sort", "process" if "process" in key else "pid", budgets=(SMALL,))
 
 
 def equal_groups(directory):
@@ -116,5 +130,6 @@ def memory_of_millions(directory):
 
 
 if __name__ == "__main__":
-    tooltest.main([keys_and_forms, orders, filters, sources, threads, passes_are_made, equal_groups, memory] +
+    tooltest.main([keys_and_forms, orders, filters, sources, threads, passes_are_made, processes_are_read_once,
+                   equal_groups, memory] +
                   ([memory_of_millions] if "--full" in sys.argv else []))
