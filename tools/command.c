@@ -104,29 +104,18 @@ static void put_choice(FILE *out, const struct dft_filter *filter, const struct 
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source)
 {
     const struct dft_filter *filter = &options->filter;
-    const struct {
-        int given;
-        const char *name;
-    } options_given[] = {{filter->has_from, " --from"},    {filter->has_to, " --to"},
-                         {filter->nranks != 0, " --rank"}, {filter->npids != 0, " --pid"},
-                         {filter->ncats != 0, " --cat"},   {filter->nnames != 0, " --name"},
-                         {filter->nfiles != 0, " --file"}};
-    char *text = NULL;
+    char *given = dft_filter_given(filter), *text = NULL;
     size_t length;
-    int any = 0;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = given && *given ? open_memstream(&text, &length) : NULL;
 
-    if (!out)
-        return;
-    fputs("no event passes", out);
-    for (size_t i = 0; i < sizeof options_given / sizeof *options_given; i++) {
-        any |= options_given[i].given;
-        fputs(options_given[i].given ? options_given[i].name : "", out);
+    if (out) {
+        fprintf(out, "no event passes%s", given);
+        put_choice(out, filter, source);
+        if (!fclose(out))
+            dft_source_note(source, 0, "%s", text);
+        free(text);
     }
-    put_choice(out, filter, source);
-    if (!fclose(out) && any)
-        dft_source_note(source, 0, "%s", text);
-    free(text);
+    free(given);
 }
 
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,15 +113,18 @@ static uint64_t absolute(uint64_t start, int64_t relative)
     return start + (uint64_t)relative < start ? UINT64_MAX : start + (uint64_t)relative;
 }
 
+void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t *from_ns, uint64_t *to_ns)
+{
+    *from_ns = filter->has_from ? absolute(start_ns, filter->from_rel_ns) : 0;
+    *to_ns = filter->has_to ? absolute(start_ns, filter->to_rel_ns) : UINT64_MAX;
+}
+
 int dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
 {
     uint64_t start, end;
 
     dft_source_span(source, &start, &end);
-    if (filter->has_from)
-        filter->from_ns = absolute(start, filter->from_rel_ns);
-    if (filter->has_to)
-        filter->to_ns = absolute(start, filter->to_rel_ns);
+    dft_filter_window(filter, start, &filter->from_ns, &filter->to_ns);
     filter->table = dft_source_names_table(source);
     if (filter->nfiles)
         return dft_source_names(source, NULL, 0);
@@ -133,6 +137,22 @@ static int in_ranges(const struct dft_filter_range *list, size_t count, uint64_t
         if (value >= list[i].low && value <= list[i].high)
             return 1;
     return 0;
+}
+
+int dft_filter_rank(const struct dft_filter *filter, uint64_t rank)
+{
+    return !filter->nranks || in_ranges(filter->ranks, filter->nranks, rank);
+}
+
+char *dft_filter_given(const struct dft_filter *filter)
+{
+    char *text = NULL;
+
+    if (asprintf(&text, "%s%s%s%s%s%s%s", filter->has_from ? " --from" : "", filter->has_to ? " --to" : "",
+                 filter->nranks ? " --rank" : "", filter->npids ? " --pid" : "", filter->ncats ? " --cat" : "",
+                 filter->nnames ? " --name" : "", filter->nfiles ? " --file" : "") < 0)
+        return NULL;
+    return text;
 }
 
 int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *process)

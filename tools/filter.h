@@ -42,6 +42,12 @@ int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 
 /* Does the process pass (rank, pid)? A process without a rank passes no list of ranks. */
 int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *process);
+/* Does a rank pass --rank? */
+int dft_filter_rank(const struct dft_filter *filter, uint64_t rank);
+/* What stands behind --from and --to, of a start. UINT64_MAX for --to: it was not given. */
+void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint64_t *from_ns, uint64_t *to_ns);
+/* The options that were given, " --rank --name"; free it, NULL: no memory. */
+char *dft_filter_given(const struct dft_filter *filter);
 /* May the block hold an event that passes (process and time)? */
 int dft_filter_block(const struct dft_filter *filter, const struct dft_source_process *process,
                      const struct dft_block *block);

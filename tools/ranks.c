@@ -62,6 +62,8 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options)
     if (!rc)
         rc = dft_ranks_gather(job);
     if (!rc)
+        rc = dft_ranks_filter_begin(job);
+    if (!rc)
         rc = dft_ranks_count(job);
     if (!rc)
         rc = dft_ranks_judge(job);
@@ -71,6 +73,12 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options)
         rc = dft_ranks_where(job);
     if (!rc)
         rc = fetch_names(job);
+    if (!rc)
+        rc = dft_ranks_hosts(job);
+    if (!rc)
+        dft_ranks_filter_note(job);
+    if (!rc && !job->ncalls)
+        dft_command_nothing(options, job->source);
     if (!rc)
         rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, top_text ? strtoull(top_text, NULL, 10) : 0);
     return rc;
@@ -90,17 +98,25 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     if (telemetry || all_are_telemetry(&options)) {
-        code = dft_ranks_telemetry(&options);
+        char *given = dft_filter_given(&options.filter);
+
+        if (given && *given)
+            fprintf(stderr, "dftmerge ranks: telemetry files are looked at whole, without%s\n", given);
+        code = given && !*given ? dft_ranks_telemetry(&options) : DFT_EXIT_USAGE;
+        free(given);
         dft_options_fini(&options);
         return code;
     }
     if (dft_command_begin(&options, &job.source, &code))
         return code;
+    job.filter = &options.filter;
     rc = answer(&job, &options);
-    if (rc == -ENOENT)
-        fprintf(stderr, "dftmerge ranks: no event in these traces\n");
-    else if (rc)
+    if (rc == -ENOENT) {
+        fprintf(stderr, "dftmerge ranks: there is nothing to look at\n");
+        dft_command_nothing(&options, job.source);
+    } else if (rc) {
         fprintf(stderr, "dftmerge ranks: %s\n", strerror(-rc));
+    }
     dft_ranks_fini(&job);
     dft_clocks_fini(&job.clocks);
     return dft_command_end(&options, job.source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
@@ -116,7 +132,7 @@ const struct dft_command dft_command_ranks = {
         "ranks, starts and ends, slow ranks, imbalance of each call. Times are brought together by the hosts' clocks.\n"
         "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first;\n"
         "--json is the summary of stormlog. They are aligned on the first sample of each rank.",
-    .example = "dftmerge ranks traces/",
-    .takes = DFT_TAKES_JSON,
+    .example = "dftmerge ranks --name 'open*,stat*' --from 60 traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
     .run = run,
 };

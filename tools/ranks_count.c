@@ -172,13 +172,16 @@ static int take_events(void *context, unsigned worker, const struct dft_source_p
     struct dft_piece piece;
     int rc = 0;
 
-    (void)worker;
     (void)block;
     pthread_mutex_lock(&job->locks[rank % DFT_RANKS_LOCKS]);
-    for (uint32_t i = 0; !rc && i < batch->count; i++)
-        if (dft_piece_of_event(&piece, batch, &batch->events[i],
-                               dft_clocks_shift(&job->clocks, process->number, batch->events[i].start_ns)))
+    for (uint32_t i = 0; !rc && i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+        int64_t shift = dft_clocks_shift(&job->clocks, process->number, event->start_ns);
+
+        if (dft_piece_of_event(&piece, batch, event, shift) &&
+            dft_ranks_passes_event(job, worker, event, piece.call, shift))
             rc = add(counting, rank, &piece);
+    }
     pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
     return rc;
 }
@@ -198,9 +201,10 @@ static int take_rows(void *context, unsigned worker, const struct dft_source_pro
     pthread_mutex_lock(&job->locks[rank % DFT_RANKS_LOCKS]);
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         const struct dft_row *row = &buckets->rows[i];
+        int64_t shift = dft_clocks_shift(&job->clocks, process->number, row->interval * buckets->interval_ns);
 
-        if (dft_piece_of_row(&piece, buckets, row,
-                             dft_clocks_shift(&job->clocks, process->number, row->interval * buckets->interval_ns)))
+        if (dft_piece_of_row(&piece, buckets, row, shift) &&
+            dft_ranks_passes_row(job, worker, row, buckets->interval_ns, shift))
             rc = add(counting, rank, &piece);
     }
     pthread_mutex_unlock(&job->locks[rank % DFT_RANKS_LOCKS]);
@@ -214,7 +218,8 @@ static int is_asked(void *context, const struct dft_source_process *process, con
     uint32_t rank = job->rank_of[process->number] - 1; /* without one it is none of them */
 
     return rank < job->nranks && (counting->visit == VISIT_TOTALS || (rank >= job->sums_from && rank < job->sums_to)) &&
-           block->count && (block->use & (job->from_rows ? DFT_IN_ROWS : DFT_IN_EVENTS));
+           block->count && dft_ranks_passes_block(job, block) &&
+           (block->use & (job->from_rows ? DFT_IN_ROWS : DFT_IN_EVENTS));
 }
 
 static int visit(struct counting *counting)
@@ -257,6 +262,7 @@ static int make_grid(struct dft_ranks_job *job, uint64_t interval)
         start = end = 0;
     job->wall_ns = end - start;
     job->origin_ns = start / interval * interval;
+    job->zero_ns = job->zero_ns < job->origin_ns ? job->zero_ns / interval * interval : job->origin_ns;
     span = end - job->origin_ns;
     job->bucket_ns = (span / interval / most + 1) * interval;
     job->nbuckets = (uint32_t)(span / job->bucket_ns) + 1;
@@ -315,14 +321,16 @@ static void finish_cells(struct dft_ranks_job *job)
     }
 }
 
-/* Rows, where there are some and they are fine enough for the length of the job. */
+/* Rows, where there are some, fine enough for the length of the job and for what is asked. */
 static int rows_will_do(const struct dft_ranks_job *job)
 {
     uint64_t start, end;
 
     dft_source_span(job->source, &start, &end);
     return dft_source_used(job->source, DFT_BLOCK_BUCKETS) &&
-           (!dft_source_used(job->source, DFT_BLOCK_EVENTS) || (end - start) / FEW_INTERVALS >= UINT64_C(1000000000));
+           (!dft_source_used(job->source, DFT_BLOCK_EVENTS) ||
+            (!dft_filter_has_files(job->filter) && !job->filter->has_from && !job->filter->has_to &&
+             (end - start) / FEW_INTERVALS >= UINT64_C(1000000000)));
 }
 
 /* Rank by rank as their sums fit: `take` them when they are complete. */

@@ -20,7 +20,9 @@
 #define FLOOR_BUCKET 50 /* a bucket's length through this */
 #define FLOOR_WORST  5
 #define PART_WORST   10
-#define WINDOW       5u
+#define WINDOW_MIN   5u
+#define WINDOW_MAX   15u
+#define CHANCE       0.01
 #define VALUE_MAX    (INT64_C(1) << 60)
 
 struct measuring {
@@ -94,25 +96,25 @@ static int64_t value_of(const struct measuring *measuring, const struct dft_rank
 }
 
 /* The middle value of each and its neighbours; beyond the ends nothing was lost. */
-static void smooth(struct dft_sample *samples, uint32_t count)
+static void smooth(struct dft_sample *samples, uint32_t count, uint32_t window)
 {
-    int64_t ring[WINDOW] = {0}; /* the values before smoothing, of the last ones and those to come */
+    int64_t ring[WINDOW_MAX] = {0}; /* the values before smoothing, of the last ones and those to come */
 
-    for (uint32_t i = 0; i < WINDOW / 2 && i < count; i++)
-        ring[(WINDOW / 2 + 1 + i) % WINDOW] = samples[i].value;
+    for (uint32_t i = 0; i < window / 2 && i < count; i++)
+        ring[(window / 2 + 1 + i) % window] = samples[i].value;
     for (uint32_t i = 0; i < count; i++) {
-        int64_t sorted[WINDOW];
-        uint32_t ahead = i + WINDOW / 2;
+        int64_t sorted[WINDOW_MAX];
+        uint32_t ahead = i + window / 2;
 
-        ring[(ahead + WINDOW / 2 + 1) % WINDOW] = ahead < count ? samples[ahead].value : 0;
-        for (uint32_t k = 0; k < WINDOW; k++) {
+        ring[(ahead + window / 2 + 1) % window] = ahead < count ? samples[ahead].value : 0;
+        for (uint32_t k = 0; k < window; k++) {
             uint32_t at = k;
 
             for (; at && sorted[at - 1] > ring[k]; at--)
                 sorted[at] = sorted[at - 1];
             sorted[at] = ring[k];
         }
-        samples[i].value = sorted[WINDOW / 2];
+        samples[i].value = sorted[window / 2];
     }
 }
 
@@ -130,7 +132,6 @@ static uint32_t sample(const struct measuring *measuring, uint32_t rank, struct 
     if (n == 1)
         return 0;
     samples[0] = (struct dft_sample){samples[1].time_ns - (int64_t)job->bucket_ns, 0};
-    smooth(samples + 1, n - 1);
     return n;
 }
 
@@ -158,20 +159,60 @@ static int medians_of_bytes(struct measuring *measuring)
     return 0;
 }
 
+static int64_t least_floor(const struct measuring *measuring)
+{
+    return measuring->measure == DFT_RANKS_BYTES ? FLOOR_BYTES : (int64_t)(measuring->job->bucket_ns / FLOOR_BUCKET);
+}
+
+/* How many buckets must be looked at together. What is slow for a while is so in one bucket after another: those that stick
+ * out alone tell how often chance does that. */
+static uint32_t choose_window(const struct measuring *measuring)
+{
+    int64_t floor = least_floor(measuring);
+    double alone = 0, quiet = 0, p;
+    uint32_t window = WINDOW_MIN;
+
+    for (uint32_t r = 0; r < measuring->count; r++) {
+        const struct dft_series *series = &measuring->series[r];
+
+        for (uint32_t i = 1; i < series->count; i++)
+            if (series->samples[i].value <= floor)
+                quiet++;
+            else
+                alone += series->samples[i - 1].value <= floor &&
+                         (i + 1 == series->count || series->samples[i + 1].value <= floor);
+    }
+    p = alone / (alone + quiet + 1);
+    for (; window < WINDOW_MAX; window += 2) {
+        double most = (window + 1) / 2, expected = (alone + quiet) * pow(p, most);
+
+        for (double k = 1; k <= most; k++) /* so many ways to choose them */
+            expected *= (window - most + k) / k;
+        if (expected < CHANCE)
+            break;
+    }
+    return window;
+}
+
 static void sample_all(struct measuring *measuring)
 {
     struct dft_sample *next = measuring->samples;
+    uint32_t window;
 
     for (uint32_t r = 0; r < measuring->job->nranks; r++) {
         uint32_t n = sample(measuring, r, next);
 
-        if (!n)
-            continue;
-        measuring->lost[measuring->count] = 0;
-        for (uint32_t i = 0; i < n; i++)
-            measuring->lost[measuring->count] += (uint64_t)next[i].value;
-        measuring->series[measuring->count++] = (struct dft_series){.rank = r, .count = n, .samples = next};
+        if (n)
+            measuring->series[measuring->count++] = (struct dft_series){.rank = r, .count = n, .samples = next};
         next += n;
+    }
+    window = choose_window(measuring);
+    next = measuring->samples;
+    for (uint32_t i = 0; i < measuring->count; next += measuring->series[i++].count) {
+        smooth(next + 1, measuring->series[i].count - 1, window);
+        measuring->lost[i] = 0;
+        for (uint32_t k = 0; k < measuring->series[i].count; k++)
+            measuring->lost[i] += (uint64_t)next[k].value;
     }
 }
 
@@ -188,8 +229,7 @@ static void set_floor(struct measuring *measuring)
     for (uint32_t i = 0; measuring->count && i < measuring->series[worst].count; i++)
         bad += measuring->series[worst].samples[i].value > 0;
     floor = bad ? (int64_t)(measuring->lost[worst] / bad / FLOOR_WORST) : 0;
-    measuring->measured->floor =
-        measuring->measure == DFT_RANKS_BYTES ? FLOOR_BYTES : (int64_t)(measuring->job->bucket_ns / FLOOR_BUCKET);
+    measuring->measured->floor = least_floor(measuring);
     if (measuring->measured->floor < floor)
         measuring->measured->floor = floor;
     for (uint32_t i = 0; i < measuring->count; next += measuring->series[i++].count)

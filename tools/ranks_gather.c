@@ -48,6 +48,7 @@ static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const
     rank->processes++;
 }
 
+/* Of those that are asked about. */
 static int find_missing(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
 {
     uint32_t next = 0;
@@ -66,7 +67,7 @@ static int find_missing(struct dft_ranks_job *job, const struct dft_source_proce
     for (uint32_t rank = 0; rank < job->world_size; rank++)
         if (next < job->nranks && (uint32_t)job->ranks[next].rank == rank)
             next++;
-        else
+        else if (dft_filter_rank(job->filter, rank))
             job->missing[job->nmissing++] = rank;
     return 0;
 }
@@ -108,6 +109,7 @@ static uint32_t choose_job(struct dft_ranks_job *job)
 static int number_ranks(struct dft_ranks_job *job, struct member *members, uint32_t count)
 {
     qsort(members, count, sizeof *members, by_rank);
+    job->nranks = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!i || !job->by_rank || members[i].rank != members[i - 1].rank)
             job->ranks[job->nranks++] = (struct dft_rank){.rank = job->by_rank ? (int32_t)members[i].rank : -1,
@@ -117,6 +119,32 @@ static int number_ranks(struct dft_ranks_job *job, struct member *members, uint3
         job->rank_of[members[i].process] = job->nranks;
     }
     return job->nranks ? 0 : -ENOENT;
+}
+
+/* Only ranks with a process that passes the filter stay, and only such processes. */
+static int choose_asked(struct dft_ranks_job *job, struct member *members, uint32_t count,
+                        const struct dft_source_process *processes)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        job->rank_of[members[i].process] = 0;
+        if (dft_filter_process(job->filter, &processes[members[i].process]))
+            members[n++] = members[i];
+    }
+    return number_ranks(job, members, n);
+}
+
+/* Aligned. */
+static void find_zero(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    job->zero_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        if (job->rank_of[i] && processes[i].start_ns) {
+            uint64_t start = moved(job, i, processes[i].start_ns);
+
+            job->zero_ns = start < job->zero_ns ? start : job->zero_ns;
+        }
 }
 
 int dft_ranks_gather(struct dft_ranks_job *job)
@@ -145,11 +173,14 @@ int dft_ranks_gather(struct dft_ranks_job *job)
         rc = number_ranks(job, members, n);
     if (!rc && job->clocks.kind == DFT_CLOCKS_FIRST)
         align_first(job, processes, count);
+    find_zero(job, processes, rc ? 0 : count);
+    if (!rc && job->by_rank)
+        rc = find_missing(job, processes, count);
+    if (!rc)
+        rc = choose_asked(job, members, n, processes);
     for (uint32_t i = 0; !rc && i < count; i++)
         if (job->rank_of[i])
             take_process(job, &job->ranks[job->rank_of[i] - 1], &processes[i]);
-    if (!rc && job->by_rank)
-        rc = find_missing(job, processes, count);
     free(job->call_ns);
     job->call_ns = NULL;
     free(members);
@@ -165,6 +196,7 @@ void dft_ranks_fini(struct dft_ranks_job *job)
         free(job->measured[m].directory);
     }
     dft_usual_fini(&job->usual);
+    dft_ranks_filter_fini(job);
     free(job->rank_of);
     free(job->ranks);
     free(job->missing);

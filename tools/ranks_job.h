@@ -21,6 +21,7 @@
 #include <pthread.h>
 
 #include "clocks.h"
+#include "filter.h"
 #include "first_cause.h"
 #include "ranks_usual.h"
 #include "source.h"
@@ -59,6 +60,7 @@ struct dft_rank_cell {
 struct dft_lag {
     uint32_t from, to;     /* buckets [from, to); from DFT_NO_BUCKET: it was so all the time */
     double before, within; /* mean per bucket, beyond the others' */
+    int lags;              /* it is enough to be told */
 };
 
 struct dft_rank {
@@ -103,6 +105,9 @@ struct dft_measured {
 
 struct dft_ranks_job {
     struct dft_source *source;
+    const struct dft_filter *filter;
+    struct dft_ranks_asked *asked; /* what it comes to; ranks_filter.c */
+    uint64_t zero_ns;              /* where --from counts from: the first event of all, then of its bucket; <= origin */
     struct dft_clocks clocks;
     int by_rank, from_rows;
     uint32_t *rank_of;      /* by process: position + 1, 0: it has no rank where others have */
@@ -133,11 +138,12 @@ struct dft_ranks_job {
 };
 
 /* Each returns 0, -ENOMEM, or another -errno after it was said on stderr. In this order. */
-int dft_ranks_gather(struct dft_ranks_job *job); /* ranks.c has set source and clocks: processes into ranks */
-int dft_ranks_count(struct dft_ranks_job *job);  /* all but what follows */
-int dft_ranks_judge(struct dft_ranks_job *job);  /* lag, slow, stragglers */
-int dft_ranks_first(struct dft_ranks_job *job);  /* measured, headline */
-int dft_ranks_where(struct dft_ranks_job *job);  /* call and directory of first suspects */
+int dft_ranks_gather(struct dft_ranks_job *job); /* ranks.c has set source, filter and clocks: processes into ranks */
+int dft_ranks_filter_begin(struct dft_ranks_job *job);
+int dft_ranks_count(struct dft_ranks_job *job); /* all but what follows */
+int dft_ranks_judge(struct dft_ranks_job *job); /* lag, slow, stragglers */
+int dft_ranks_first(struct dft_ranks_job *job); /* measured, headline */
+int dft_ranks_where(struct dft_ranks_job *job); /* call and directory of first suspects */
 void dft_ranks_fini(struct dft_ranks_job *job);
 
 static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)
@@ -150,9 +156,25 @@ uint32_t dft_ranks_together(const struct dft_first_cause *cause);
 const char *dft_ranks_measure_name(enum dft_ranks_measure measure);
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
+int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
+int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
+const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
+const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
 
 /* --- for counting and where ------------------------------------------------------------------------------------------- */
+
+/* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to cut the whole counts. */
+int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event, uint64_t call,
+                           int64_t shift);
+int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
+                         int64_t shift);
+int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_block *block);
+void dft_ranks_filter_note(const struct dft_ranks_job *job); /* what the filter could not tell apart */
+void dft_ranks_filter_fini(struct dft_ranks_job *job);
+
+/* Notes that hosts start so far apart that their clocks may be wrong. Returns 0 or -ENOMEM. */
+int dft_ranks_hosts(const struct dft_ranks_job *job);
 
 /* What one row or event adds. */
 struct dft_piece {

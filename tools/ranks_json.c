@@ -31,7 +31,8 @@ static void put_call(struct dft_json *json, const struct dft_ranks_job *job, uin
 
 static void put_lag(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_lag *lag)
 {
-    if (lag->from == DFT_NO_BUCKET) {
+    dft_json_bool(json, "lags", lag->lags);
+    if (!lag->lags || lag->from == DFT_NO_BUCKET) {
         dft_json_null(json, "since_ns");
         dft_json_null(json, "until_ns");
         return;
@@ -231,15 +232,19 @@ static void put_first_cause(struct dft_json *json, const struct dft_ranks_job *j
 int dft_ranks_json(const struct dft_ranks_job *job)
 {
     struct dft_json json;
-    char *const *notes;
+    char *const *notes, *given = dft_filter_given(job->filter);
     size_t count;
     int rc;
 
     dft_json_init(&json, stdout, 1);
     dft_json_object(&json, NULL);
-    rc = put_clocks(&json, job);
-    if (rc)
+    rc = given ? put_clocks(&json, job) : -ENOMEM;
+    if (rc) {
+        free(given);
         return rc;
+    }
+    dft_json_string(&json, "asked", *given ? given + 1 : NULL);
+    free(given);
     dft_json_string(&json, "source", job->from_rows ? "buckets" : "events");
     dft_json_uint(&json, "bucket_ns", job->bucket_ns);
     dft_json_uint(&json, "origin_ns", job->origin_ns);

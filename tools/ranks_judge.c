@@ -9,9 +9,14 @@
 
 #include "ranks_job.h"
 
-#define SLOW_TIMES 1.5  /* the median's I/O time */
-#define SLOW_SHARE 0.01 /* of the wall time, at least */
-#define LATE_SHARE 0.05
+#define SLOW_TIMES      1.5  /* the median's I/O time */
+#define SLOW_SHARE      0.01 /* of the wall time, at least */
+#define LAGS_TIMES      1.5  /* the others' time, all in all */
+#define LAGS_WHILE      3.0  /* ... while it lags, where it does not all in all */
+#define LAGS_SHARE      0.1  /* of the others' time in all, that it takes beyond theirs meanwhile */
+#define LAGS_BUCKETS    5u   /* fewer are a hiccup */
+#define LAGS_DEVIATIONS 6.0
+#define LATE_SHARE      0.05
 
 static int by_number(const void *left, const void *right)
 {
@@ -80,6 +85,46 @@ struct judging {
     uint64_t *medians; /* one a bucket */
 };
 
+/* How many standard deviations the level while it lags lies above that of other times (or, without such, above nothing). */
+static double deviations(const double *x, uint32_t count, uint32_t from, uint32_t to)
+{
+    double within = mean_of(x, from, to), n = to - from, rest = count - n, before = 0, squares = 0;
+
+    for (uint32_t b = 0; b < count; b++)
+        before += b < from || b >= to ? x[b] / rest : 0;
+    for (uint32_t b = 0; b < count; b++) {
+        double off = x[b] - (b < from || b >= to ? before : within);
+
+        squares += off * off;
+    }
+    if (count < 3 || squares <= 0)
+        return within > before ? LAGS_DEVIATIONS : 0;
+    return (within - before) / sqrt(squares / (count - 2) * (1 / n + (rest > 0 ? 1 / rest : 0)));
+}
+
+/* Is it more than chance? Who takes much longer than the others all in all lags; who does not, but did for a while, where
+ * that stands out. `beyond` is the difference to the mean of the others, by bucket. */
+static int is_enough(const struct dft_lag *lag, uint32_t count, const uint64_t *own, const double *beyond)
+{
+    uint32_t from = lag->from == DFT_NO_BUCKET ? 0 : lag->from, slow = 0;
+    double more = 0, others = 0, all_more = 0, all = 0;
+
+    for (uint32_t b = 0; b < count; b++) {
+        double other = (double)own[b] - beyond[b];
+
+        all += other;
+        all_more += beyond[b];
+        others += b >= from && b < lag->to ? other : 0;
+        more += b >= from && b < lag->to ? beyond[b] : 0;
+    }
+    if (all_more > 0 && all_more >= (LAGS_TIMES - 1) * all)
+        return 1;
+    for (uint32_t b = from; b < lag->to; b++)
+        slow += beyond[b] * (lag->to - from) > (LAGS_TIMES - 1) * others;
+    return slow >= LAGS_BUCKETS && 2 * slow >= lag->to - from && more > 0 && more >= (LAGS_WHILE - 1) * others &&
+           more >= LAGS_SHARE * all && deviations(beyond, count, from, lag->to) >= LAGS_DEVIATIONS;
+}
+
 static void call_lags(struct judging *judging)
 {
     struct dft_ranks_job *job = judging->job;
@@ -94,6 +139,8 @@ static void call_lags(struct judging *judging)
                 judging->series[b] =
                     (double)own[b] - (job->nranks > 1 ? (double)(all[b] - own[b]) / (job->nranks - 1) : 0);
             find_lag(judging->series, job->nbuckets, &job->calls[c].lags[s]);
+            job->calls[c].lags[s].lags =
+                job->nranks > 1 && is_enough(&job->calls[c].lags[s], job->nbuckets, own, judging->series);
         }
 }
 
@@ -151,6 +198,7 @@ static int find_slow(struct judging *judging)
         for (uint32_t b = 0; b < job->nbuckets; b++)
             judging->series[b] = (double)io_of(&cells[b]) - (double)judging->medians[b];
         find_lag(judging->series, job->nbuckets, &job->ranks[job->slow[i]].lag);
+        job->ranks[job->slow[i]].lag.lags = 1;
     }
     return 0;
 }

@@ -137,6 +137,7 @@ static void json_suspect(struct dft_json *json, const struct dft_suspect *suspec
     dft_json_int(json, "device_used_delta_bytes", suspect->delta);
     dft_json_uint(json, "supporting_ranks_at_or_before_onset", suspects);
     dft_json_end_object(json);
+    dft_json_null(json, "phase_attribution"); /* there are no phases in telemetry files */
     dft_json_end_object(json);
 }
 

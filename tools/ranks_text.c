@@ -10,9 +10,8 @@
 #include "write_text.h"
 
 #define TOP_DEFAULT 10u
-#define LAGS_TIMES  1.5 /* the mean: below it nothing lags */
 
-static const struct dft_source_process *process_of(const struct dft_ranks_job *job, uint32_t rank)
+const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank)
 {
     uint32_t count;
 
@@ -25,12 +24,12 @@ static void put_rank(const struct dft_ranks_job *job, uint32_t rank)
     if (job->by_rank)
         printf("rank %" PRId32, job->ranks[rank].rank);
     else
-        printf("pid %" PRIu32, process_of(job, rank)->process.pid);
+        printf("pid %" PRIu32, dft_ranks_process(job, rank)->process.pid);
 }
 
 static void put_host(const struct dft_ranks_job *job, uint32_t rank)
 {
-    struct dft_text host = process_of(job, rank)->process.host;
+    struct dft_text host = dft_ranks_process(job, rank)->process.host;
 
     if (!host.length)
         return;
@@ -39,11 +38,11 @@ static void put_host(const struct dft_ranks_job *job, uint32_t rank)
     putchar(')');
 }
 
-/* Seconds since the first event of the job. */
-static const char *since(char *room, const struct dft_ranks_job *job, uint64_t time)
+/* Seconds since the first event of the job, whether it was asked about or not. */
+const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
 {
     snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
-             (double)(int64_t)(time - job->origin_ns) / 1e9);
+             (double)(int64_t)(time - job->zero_ns) / 1e9);
     return room;
 }
 
@@ -103,6 +102,20 @@ static void put_lead(const struct dft_ranks_job *job, const struct dft_measured 
                cause->candidates > 2 ? "the next ones" : "the next one");
 }
 
+/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody either. */
+static void put_nobody(const struct dft_ranks_job *job)
+{
+    if (job->nranks < 2) {
+        puts("one alone: there is nothing to compare it with");
+    } else if (job->nslow) {
+        printf("none stands out at any one time; ");
+        put_rank(job, job->slow[0]);
+        puts(job->nslow > 1 ? " and others are slow all in all, see below" : " is slow all in all, see below");
+    } else {
+        puts("none: nobody slowed down, or moved more, by itself");
+    }
+}
+
 static void put_first(const struct dft_ranks_job *job)
 {
     static const char *const did[] = {[DFT_RANKS_LATENCY] = "slowed down first",
@@ -114,15 +127,14 @@ static void put_first(const struct dft_ranks_job *job)
 
     printf("first     ");
     if (job->headline < 0) {
-        printf(job->nranks < 2 ? "one alone: there is nothing to compare it with\n"
-                               : "none: nobody slowed down, or moved more, by itself\n");
+        put_nobody(job);
         return;
     }
     measured = &job->measured[job->headline];
     suspect = measured->cause.suspects;
     put_rank(job, suspect->rank);
     put_host(job, suspect->rank);
-    printf(" %s, at %s (", did[job->headline], since(room, job, aligned_time(suspect)));
+    printf(" %s, at %s (", did[job->headline], dft_ranks_since(room, job, aligned_time(suspect)));
     put_clock(aligned_time(suspect));
     putchar(')');
     put_lead(job, measured);
@@ -199,10 +211,16 @@ static void put_wrapped(const char *title, const char *text)
 
 static int put_job(const struct dft_ranks_job *job)
 {
-    char room[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks);
+    char room[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks), *given = dft_filter_given(job->filter);
 
-    if (!clocks)
+    if (!clocks || !given) {
+        free(clocks);
+        free(given);
         return -ENOMEM;
+    }
+    if (*given)
+        printf("asked     only what passes%s\n", given);
+    free(given);
     if (job->by_rank) {
         printf("ranks     %" PRIu32 " of %" PRIu32, job->nranks, job->world_size);
         if (job->nmissing) {
@@ -232,142 +250,6 @@ static int put_job(const struct dft_ranks_job *job)
     return 0;
 }
 
-/* --- tables ---------------------------------------------------------------------------------------------------------- */
-
-static int lag_cell(struct dft_grid *grid, const struct dft_ranks_job *job, const struct dft_lag *lag)
-{
-    char room[3 * DFT_TEXT_ROOM], from[DFT_TEXT_ROOM], to[DFT_TEXT_ROOM];
-
-    if (lag->from == DFT_NO_BUCKET)
-        return dft_grid_cell(grid, "the start");
-    since(from, job, job->origin_ns + lag->from * job->bucket_ns);
-    if (lag->to >= job->nbuckets)
-        return dft_grid_cell(grid, from);
-    snprintf(room, sizeof room, "%s to %s", from, since(to, job, job->origin_ns + lag->to * job->bucket_ns));
-    return dft_grid_cell(grid, room);
-}
-
-static int text_cell(struct dft_grid *grid, struct dft_text text)
-{
-    char *escaped = dft_text_escaped(text.bytes ? text.bytes : "", text.length);
-    int rc = escaped ? dft_grid_cell(grid, escaped) : -ENOMEM;
-
-    free(escaped);
-    return rc;
-}
-
-static int rank_cell(struct dft_grid *grid, const struct dft_ranks_job *job, uint32_t rank)
-{
-    char room[DFT_TEXT_ROOM];
-
-    snprintf(room, sizeof room, "%" PRId64,
-             job->by_rank ? (int64_t)job->ranks[rank].rank : (int64_t)process_of(job, rank)->process.pid);
-    return dft_grid_cell(grid, room);
-}
-
-static int times_cell(struct dft_grid *grid, double times)
-{
-    char room[DFT_TEXT_ROOM];
-
-    if (!(times > 0 && times < 1e6))
-        return dft_grid_cell(grid, "-");
-    snprintf(room, sizeof room, "%.*fx", times < 9.95 ? 1 : 0, times);
-    return dft_grid_cell(grid, room);
-}
-
-/* The call that a rank spent most time in. */
-static uint64_t most_of(const struct dft_rank *rank)
-{
-    uint64_t call = 0, most = 0;
-
-    for (uint32_t i = 0; i < rank->ncalls; i++)
-        if (dft_lost_of(rank->calls[i].op) >= 0 && rank->calls[i].ns > most) {
-            most = rank->calls[i].ns;
-            call = rank->calls[i].call;
-        }
-    return call;
-}
-
-static int slow_line(struct dft_grid *grid, const struct dft_ranks_job *job, uint32_t r)
-{
-    const struct dft_rank *rank = &job->ranks[r];
-    struct dft_text category, name;
-    char room[DFT_TEXT_ROOM];
-    int rc = rank_cell(grid, job, r);
-
-    rc = rc ? rc : text_cell(grid, process_of(job, r)->process.host);
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, rank->io_ns));
-    rc = rc ? rc : times_cell(grid, job->median_io_ns ? (double)rank->io_ns / (double)job->median_io_ns : 0);
-    rc = rc ? rc : lag_cell(grid, job, &rank->lag);
-    dft_names_call(dft_source_names_table(job->source), most_of(rank), &category, &name, room);
-    return rc ? rc : text_cell(grid, name);
-}
-
-static int put_slow(const struct dft_ranks_job *job, uint64_t top)
-{
-    const struct dft_grid_column columns[] = {
-        {job->by_rank ? "rank" : "pid"}, {"host", 1, 1}, {"I/O time"}, {"of median"}, {"since", 1}, {"most in", 1}};
-    struct dft_grid *grid;
-    char room[DFT_TEXT_ROOM];
-    int rc = 0;
-
-    if (!job->nslow)
-        return 0;
-    grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
-    for (uint32_t i = 0; grid && !rc && i < job->nslow && i < top; i++)
-        rc = slow_line(grid, job, job->slow[i]);
-    if (grid && !rc) {
-        printf("\nSlow: %" PRIu32 " of %" PRIu32 ", against a median of %s in I/O\n", job->nslow, job->nranks,
-               dft_text_ns(room, job->median_io_ns));
-        dft_grid_print(grid, stdout);
-    }
-    rc = grid ? rc : -ENOMEM;
-    dft_grid_destroy(grid);
-    return rc;
-}
-
-static int call_line(struct dft_grid *grid, const struct dft_ranks_job *job, uint32_t c)
-{
-    const struct dft_job_call *call = &job->calls[c];
-    double mean = (double)call->ns / job->nranks;
-    struct dft_text category, name;
-    char room[DFT_TEXT_ROOM];
-    int rc;
-
-    dft_names_call(dft_source_names_table(job->source), call->call, &category, &name, room);
-    rc = text_cell(grid, category);
-    rc = rc ? rc : text_cell(grid, name);
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, (uint64_t)mean));
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, call->slowest_ns[0]));
-    rc = rc ? rc : times_cell(grid, mean > 0 ? (double)call->slowest_ns[0] / mean : 0);
-    rc = rc ? rc : rank_cell(grid, job, call->slowest[0]);
-    if (rc)
-        return rc;
-    if ((double)call->slowest_ns[0] < LAGS_TIMES * mean)
-        return dft_grid_cell(grid, "-");
-    return lag_cell(grid, job, &call->lags[0]);
-}
-
-static int put_calls(const struct dft_ranks_job *job, uint64_t top)
-{
-    const struct dft_grid_column columns[] = {{"cat", 1, 0, 2}, {"call", 1, 1}, {"mean"},
-                                              {"slowest"},      {"of mean"},    {job->by_rank ? "rank" : "pid"},
-                                              {"lags since", 1}};
-    struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
-    uint32_t n = job->ncalls < DFT_RANKS_CALLS ? job->ncalls : DFT_RANKS_CALLS;
-    int rc = 0;
-
-    for (uint32_t c = 0; grid && !rc && c < n && c < top; c++)
-        rc = call_line(grid, job, c);
-    if (grid && !rc && n) {
-        printf("\nImbalance: time in calls, mean of all %s and the slowest\n", job->by_rank ? "ranks" : "processes");
-        dft_grid_print(grid, stdout);
-    }
-    rc = grid ? rc : -ENOMEM;
-    dft_grid_destroy(grid);
-    return rc;
-}
-
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
 {
     char room[DFT_TEXT_ROOM];
@@ -376,8 +258,8 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     top = top ? top : TOP_DEFAULT;
     put_first(job);
     rc = put_job(job);
-    rc = rc ? rc : put_slow(job, top);
-    rc = rc ? rc : put_calls(job, top);
+    rc = rc ? rc : dft_ranks_text_slow(job, top);
+    rc = rc ? rc : dft_ranks_text_calls(job, top);
     if (!rc)
         printf("answered from %s, in buckets of %s\n", job->from_rows ? "buckets" : "events",
                dft_text_ns(room, job->bucket_ns));

@@ -106,15 +106,14 @@ static int look_at_events(void *context, unsigned worker, const struct dft_sourc
     struct dft_piece piece;
     int rc = 0;
 
-    (void)worker;
     (void)block;
     pthread_mutex_lock(&looking->lock);
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
+        int64_t shift = dft_clocks_shift(&looking->job->clocks, process->number, event->start_ns);
 
-        if (dft_piece_of_event(&piece, batch, event,
-                               dft_clocks_shift(&looking->job->clocks, process->number, event->start_ns)) &&
-            piece.end_ns >= looking->from_ns && fits(looking, piece.op))
+        if (dft_piece_of_event(&piece, batch, event, shift) && piece.end_ns >= looking->from_ns &&
+            fits(looking, piece.op) && dft_ranks_passes_event(looking->job, worker, event, piece.call, shift))
             rc = add_event(looking, &piece, event->file);
     }
     pthread_mutex_unlock(&looking->lock);
@@ -129,18 +128,17 @@ static int look_at_rows(void *context, unsigned worker, const struct dft_source_
     struct dft_piece piece;
     int rc = 0;
 
-    (void)worker;
     (void)block;
     pthread_mutex_lock(&looking->lock);
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         const struct dft_row *row = &buckets->rows[i];
         const struct dft_metrics *m = &row->metrics;
         const struct dft_clocks *clocks = &looking->job->clocks;
+        int64_t shift = dft_clocks_shift(clocks, process->number, row->interval * buckets->interval_ns);
 
-        if (!m->count)
+        if (!m->count || !dft_ranks_passes_row(looking->job, worker, row, buckets->interval_ns, shift))
             continue;
-        if (dft_piece_of_row(&piece, buckets, row,
-                             dft_clocks_shift(clocks, process->number, row->interval * buckets->interval_ns))) {
+        if (dft_piece_of_row(&piece, buckets, row, shift)) {
             if (piece.start_ns + buckets->interval_ns > looking->from_ns && fits(looking, piece.op))
                 rc = add_row(looking, piece.call, 0, row->interval, m, piece.last_ns);
         } else if (row->kind == DFT_ROW_FILE &&

@@ -145,7 +145,8 @@ def first_cause(ranks, offsets, interval, missing):
             "rank": s["rank"], "first_spike_timestamp_ns": s["at"], "aligned_first_spike_timestamp_ns": s["aligned"],
             "peak_delta_bytes": s["sum"], "spike_window_samples": s["n"], "lead_over_cluster_onset_ns": lead,
             "confidence": confidence,
-            "evidence": {"device_used_delta_bytes": s["sum"], "supporting_ranks_at_or_before_onset": len(suspects)}})
+            "evidence": {"device_used_delta_bytes": s["sum"], "supporting_ranks_at_or_before_onset": len(suspects)},
+            "phase_attribution": None})
     return onset, result, notes
 
 
