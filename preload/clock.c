@@ -19,6 +19,7 @@ extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __a
 
 #define FIX_AFTER_NS    1000000u
 #define REFINE_AFTER_NS 100000000u
+#define NARROW_NS       1000u /* between two readings of the clock, when nothing came between */
 
 int dft_clock_invariant;
 int64_t dft_clock_offset;
@@ -80,6 +81,24 @@ static struct reading read_both(void)
     return best;
 }
 
+/* Of the wall clock to the monotonic one, read between two readings of that. The thread may have to wait in between, and would be off by
+ * half of it: then they are read again. */
+static int64_t read_offset(void)
+{
+    uint64_t narrowest = UINT64_MAX;
+    int64_t offset = 0;
+
+    for (int i = 0; i < 5 && narrowest > NARROW_NS; i++) {
+        uint64_t before = dft_clock_monotonic_ns(), real = dft_clock_realtime_ns(), after = dft_clock_monotonic_ns();
+
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            offset = (int64_t)(real - (before + narrowest / 2));
+        }
+    }
+    return offset;
+}
+
 static void detect(void)
 {
 #if defined(__x86_64__)
@@ -119,14 +138,9 @@ static void set_clock(struct reading base, uint64_t mult)
 
 void dft_clock_init(void)
 {
-    uint64_t before, after;
-
     detect();
     first = last = read_both();
-    before = dft_clock_monotonic_ns();
-    dft_clock_offset = (int64_t)dft_clock_realtime_ns();
-    after = dft_clock_monotonic_ns();
-    dft_clock_offset -= (int64_t)(before + (after - before) / 2);
+    dft_clock_offset = read_offset();
     dft_clock_start_ns = first.ns + (uint64_t)dft_clock_offset;
     has_counter = dft_clock_invariant;
     fixed = !has_counter;

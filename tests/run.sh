@@ -66,7 +66,7 @@ build() { # folder, compiler, options...
 # Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.
 run_ctest() { # folder, title
     log=$logs/ctest-$(basename "$1").log
-    ctest --test-dir "$1" -V -j "$JOBS" --timeout 300 >"$log" 2>&1
+    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 >"$log" 2>&1
     status=$?
     counts=$(awk '
         /^ *[0-9]+: [0-9]+ passed, [0-9]+ failed/ {
@@ -101,7 +101,7 @@ run_drivers() { # folder
     for test in "tests/$1"/test_*.py; do
         [ -e "$test" ] || continue
         log=$logs/$1-$(basename "$test" .py).log
-        DFT_BUILD=$top/build timeout 600 python3 "$test" >"$log" 2>&1
+        DFT_BUILD=$top/build timeout 1500 python3 "$test" >"$log" 2>&1
         status=$?
         if ! count_line "$log" || [ "$status" != 0 ]; then
             # A line without failures, or none at all, does not hide that the test went wrong.

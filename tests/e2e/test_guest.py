@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from tracing import Tests, compile_program, dftmerge, dump, equal, live_files, need, run, tracing, true
+from tracing import SECONDS, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, tracing, true
 
 tests = Tests()
 # Cases in which a call is left before it returns (a jump out of it, cancellation, exit of the process under it): the
@@ -25,10 +25,10 @@ def rude(case):
     def test(directory):
         program = compile_program("rude.c", directory / "rude", "-lpthread", "-lm")
         file = directory / "file"
-        plain = run([program, case, file], seconds=60)
+        plain = run([program, case, file])
         equal(plain.code, 0, f"exit code without the library ({plain.err.decode()})")
         file.unlink()
-        done = run([program, case, file], env=tracing(directory / "out" / "t"), seconds=60)
+        done = run([program, case, file], env=tracing(directory / "out" / "t"))
         equal((done.code, done.err), (plain.code, plain.err), "exit code and standard error")
         if case not in TIMED:
             equal(done.out, plain.out, "output")
@@ -139,7 +139,7 @@ def a_broken_pipe_kills_as_before(directory):
         equal(done.out.split(), [b"10", b"141"], "output")
     process = subprocess.Popen(["cat", "/bin/bash"], stdout=subprocess.PIPE, env=tracing(directory / "out" / "t"))
     process.stdout.close()
-    equal(process.wait(30), -13, "cat dies of SIGPIPE")
+    equal(process.wait(SECONDS), -13, "cat dies of SIGPIPE")
 
 
 @tests.case

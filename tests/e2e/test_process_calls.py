@@ -28,6 +28,7 @@ def family(directory, *arguments, expect, traced=True):
     work = directory / ("traced" if traced else "plain")
     work.mkdir()
     env = tracing(directory / "out" / "t", DATA_DIR=work) if traced else environment()
+    env["PWD"] = str(work)  # a shell looks whether that is true: so each that is started has a call to its name
     done = run([program, *arguments], cwd=work, env=env)
     equal(done.code, expect, f"exit code: {done.err.decode()}")
     return done.out.decode(), sorted(p.name for p in work.iterdir())

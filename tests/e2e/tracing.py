@@ -4,7 +4,9 @@ import collections
 import json
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,8 +16,9 @@ BUILD = pathlib.Path(os.environ.get("DFT_BUILD", ROOT / "build")).resolve()
 LIBRARY = BUILD / "lib" / "libdftrace.so"
 DFTMERGE = BUILD / "bin" / "dftmerge"
 DFTRUN = BUILD / "bin" / "dftrun"
+SHARED_MEMORY = pathlib.Path("/dev/shm")
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-SECONDS = 120
+SECONDS = 900  # what takes longer hangs: many times what the slowest takes on a busy machine
 
 Result = collections.namedtuple("Result", "code out err")
 
@@ -24,9 +27,29 @@ class Skip(Exception):
     """The test cannot run here; the text says why."""
 
 
+def settle_process():
+    """What programs inherit is the same however the tests were started: by nohup or from a hook, without standard input, with other limits."""
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.umask(0o022)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    for limit, usual in ((resource.RLIMIT_NOFILE, 1024), (resource.RLIMIT_STACK, 8 << 20)):
+        most = resource.getrlimit(limit)[1]
+        resource.setrlimit(limit, (usual if most == resource.RLIM_INFINITY else min(usual, most), most))
+    while (fd := os.open(os.devnull, os.O_RDWR)) < 3:  # those that were closed
+        os.set_inheritable(fd, True)
+    os.close(fd)
+
+
+settle_process()
+INHERITED = ("HOME", "TMPDIR", "USER", "LOGNAME")
+
+
 def environment(**more):
-    """A clean environment: no DFTRACER_ variable and no preload from outside, messages in English."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("DFTRACER_", "DFT_", "LD_PRELOAD"))}
+    """A clean environment: nothing from outside but who and where the user is, messages in English."""
+    env = {k: os.environ[k] for k in INHERITED if k in os.environ}
     env.update(LC_ALL="C", TZ="UTC", PATH="/usr/bin:/bin:/usr/sbin:/sbin")
     env.update({k: str(v) for k, v in more.items() if v is not None})
     return env
@@ -64,7 +87,9 @@ def traces(directory):
 
 
 def live_files(directory):
-    return sorted(pathlib.Path(directory).rglob("*.dft.live"))
+    """Beside the traces, and where they are when the file system of the traces is not fit for them."""
+    elsewhere = [SHARED_MEMORY / f"{path.name}.live" for path in traces(directory)]
+    return sorted(pathlib.Path(directory).rglob("*.dft.live")) + [path for path in elsewhere if path.exists()]
 
 
 def compile_program(source, output, *flags):
@@ -122,6 +147,8 @@ class Tests:
                 if keep:
                     print(f"        kept {directory}")
                 else:
+                    for path in live_files(directory):
+                        path.unlink()
                     shutil.rmtree(directory, ignore_errors=True)
             sys.stdout.flush()
         print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

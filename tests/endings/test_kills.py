@@ -19,7 +19,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
-from tracing import LIBRARY, Tests, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
+from tracing import LIBRARY, SECONDS, Tests, dftmerge, equal, need, run_checked, tracing, true  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("DFT_KILLS", "8"))
@@ -106,7 +106,7 @@ def kill(place, program, stdin, seconds):
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         time.sleep(random.random() * seconds)
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)  # until all who hold its output are dead
+        process.communicate(timeout=SECONDS)  # until all who hold its output are dead
     least, most = counted(counters)
     if not any(out.glob("*")):
         equal(sum(least.values()), 0, "calls of a process that has no trace yet")

@@ -116,6 +116,9 @@ def dropped(place):
     return summary(place)["dropped"]
 
 
+PREFIX = "t" + os.urandom(8).hex()  # of traces: others have live files in /dev/shm, too
+
+
 def leftovers():
-    """Live files in /dev/shm, where they go when there is no room beside the trace."""
-    return {path for path in pathlib.Path("/dev/shm").glob("*.dft.live")}
+    """Our live files in /dev/shm, where they go when there is no room beside the trace."""
+    return set(pathlib.Path("/dev/shm").glob(f"{PREFIX}-*.dft.live"))

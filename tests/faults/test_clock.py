@@ -1,13 +1,38 @@
 #!/usr/bin/env python3
 """Times in the trace against those that the program itself reads around each call, in threads that move between processors."""
 
+import pathlib
 import struct
 import sys
 
-from faults import FULL, Skip, Tests, compile_program, dump, equal, run, tracing, true
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
+import read_dft  # noqa: E402
+from faults import FULL, Skip, Tests, compile_program, dump, equal, run, traces, tracing, true  # noqa: E402
 
 tests = Tests()
-SLACK_NS = 20000  # of the relation of the two clocks, which the program and the library take each for itself
+SLACK_NS = 20000
+FIRST_NS, LATER_NS = 1000000, 100000000  # the ratio of counter and clock is taken over this time at first, then over this
+
+
+def clock_offset(directory):
+    """Unix time less that of the monotonic clock, which the library took once: the trace begins with it."""
+    [trace] = [path for path in traces(directory) if "-clocked-" in path.name]
+    data = trace.read_bytes()
+    header = read_dft.check_header(data, 0)
+    start = read_dft.HEADER.size
+    return read_dft.read_block(header, data[start:start + header["stored"]])["clock_offset"]
+
+
+def apart(times):
+    """How far the clock has been from any one ratio to the counter, in ns: the kernel may have made it go faster or slower meanwhile, and no
+    ratio follows that. A thread may have had to wait while it read both, so the counter is known to lie between two readings."""
+    ends = [min(part, key=lambda t: t[2] - t[0]) for part in (times[:50], times[-50:])]
+    (clock, count), (last_clock, last_count) = [((t[0] + t[2]) / 2, t[1]) for t in ends]
+    if last_count <= count:
+        return 0
+    ratio = (last_clock - clock) / (last_count - count)
+    told = [(before, after, clock + (ticks - count) * ratio) for before, ticks, after, _ in times]
+    return max(max(before - t, t - after, 0) for before, after, t in told)
 
 
 def clocked(directory, calls, pause_ns, under=()):
@@ -17,20 +42,24 @@ def clocked(directory, calls, pause_ns, under=()):
     done = run([*under, program, work, calls, pause_ns],
                env=tracing(directory / "traces" / "t", DATA_DIR=work))
     equal((done.code, done.err), (0, b""), "exit code")
-    offset = int(done.out)
+    between = int(done.out)
+    offset = clock_offset(directory / "traces")
     events = dump(directory / "traces")
     for thread in range(2):
-        times = list(struct.iter_unpack("<qq", (work / f"times{thread}").read_bytes()))
+        times = list(struct.iter_unpack("<qqqq", (work / f"times{thread}").read_bytes()))
+        # What one reading may be wrong by is as much wrong over the first time, and so many times that until the ratio is taken again.
+        slack = max(SLACK_NS, 2 * between * (LATER_NS // FIRST_NS)) + 2 * apart(times)
         seen = sorted((e["offset"], e["ts"], e["dur"]) for e in events
                       if e["name"] == "pread" and e["file"].endswith(f"file{thread}"))
         equal([e[0] for e in seen], list(range(calls)), "offsets")
-        for (before, after), (number, start, duration) in zip(times, seen):
+        for (_, _, before, after), (number, start, duration) in zip(times, seen):
             start -= offset
             true(duration >= 0, f"call {number}: {duration} ns")
-            true(before - SLACK_NS <= start and start + duration <= after + SLACK_NS,
+            true(before - slack <= start and start + duration <= after + slack,
                  f"call {number}: [{start}, {start + duration}], the program saw [{before}, {after}]: "
-                 f"{start - before} and {after - start - duration} ns inside")
-            true(duration <= after - before + 1000, f"call {number} took {duration} ns, the program saw {after - before}")
+                 f"{start - before} and {after - start - duration} ns inside, {slack:.0f} allowed")
+            least = 1000 + (after - before) * between // FIRST_NS
+            true(duration <= after - before + least, f"call {number} took {duration} ns, the program saw {after - before}")
 
 
 @tests.case

@@ -11,8 +11,8 @@ import shutil
 import sys
 import time
 
-from faults import (FULL, LIBRARY, Skip, Tests, compile_program, dftmerge, disk, dropped, dump, equal, files_of, fill, in_phases, leftovers, run, run_checked,
-                    summary, traces, tracing, true)
+from faults import (FULL, LIBRARY, PREFIX, Skip, Tests, compile_program, dftmerge, disk, dropped, dump, equal, files_of, fill, in_phases, leftovers,
+                    run, run_checked, summary, traces, tracing, true)
 
 tests = Tests()
 CALLS = 10000
@@ -72,7 +72,7 @@ def full_and_free(directory, kind, leave):
                 filler.unlink()
                 os.sync()
 
-        plain_and_traced(directory, place / "traces" / "t", between=between)
+        plain_and_traced(directory, place / "traces" / PREFIX, between=between)
         events = is_accounted_for(place / "traces", ["no space for the trace"])
         names_are_known(events, directory)
         late = [e for e in events if e.get("name") == "write" and e["file"].endswith("link") and e["offset"] >= 2 * CALLS + HEADROOM]
@@ -115,7 +115,7 @@ def quota(directory):
                 run_checked([btrfs, "qgroup", "limit", "none", place / "limited"])
                 time.sleep(0.2)  # creating the trace is tried again after 0.1 s
 
-        plain_and_traced(directory, place / "limited" / "traces" / "t", between=between)
+        plain_and_traced(directory, place / "limited" / "traces" / PREFIX, between=between)
         events = is_accounted_for(place / "limited" / "traces", ["no space for the trace", "no trace file"])
         names_are_known(events, directory)
         true(sum(dropped(place / "limited" / "traces").values()) > CALLS, "nothing was lost: there was no limit")
@@ -172,7 +172,7 @@ def fails_at_write_back(directory):
         def between(phase, process):
             run(["sync", "-f", place])  # fails, or does not
 
-        plain_and_traced(directory, place / "traces" / "t", between=between)
+        plain_and_traced(directory, place / "traces" / PREFIX, between=between)
         run(["umount", place])
         filler.unlink()
         run_checked(["mount", "-t", "ext4", "-o", "loop", image, place])
@@ -205,7 +205,7 @@ def full_to_the_end(directory):
     with disk(directory, "tmpfs") as place, nothing_stays_in_shm():
         (place / "traces").mkdir()
         fill(place, 0)
-        plain_and_traced(directory, place / "traces" / "t")
+        plain_and_traced(directory, place / "traces" / PREFIX)
         events = is_accounted_for(place / "traces", ["no space for the trace"])
         equal(events[-1]["name"], "close", f"the last of {len(events)} events")
         true(len(events) > 10, f"{len(events)} events of the end")
@@ -232,7 +232,7 @@ def killed_on_a_full_disk(directory):
                 process.kill()
 
         killed = in_phases(program, work, CALLS, PHASES, between=between,
-                           env=tracing(place / "traces" / "t", DATA_DIR=work))
+                           env=tracing(place / "traces" / PREFIX, DATA_DIR=work))
         equal(killed.code, -9, "exit code")
         lost = summary(place / "traces")["dropped"]
         equal(len(dump(place / "traces")) + sum(lost.values()), MADE - 1, f"events and losses {lost}")
@@ -254,7 +254,7 @@ def room_at_the_last_moment(directory):
         (place / "traces").mkdir()
         (place / "filler").touch()
         run_checked(["mount", "-o", "remount,nr_inodes=3", place])
-        run_checked([sys.executable, "-S", "-c", LAST_MOMENT, place / "filler"], env=tracing(place / "traces" / "t", DATA_DIR="all"))
+        run_checked([sys.executable, "-S", "-c", LAST_MOMENT, place / "filler"], env=tracing(place / "traces" / PREFIX, DATA_DIR="all"))
         lost = dropped(place / "traces")
         true(set(lost) == {"no trace file"} and lost["no trace file"] > 100, f"lost: {lost}")
 
@@ -275,7 +275,7 @@ def denied(directory, *faults):
         raise Skip("numbers of system calls are not written down for this processor")
     what = [f"deny:{phase}:{numbers[call]}:{error}" for call, phase, error in faults]
     with nothing_stays_in_shm():
-        plain_and_traced(directory, directory / "traces" / "t", what)
+        plain_and_traced(directory, directory / "traces" / PREFIX, what)
         if not traces(directory / "traces"):
             return None
         return is_accounted_for(directory / "traces", ["no trace file", *(REASONS.get(e, "write failed") for _, _, e in faults)])
@@ -310,7 +310,7 @@ def directory_deleted(directory):
         if not phase:
             shutil.rmtree(directory / "traces")
 
-    plain_and_traced(directory, directory / "traces" / "t", between=between)
+    plain_and_traced(directory, directory / "traces" / PREFIX, between=between)
     true(not (directory / "traces").exists(), "it is there again")
 
 
@@ -321,7 +321,7 @@ def unmounted(directory):
             if not phase:
                 run_checked(["umount", "-l", place])
 
-        plain_and_traced(directory, place / "t", between=between)
+        plain_and_traced(directory, place / PREFIX, between=between)
         equal(list(place.iterdir()), [], "files below the mount point")
 
 
@@ -333,7 +333,7 @@ def remounted_read_only(directory):
             if not phase:
                 run(["mount", "-o", "remount,abort", place])
 
-        plain_and_traced(directory, place / "t", between=between)
+        plain_and_traced(directory, place / PREFIX, between=between)
 
 
 # --- descriptors and sizes -------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def remounted_read_only(directory):
 @tests.case
 def no_numbers_left(directory):
     """RLIMIT_NOFILE: none for the trace, then some."""
-    plain_and_traced(directory, directory / "traces" / "t", ["numbers:0:64", "numbers:1:64"])
+    plain_and_traced(directory, directory / "traces" / PREFIX, ["numbers:0:64", "numbers:1:64"])
     events = is_accounted_for(directory / "traces", ["no trace file", "no descriptor for the trace"])
     names_are_known(events, directory)
 
@@ -355,7 +355,7 @@ def size_limit(directory):
         place.mkdir()
         if limit < 3 * CALLS:
             continue
-        plain_and_traced(place, place / "traces" / "t", [f"size:0:{limit}"])
+        plain_and_traced(place, place / "traces" / PREFIX, [f"size:0:{limit}"])
         names_are_known(is_accounted_for(place / "traces", ["no space for the trace"]), place)
 
 
@@ -376,7 +376,7 @@ def beyond_4_gib(directory):
     offsets = ((1 << 31) - 1000, (1 << 32) - 1000) if not FULL else ((1 << 31) - 1000, (1 << 32) - 1000, 5 << 30)
     where = place_of("end_offset")
     what = [f"add:{i + 1}:{where}:{offset}" for i, offset in enumerate(offsets[:2])]
-    plain_and_traced(directory, directory / "traces" / "t", what)
+    plain_and_traced(directory, directory / "traces" / PREFIX, what)
     events = is_accounted_for(directory / "traces", [])
     equal(len(events), MADE, "events")
     names_are_known(events, directory)

@@ -23,7 +23,7 @@ def memory(directory, what, n):
     said = []
     for name, env in (("plain", environment()), ("traced", tracing(directory / "traces" / "t", DATA_DIR=directory / "traced"))):
         (directory / name).mkdir()
-        done = run([program, what, n, directory / name], env=env, seconds=300)
+        done = run([program, what, n, directory / name], env=env)
         equal((done.code, done.err), (0, b""), f"{name}: exit code")
         said.append([line.split() for line in done.out.decode().splitlines()])
     equal([line[0] for line in said[0]], [line[0] for line in said[1]], "what was said")
@@ -90,7 +90,7 @@ print(status, usage.ru_maxrss)
 
 def memory_of(*arguments):
     """KiB that dftmerge took at most. Asked by a small process: the kernel counts what a child was before its exec, a copy of its parent."""
-    status, used = run_checked([sys.executable, "-S", "-c", MEMORY_OF, DFTMERGE, *arguments], seconds=300).out.split()
+    status, used = run_checked([sys.executable, "-S", "-c", MEMORY_OF, DFTMERGE, *arguments]).out.split()
     equal(int(status), 0, f"dftmerge {arguments}")
     return int(used)
 

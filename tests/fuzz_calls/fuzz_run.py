@@ -16,7 +16,7 @@ import fuzz_trace  # noqa: E402
 from tracing import BUILD, dftmerge, dump, environment, live_files, run, tracing  # noqa: E402
 
 PROGRAM = BUILD / "bin" / "fuzz_calls"
-SECONDS = 120
+SECONDS = 900
 
 Size = collections.namedtuple("Size", "ops processes threads")
 

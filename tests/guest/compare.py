@@ -20,7 +20,7 @@ from endings import Endings  # noqa: E402
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would all programs here
 FULL = os.environ.get("DFT_GUEST") == "full"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-SECONDS = 300
+SECONDS = 900
 WITNESS_SECONDS = 2
 UNWRITABLE = {"no space for the trace", "no descriptor for the trace", "write failed"}
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import BUILD, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, run, tracing, true  # noqa: E402
+from tracing import BUILD, SECONDS, Skip, Tests, dftmerge, dump, environment, equal, live_files, need, run, tracing, true  # noqa: E402
 
 tests = Tests()
 FATAL = BUILD / "bin" / "fatal"
@@ -24,7 +24,7 @@ def both(directory, *arguments, program=FATAL, wrap=(), **settings):
     results = []
     for name, env in (("plain", environment()), ("bound", tracing(directory / "traces" / "t", BIND_SIGNALS=1, **settings))):
         (directory / name).mkdir(parents=True)
-        results.append(run([*wrap, program, *arguments], cwd=directory / name, env=env, seconds=60))
+        results.append(run([*wrap, program, *arguments], cwd=directory / name, env=env))
     plain, bound = results
     equal(bound.code, plain.code, f"{arguments}: exit code")
     for said, expected in zip(bound.out.splitlines(), plain.out.splitlines()):
@@ -109,7 +109,7 @@ def nothing_is_bound_without_the_option(directory):
 @tests.case
 def ignored_signals_stay_ignored(directory):
     env = tracing(directory / "t", BIND_SIGNALS=1)
-    done = subprocess.run([FATAL, "die", str(int(signal.SIGHUP))], cwd=directory, env=env, stderr=subprocess.PIPE, timeout=60, check=False,
+    done = subprocess.run([FATAL, "die", str(int(signal.SIGHUP))], cwd=directory, env=env, stderr=subprocess.PIPE, timeout=SECONDS, check=False,
                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     equal((done.returncode, done.stderr), (0, b""), "it goes on")
 

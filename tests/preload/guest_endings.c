@@ -53,6 +53,16 @@ static void *write_on(void *argument)
     }
 }
 
+#define WRITES_LEAST 3000
+
+/* Until each has written for a while: how long that takes is the machine's business. */
+static void wait_for_writers(void)
+{
+    for (int i = 0; i < THREADS; i++)
+        while (atomic_load(&counters->returned[i]) < WRITES_LEAST)
+            usleep(100);
+}
+
 static void start_writers(void)
 {
     make_counters();
@@ -78,21 +88,21 @@ static int killed(void)
 static int exit_while_writing(void)
 {
     start_writers();
-    usleep(50000);
+    wait_for_writers();
     exit(21);
 }
 
 static int end_while_writing(void)
 {
     start_writers();
-    usleep(50000);
+    wait_for_writers();
     _exit(22);
 }
 
 static int exec_while_writing(void)
 {
     start_writers();
-    usleep(20000);
+    wait_for_writers();
     execl("/bin/sh", "sh", "-c", "exit 27", (char *)NULL);
     return 1;
 }

@@ -280,13 +280,17 @@ static void *exec_there(void *argument)
     return NULL;
 }
 
+static _Atomic int written;
+
 static void *write_on(void *argument)
 {
     int fd = *(int *)argument;
 
-    for (;;)
+    for (;;) {
         if (pwrite(fd, "x", 1, 0) != 1)
             return NULL;
+        written++;
+    }
 }
 
 /* The other threads write on until they are gone. */
@@ -298,7 +302,8 @@ static int exec_from_thread(void)
     close(make_file("file"));
     for (int i = 0; i < 3; i++)
         guest_need(!pthread_create(&thread, NULL, write_on, &fd), "thread");
-    usleep(20000);
+    while (written < 1000)
+        usleep(100);
     guest_need(!pthread_create(&thread, NULL, exec_there, NULL), "thread");
     pthread_join(thread, NULL);
     return 1;

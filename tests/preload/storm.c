@@ -1,7 +1,9 @@
-/* Eight threads that make traced calls while timer signals fall on them every 50 microseconds, whose handlers make traced calls too
- * and are interrupted by others; threads fork meanwhile, and jump out of handlers. Prints what the trace must hold.
+/* Eight threads that make traced calls while timer signals fall on them, 50 microseconds after the last was handled, whose handlers make
+ * traced calls too and are interrupted by others; threads fork meanwhile, and jump out of handlers. Prints what the trace must hold.
  *
  *   storm DIRECTORY plain|jump|fork CALLS
+ *
+ * Each thread makes that many calls, and goes on until enough signals have met it, however fast the machine and coarse its timers are.
  *
  * Every pwrite has an offset of its own, so that each call can be looked for in the trace. A call counts as returned when the
  * statement behind it was reached; one that a jump left may be in the trace or not. */
@@ -23,8 +25,11 @@
 #include "raw.h"
 
 #define THREADS       8
-#define CALLS_MAX     100000u
-#define PERIOD_NS     50000
+#define CALLS_MAX     200000u
+#define DELAY_NS      50000
+#define SIGNALS_LEAST 200u
+#define JUMPS_LEAST   50u
+#define TIMERS        3
 #define CHILD_CALLS   3u
 #define HANDLER_CALLS 400000u
 
@@ -33,6 +38,7 @@ enum how { PLAIN, JUMP, FORK };
 struct worker {
     pthread_t thread;
     int number, fd, handler_fd;
+    timer_t timers[TIMERS];
     uint32_t started, opened;
     uint8_t returned[CALLS_MAX];
     _Atomic uint32_t handled;
@@ -66,6 +72,16 @@ static int open_file(const char *name, int number, int flags)
     return fd;
 }
 
+/* Once: the next comes when this one has been handled, so that a slow machine finds time for something else, too. */
+static void set_timer(int number)
+{
+    int which = number - SIGRTMIN;
+    struct itimerspec once = {.it_value = {0, DELAY_NS + 17000 * which}};
+
+    if (timer_settime(self->timers[which], 0, &once, NULL))
+        fail("timer");
+}
+
 /* Each level makes one call; the second interrupts the first. */
 static void on_timer(int number)
 {
@@ -73,31 +89,29 @@ static void on_timer(int number)
     uint32_t at = atomic_fetch_add(&self->handled, 1);
     char byte;
 
-    (void)number;
     if (pread(self->handler_fd, &byte, 1, at) < 0)
         fail("pread");
+    set_timer(number);
     errno = error;
 }
 
 static void on_jump(int number)
 {
-    (void)number;
+    set_timer(number);
     if (self->may_jump) {
         self->may_jump = 0;
         siglongjmp(self->out, 1);
     }
 }
 
-static timer_t start_timer(int number, long period_ns)
+static void start_timer(int number)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
-    struct itimerspec period = {{0, period_ns}, {0, period_ns}};
-    timer_t timer;
 
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &period, NULL))
+    if (timer_create(CLOCK_MONOTONIC, &event, &self->timers[number - SIGRTMIN]))
         fail("timer");
-    return timer;
+    set_timer(number);
 }
 
 /* In the child of a thread, while others hold whatever they held. */
@@ -137,42 +151,48 @@ static void one_call(void)
     self->returned[at] = 1;
 }
 
+static int is_over(void)
+{
+    return self->started == CALLS_MAX || (self->started >= calls && atomic_load(&self->handled) >= SIGNALS_LEAST &&
+                                          (how != JUMP || self->jumps >= JUMPS_LEAST));
+}
+
 static void run(void)
 {
-    while (self->started < calls) {
-        if (how == JUMP && sigsetjmp(self->out, 1))
+    while (!is_over()) {
+        if (how == JUMP && sigsetjmp(self->out, 1)) {
             self->jumps++;
+            for (int i = 0; i < TIMERS; i++) /* their handlers may have been left before they could do it */
+                set_timer(SIGRTMIN + i);
+        }
         self->may_jump = how == JUMP;
-        for (uint32_t i = 0; i < 50 && self->started < calls; i++)
+        for (uint32_t i = 0; i < 50 && self->started < CALLS_MAX; i++)
             one_call();
         self->may_jump = 0;
         if (how == PLAIN) {
             close(open_file("opened", self->number, O_RDWR | O_CREAT));
             self->opened++;
         }
-        if (how == FORK && self->started % 2500 < 50)
+        if (how == FORK && self->started % 2500 < 50 && self->started <= calls)
             make_child(self->started / 50);
     }
 }
 
 static void *work(void *argument)
 {
-    timer_t timers[3];
-    int count = how == JUMP ? 3 : 2;
+    int count = how == JUMP ? TIMERS : TIMERS - 1;
     sigset_t all;
 
     self = argument;
     self->fd = open_file("main", self->number, O_RDWR | O_CREAT);
     self->handler_fd = open_file("handler", self->number, O_RDWR | O_CREAT);
-    timers[0] = start_timer(SIGRTMIN, PERIOD_NS);
-    timers[1] = start_timer(SIGRTMIN + 1, PERIOD_NS + 20000);
-    if (count == 3)
-        timers[2] = start_timer(SIGRTMIN + 2, PERIOD_NS + 33000);
-    run();
     for (int i = 0; i < count; i++)
-        timer_delete(timers[i]);
+        start_timer(SIGRTMIN + i);
+    run();
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (int i = 0; i < count; i++)
+        timer_delete(self->timers[i]);
     return NULL;
 }
 

@@ -22,7 +22,7 @@ from test_pfw import sample
 from tooltest import DFTMERGE, ROOT, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
-SECONDS = 60
+SECONDS = 300
 COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--to", "perfetto", "-o", "EXPORT"),
             ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--to", "csv", "-o", "EXPORT"), ("export", "--to", "pfw", "-o", "EXPORT"),
             ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"))

@@ -68,7 +68,7 @@ def reads(traces, budget, *arguments):
     done = subprocess.run(["strace", "-f", "-c", "-e", "trace=pread64", str(DFTMERGE), "summary", *arguments,
                            "--threads", "1", str(traces)],
                           env={"DFTMERGE_GROUP_BYTES": budget, "PATH": "/usr/bin:/bin"}, capture_output=True,
-                          text=True, timeout=250, check=True)
+                          text=True, timeout=900, check=True)
     return int(re.search(r"(\d+)\s+pread64", done.stderr).group(1))
 
 

@@ -101,7 +101,7 @@ def two_at_once(directory):
         traces(where, 12)
         running = [subprocess.Popen([str(DFTMERGE), "summary", "--json", str(where)], stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE) for _ in range(6)]
-        outputs = {process.communicate(timeout=200) for process in running}
+        outputs = {process.communicate(timeout=900) for process in running}
         assert all(process.returncode == 0 for process in running) and len(outputs) == 1, outputs
         assert len(indexes(where)) == 12
 
@@ -119,7 +119,7 @@ def killed_half_way(directory):
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
         time.sleep(chance.random() * 0.03)
         running[0].kill()
-        outputs = [process.communicate(timeout=200) for process in running]
+        outputs = [process.communicate(timeout=900) for process in running]
         for process, (out, err) in list(zip(running, outputs))[1:]:
             assert process.returncode == 0 and out == right and err == b"", (turn, err)
     assert dftmerge("summary", "--json", "--by", "file", where).out == right

@@ -197,11 +197,9 @@ class Nobody:
         self.root = os.getuid() == 0
 
     def __call__(self, _, *arguments, env=None):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("DFTRACER_")}
-        environment.update(env or {})
         identity = dict(user=NOBODY, group=NOBODY, extra_groups=[]) if self.root else {}
         done = subprocess.run([str(self.program), *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=environment, timeout=250, check=False, **identity)
+                              stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, timeout=900, check=False, **identity)
         return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
 
@@ -307,7 +305,7 @@ def shrinking(where):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         first = process.stdout.read(1000)
         os.truncate(path, 4096 if turn % 2 else 0)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate(timeout=900)
         assert first and process.returncode in (0, 1), (process.returncode, err)
         if process.returncode:
             assert path.name in err.decode(), err

@@ -18,11 +18,18 @@ MAKE = BUILD / "bin" / "make_traces"
 Result = collections.namedtuple("Result", "code out err")
 
 
+INHERITED = ("HOME", "TMPDIR", "USER", "LOGNAME", "PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
+
+# Nothing from outside reaches the programs but who and where the user is.
+for name in set(os.environ).difference(INHERITED):
+    if not name.startswith("DFT_"):
+        del os.environ[name]
+os.environ.update(LC_ALL="C", TZ="UTC")
+
+
 def run(*command, cwd=None, env=None):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("DFTRACER_")}
-    environment.update(env or {})
-    done = subprocess.run([str(c) for c in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=250, check=False)
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900, check=False)
     return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
 

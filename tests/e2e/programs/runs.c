@@ -15,6 +15,7 @@
 
 #define THREADS 4
 #define BYTES   100000
+#define ENOUGH  20000 /* calls of each thread before the process ends */
 
 static struct {
     _Atomic long gets, puts;
@@ -114,7 +115,9 @@ static void threads(int how)
 
     for (long i = 0; i < THREADS; i++)
         pthread_create(&ids[i], NULL, forever, (void *)i);
-    usleep(100000);
+    for (int i = 0; i < THREADS; i++)
+        while (counts[i].puts < ENOUGH)
+            usleep(100);
     if (how == SIGKILL)
         kill(getpid(), how);
     exit(0);

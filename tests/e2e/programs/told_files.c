@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 void ranges(void)
@@ -105,9 +106,11 @@ static void nameless(int still)
 static void shared(void)
 {
     char name[64], path[80];
+    struct timespec now;
     int fd;
 
-    snprintf(name, sizeof name, "/dftrace-test-%d", (int)getpid());
+    clock_gettime(CLOCK_MONOTONIC, &now); /* a number of a process comes again, and others may have /dev/shm, too */
+    snprintf(name, sizeof name, "/dftrace-test-%d%ld%09ld", (int)getpid(), (long)now.tv_sec, now.tv_nsec);
     snprintf(path, sizeof path, "/dev/shm%s", name);
     fd = (int)DO(shm_open, (name, O_RDWR | O_CREAT | O_EXCL, 0600), .file = path, .flags = O_RDWR | O_CREAT | O_EXCL,
                  .mode = 0600);

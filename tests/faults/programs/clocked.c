@@ -1,5 +1,6 @@
 /* Looks at CLOCK_MONOTONIC around each of its calls, in two threads that move from processor to processor: clocked DIRECTORY CALLS NS.
- * Thread N reads DIRECTORY/fileN at offset I in its I-th call and leaves what it saw in DIRECTORY/timesN. */
+ * Thread N reads DIRECTORY/fileN at offset I in its I-th call and leaves what it saw in DIRECTORY/timesN: the clock, the processor's counter
+ * (0 where there is none), and the clock again before and after the call. Prints how many ns lie between two readings of the clock at least. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,6 +24,20 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static int64_t ticks(void)
+{
+#if defined(__x86_64__)
+    return (int64_t)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    int64_t count;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return 0;
+#endif
+}
+
 static void move_on(long i)
 {
     static cpu_set_t all;
@@ -42,7 +57,7 @@ static void move_on(long i)
 static void *run(void *argument)
 {
     long number = (long)argument;
-    int64_t *times = calloc((size_t)calls * 2, sizeof *times);
+    int64_t(*times)[4] = calloc((size_t)calls, sizeof *times);
     const struct timespec pause = {0, pause_ns};
     char path[4096], byte;
     FILE *file;
@@ -53,16 +68,18 @@ static void *run(void *argument)
     for (long i = 0; i < calls; i++) {
         if (i % 50 == 0)
             move_on(i / 50 + number);
-        times[2 * i] = now();
+        times[i][0] = now();
+        times[i][1] = ticks();
+        times[i][2] = now();
         if (pread(fd, &byte, 1, i) < 0)
             exit(1);
-        times[2 * i + 1] = now();
+        times[i][3] = now();
         if (pause_ns)
             nanosleep(&pause, NULL);
     }
     snprintf(path, sizeof path, "%s/times%ld", directory, number);
     file = fopen(path, "w");
-    if (!file || fwrite(times, sizeof *times * 2, (size_t)calls, file) != (size_t)calls || fclose(file))
+    if (!file || fwrite(times, sizeof *times, (size_t)calls, file) != (size_t)calls || fclose(file))
         exit(1);
     return NULL;
 }
@@ -70,18 +87,20 @@ static void *run(void *argument)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS];
-    struct timespec real;
-    int64_t before, after;
+    int64_t between = INT64_MAX;
 
     if (argc != 4)
         return 2;
     directory = argv[1];
     calls = atol(argv[2]);
     pause_ns = atol(argv[3]);
-    before = now();
-    clock_gettime(CLOCK_REALTIME, &real);
-    after = now();
-    printf("%lld\n", (long long)((int64_t)real.tv_sec * 1000000000 + real.tv_nsec - (before + after) / 2));
+    for (int i = 0; i < 1000; i++) {
+        int64_t before = now(), after = now();
+
+        if (after - before < between)
+            between = after - before;
+    }
+    printf("%lld\n", (long long)between);
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, run, (void *)i);
     for (int i = 0; i < THREADS; i++)
