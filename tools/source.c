@@ -91,6 +91,8 @@ static int read_all(struct dft_source *source, const char *jobs)
     if (!rc)
         rc = dft_source_cover(source);
     if (!rc)
+        rc = dft_source_note_copies(source);
+    if (!rc)
         dft_live_notes(source);
     if (!rc)
         dft_groups_notes(source);

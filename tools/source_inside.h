@@ -176,6 +176,10 @@ int dft_source_find_jobs(struct dft_source *source);
 int dft_source_name_jobs(struct dft_source *source, const uint32_t *job_of);
 int dft_source_choose_jobs(struct dft_source *source, const char *patterns);
 void dft_source_note_jobs(struct dft_source *source);
+/* source_copies.c: the same process out of another file? Says so where there are some; returns 0 or -ENOMEM. */
+int dft_source_is_copy(const struct dft_source *source, const struct dft_source_process *a,
+                       const struct dft_source_process *b);
+int dft_source_note_copies(struct dft_source *source);
 
 /* source_cover.c: sets state and use of all blocks. */
 int dft_source_cover(struct dft_source *source);

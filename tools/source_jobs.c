@@ -6,6 +6,7 @@
  * 1. Roots are the processes with a rank whose parent has none, or is not here. Roots with the same id, world size,
  *    host and parent are a party: one launcher on one host. In a party of several ranks a rank that comes again begins
  *    another party (a script that runs launch after launch); one rank alone may start program after program.
+ *    Copies of a file (source_copies.c) are no other ranks.
  * 2. Parties of the same id and world size without a common rank are one launch, unless there is no id and more than
  *    FAR_NS lie between them; the nearest in time, where there are several. Where it is not known who started a process
  *    a rank that is there already says nothing, if it is near in time: a worker may have it from its parent.
@@ -109,6 +110,7 @@ static int by_launcher(const void *left, const void *right)
     order = order ? order : compare_texts(a->host, b->host);
     order = order ? order : compare_numbers(a->ppid, b->ppid);
     order = order ? order : compare_numbers(x->start_ns, y->start_ns);
+    order = order ? order : compare_numbers((uint32_t)a->rank, (uint32_t)b->rank); /* copies side by side */
     return order ? order : compare_numbers(x->process->key, y->process->key);
 }
 
@@ -171,6 +173,8 @@ static int make_parties(struct finding_jobs *finding)
             several = has_several_ranks(finding, i);
         if (several)
             rc = rank_is_new(&seen, finding->nparties - (goes_on ? 1u : 0u), member->process->process.rank, &is_new);
+        if (goes_on && dft_source_is_copy(finding->source, member[-1].process, member->process))
+            is_new = 1;
         if (!goes_on || !is_new) {
             party = &finding->parties[finding->nparties++];
             *party = (struct party){i, 0, member->start_ns, member->end_ns};

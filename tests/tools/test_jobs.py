@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Several jobs in one directory: told apart, said, and one taken by --job, in every command."""
 
+import gzip
 import json
 import random
+import shutil
 
+from pfw_files import Writer
 from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
 
 
@@ -134,6 +137,32 @@ def the_order_of_files_does_not_matter(where):
         assert [(p["key"], p["job"]) for p in got["processes"]] == [(p["key"], p["job"]) for p in first["processes"]]
 
 
+def foreign_rank(path, rank, pid, start):
+    writer = Writer("1.0.8", pid=pid, rank=rank)
+    writer.call("dftracer", "start", start, 0, version=100008, ppid=400)
+    for i in range(20):
+        writer.call("POSIX", "read", start + 100 * (i + 1), 10, "/data/x", ret=1)
+    path.write_text(writer.text())
+
+
+def copies_are_no_other_job(where):
+    """DFTracer's files have no keys: a copy counts again. That is told, and nobody sees another job or other ranks in it."""
+    where = where / "t"
+    where.mkdir()
+    for rank in range(4):
+        foreign_rank(where / f"r{rank}.pfw", rank, 500 + rank, 1_700_000_000_000_000 + 1000 * (rank % 2))
+    assert not [n for n in summary(where)["notes"] if "stand" in n]
+    shutil.copy(where / "r2.pfw", where / "r2-copy.pfw")
+    (where / "r3.pfw.gz").write_bytes(gzip.compress((where / "r3.pfw").read_bytes()))
+    answer = summary(where)
+    note = [n for n in answer["notes"] if "stand" in n]
+    assert len(note) == 1 and note[0].startswith("2 processes stand in two files, as ") and "counted" in note[0], answer["notes"]
+    assert "r2-copy.pfw" in note[0] and "r2.pfw" in note[0], note
+    assert said(where) is None and answer["events"] == 6 * 21 and answer["ranks"] == 4
+    foreign_rank(where / "again.pfw", 2, 900, 1_700_000_002_000_000)  # that is another one
+    assert said(where) is not None and len([n for n in summary(where)["notes"] if "2 processes stand" in n]) == 1
+
+
 if __name__ == "__main__":
     main([one_job_is_none_to_tell_of, by_id, steps_of_one_id, without_id, every_command_takes_one, a_job_that_is_not_there,
-          the_order_of_files_does_not_matter])
+          the_order_of_files_does_not_matter, copies_are_no_other_job])
