@@ -29,6 +29,9 @@ void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compressi
 
 /* Forgets what it learnt from earlier blocks, so that the next one does not depend on them. */
 void dft_encoder_forget(struct dft_encoder *encoder);
+/* The same, and from now on no block is made twice to see which encoding of times is smaller: they are multiples of a
+ * microsecond or more, of which the one for numbers with random low bits would make nothing smaller. */
+void dft_encoder_coarse_times(struct dft_encoder *encoder);
 
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,
  * valid until the next call. Returns the number of bytes, or -EINVAL (more than DFT_BLOCK_EVENTS_MAX events or

@@ -56,6 +56,13 @@ void dft_encoder_forget(struct dft_encoder *encoder)
     encoder->gap_encoding = DFT_ENC_LEB128;
     encoder->duration_encoding = DFT_ENC_LEB128;
     encoder->until_trial = 0;
+    encoder->coarse_times = 0;
+}
+
+void dft_encoder_coarse_times(struct dft_encoder *encoder)
+{
+    dft_encoder_forget(encoder);
+    encoder->coarse_times = 1;
 }
 
 void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack)

@@ -119,7 +119,7 @@ int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint6
 
     if (!scratch)
         return -E2BIG;
-    if (count >= TRIAL_EVENTS && encoder->until_trial-- == 0) {
+    if (count >= TRIAL_EVENTS && !encoder->coarse_times && encoder->until_trial-- == 0) {
         encoder->until_trial = TRIAL_BLOCKS - 1;
         encoder->gap_encoding = try_both(encoder, gaps, count, scratch);
         encoder->duration_encoding = try_both(encoder, durations, count, scratch);

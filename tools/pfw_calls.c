@@ -185,14 +185,13 @@ static uint64_t word_of(struct dft_text text)
     return text.length < 8 ? word & ((UINT64_C(1) << 8 * text.length) - 1) : word;
 }
 
-struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, const struct dft_pfw_record *record)
+static struct dft_pfw_call *call_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
 {
     const struct dft_pfw_value *name = DFT_PFW_GET(record, NAME), *category = DFT_PFW_GET(record, CAT);
     struct dft_pfw_cached_call *cached;
     uint64_t head, tail;
 
-    if (dft_unlikely(!DFT_PFW_HAS(record, CAT) || category->kind != DFT_PFW_STRING || name->text.length > 16 ||
-                     category->text.length > 8 || !name->text.length))
+    if (dft_unlikely(name->text.length > 16 || category->text.length > 8 || !name->text.length))
         return find_call(pfw, record);
     head = word_of(name->text);
     tail = name->text.length > 8 ? word_of((struct dft_text){name->text.bytes + 8, name->text.length - 8}) : 0;
@@ -207,6 +206,19 @@ struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, const struct dft_pfw_reco
                                            .name_length = name->text.length,
                                            .call = find_call(pfw, record)};
     return cached->call;
+}
+
+struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, struct dft_pfw_record *record)
+{
+    const uint64_t members = DFT_PFW_BIT(NAME) | DFT_PFW_BIT(CAT);
+
+    if (dft_unlikely(!DFT_PFW_HAS(record, CAT) || DFT_PFW_GET(record, CAT)->kind != DFT_PFW_STRING))
+        return find_call(pfw, record);
+    if (record->changed & members || !pfw->last_call) {
+        pfw->last_call = call_of(pfw, record);
+        record->changed &= ~members;
+    }
+    return pfw->last_call;
 }
 
 uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op)

@@ -32,6 +32,7 @@ struct dft_pfw_worker *dft_pfw_worker_create(void)
     }
     worker->encoder = dft_encoder_init(worker->memory);
     dft_encoder_set(worker->encoder, DFT_DEFLATE, 0);
+    dft_pfw_record_init(&worker->record);
     return worker;
 }
 
@@ -345,7 +346,7 @@ static int read_once(struct dft_pfw_worker *worker, const struct dft_pfw_job *jo
     int rc = -ENOMEM;
 
     memset(counts, 0, sizeof *counts);
-    dft_encoder_forget(worker->encoder); /* the same file makes the same bytes, whatever was converted before */
+    dft_pfw_encoder_begin(&pfw);
     pfw.cache = calloc(DFT_PFW_CALL_CACHE, sizeof *pfw.cache);
     if (pfw.cache)
         rc = read_lines(&pfw);

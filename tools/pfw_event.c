@@ -46,93 +46,6 @@ static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *re
     return 0;
 }
 
-/* --- where it belongs --------------------------------------------------------------------------------------------- */
-
-static uint64_t number_of(const struct dft_pfw_record *record, enum dft_pfw_member member)
-{
-    const struct dft_pfw_value *value = &record->member[member];
-    uint64_t number;
-    int negative;
-
-    if (!(record->have >> member & 1))
-        return 0;
-    if (dft_likely(value->kind == DFT_PFW_INTEGER && !value->negative))
-        return value->number;
-    if (dft_pfw_unsigned(value, &number, &negative))
-        return 0;
-    return negative ? 0 - number : number;
-}
-
-static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
-{
-    const struct dft_pfw_value *value;
-    struct dft_text text;
-    uint64_t token;
-    char *room;
-
-    if (DFT_PFW_HAS(record, HHASH)) {
-        value = DFT_PFW_GET(record, HHASH);
-        token = dft_pfw_token(value);
-        if (dft_unlikely(!pfw->last_host || token != pfw->last_host_token)) {
-            pfw->last_host = dft_pfw_resolve(pfw, DFT_HASH_HOST, value);
-            pfw->last_host_token = token;
-        }
-        return pfw->last_host;
-    }
-    if (!DFT_PFW_HAS(record, HOSTNAME))
-        return 0;
-    value = DFT_PFW_GET(record, HOSTNAME);
-    room = dft_pfw_room(pfw, value->text.length);
-    if (!room)
-        return 0;
-    text = dft_pfw_unescape(value, room);
-    token = dft_name_id(text.bytes, text.length);
-    if (!dft_pfw_map_find(&pfw->short_texts, token))
-        dft_pfw_keep_short(pfw, token, text);
-    return token;
-}
-
-/* In the oldest traces all processes are number 0, and their threads tell them apart. */
-struct dft_pfw_stream *dft_pfw_stream_of_record(struct dft_pfw *pfw, uint32_t kind)
-{
-    const struct dft_pfw_record *record = pfw->record;
-    uint64_t pid = number_of(record, DFT_PFW_PID), tid = number_of(record, DFT_PFW_TID), host = host_of(pfw, record);
-    struct dft_pfw_stream *last = pfw->last_stream;
-    struct dft_pfw_process *process;
-
-    if (dft_likely(last && !kind && pid == pfw->last_pid && tid == pfw->last_tid &&
-                   (!host || host == last->process->host)))
-        return last;
-    process = dft_pfw_process(pfw, pid ? pid : tid, host);
-    if (!process)
-        return NULL;
-    last = dft_pfw_stream(pfw, process, tid, kind);
-    if (last && !kind) {
-        pfw->last_stream = last;
-        pfw->last_pid = pid;
-        pfw->last_tid = tid;
-    }
-    return last;
-}
-
-uint64_t dft_pfw_file_of(struct dft_pfw *pfw, const struct dft_pfw_record *record)
-{
-    const struct dft_pfw_value *value;
-    struct dft_text text;
-    char *room;
-
-    if (DFT_PFW_HAS(record, FHASH))
-        return dft_pfw_resolve(pfw, DFT_HASH_FILE, DFT_PFW_GET(record, FHASH));
-    if (!DFT_PFW_HAS(record, FNAME))
-        return 0;
-    value = DFT_PFW_GET(record, FNAME);
-    room = dft_pfw_room(pfw, value->text.length);
-    if (!room || !value->text.length)
-        return 0;
-    text = dft_pfw_unescape(value, room);
-    return dft_pfw_name(pfw, text.bytes, text.length);
-}
-
 /* --- repetitions -------------------------------------------------------------------------------------------------- */
 
 /* Nothing that can be a repetition goes by. */
@@ -165,7 +78,7 @@ void dft_pfw_see(struct dft_pfw *pfw, struct dft_text line)
 
 static void look_back(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64_t end_ns, struct dft_text line)
 {
-    uint64_t id = number_of(pfw->record, DFT_PFW_ID);
+    uint64_t id = dft_pfw_number(pfw->record, DFT_PFW_ID);
 
     if (pfw->second)
         return;
@@ -226,7 +139,7 @@ static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *p
 
     if (pfw->second || !known->parents.count || !DFT_PFW_HAS(pfw->record, ID))
         return;
-    id = dft_pfw_map_find(&known->parents, parent_key(process->pid, number_of(pfw->record, DFT_PFW_ID)));
+    id = dft_pfw_map_find(&known->parents, parent_key(process->pid, dft_pfw_number(pfw->record, DFT_PFW_ID)));
     if (!id || *id)
         return;
     *id = call->id;
@@ -329,7 +242,7 @@ static uint8_t marked_phase(const struct dft_pfw_record *record)
 
 int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
 {
-    const struct dft_pfw_record *record = pfw->record;
+    struct dft_pfw_record *record = pfw->record;
     struct dft_pfw_stream *stream;
     struct dft_pfw_call *call;
     uint64_t start_ns, duration_ns;
@@ -371,7 +284,7 @@ int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
     struct dft_pfw_stream *stream;
     struct dft_pfw_call *call;
     struct dft_event *event;
-    uint64_t start_ns, id = number_of(record, DFT_PFW_ID);
+    uint64_t start_ns, id = dft_pfw_number(record, DFT_PFW_ID);
 
     if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
         dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))

@@ -124,7 +124,11 @@ struct dft_pfw {
     struct dft_pfw_stream **streams;
     uint32_t nstreams, streams_capacity;
     struct dft_pfw_map stream_of; /* process, thread, kind -> number + 1 */
+    /* What the members of the last record came to: that holds for the next one where they have not changed. */
+    struct dft_pfw_call *last_call; /* NULL: to be looked for; and so on */
+    uint64_t last_file;
     struct dft_pfw_stream *last_stream;
+    uint64_t last_have; /* which members it was found by, and bit 0; 0: to be looked for */
     uint64_t last_pid, last_tid;
     uint64_t last_host_token, last_host;
     uint64_t buffered; /* events in all streams */
@@ -160,7 +164,8 @@ void dft_pfw_names_taken(struct dft_pfw *pfw);
 void dft_pfw_names_flush(struct dft_pfw *pfw);
 
 /* pfw_calls.c */
-struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, const struct dft_pfw_record *record);
+/* Of a record that has a name. */
+struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, struct dft_pfw_record *record);
 /* The position of a call with this op among pfw->calls. */
 uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op);
 void dft_pfw_calls_bound(struct dft_pfw *pfw);
@@ -195,8 +200,11 @@ int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase);
 /* A line without id or time: has it been there before? */
 void dft_pfw_see(struct dft_pfw *pfw, struct dft_text line);
 int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns);
+/* pfw_place.c */
 struct dft_pfw_stream *dft_pfw_stream_of_record(struct dft_pfw *pfw, uint32_t kind);
-uint64_t dft_pfw_file_of(struct dft_pfw *pfw, const struct dft_pfw_record *record);
+uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record);
+/* A member as a number; 0 where there is none. */
+uint64_t dft_pfw_number(const struct dft_pfw_record *record, enum dft_pfw_member member);
 /* pfw_fields.c: the fields of a call from its arguments. */
 void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call,
                     struct dft_event *event);
@@ -207,6 +215,8 @@ int dft_pfw_aggregated(struct dft_pfw *pfw);
 /* pfw_metadata.c */
 int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line);
 void dft_pfw_metadata_waiting(struct dft_pfw *pfw);
+/* At the beginning, and when the unit of time becomes known. */
+void dft_pfw_encoder_begin(struct dft_pfw *pfw);
 /* "NS", "US", "MS", "SEC". */
 void dft_pfw_unit(struct dft_pfw *pfw, const struct dft_pfw_value *value);
 void dft_pfw_end_of_process(struct dft_pfw *pfw, struct dft_pfw_process *process, uint64_t ns);

@@ -213,7 +213,6 @@ static int grow(struct dft_lines_inside *in)
 
     if (!bigger)
         return -ENOMEM;
-    memset(bigger + in->capacity, 0, in->capacity + DFT_PFW_PADDING);
     in->text = bigger;
     in->capacity *= 2;
     return 0;
@@ -242,6 +241,7 @@ const char *dft_lines_fill(struct dft_lines *lines, int *error)
         lines->at = in->text;
         lines->end = in->text + kept + got;
         if (!got) {
+            in->text[kept] = '\n'; /* so that what stands behind the last line is the same as behind others */
             lines->torn |= kept > 0;
             lines->too_long += (uint64_t)passing;
             return kept && !passing ? lines->end : NULL;
@@ -280,7 +280,7 @@ int dft_lines_open(struct dft_lines *lines, const char *path)
     }
     in->capacity = TEXT_BYTES;
     in->input = malloc(INPUT_BYTES);
-    in->text = calloc(1, TEXT_BYTES + DFT_PFW_PADDING);
+    in->text = malloc(TEXT_BYTES + DFT_PFW_PADDING);
     rc = in->input && in->text ? need_input(lines, 4) : -ENOMEM;
     if (rc) {
         dft_lines_close(lines);

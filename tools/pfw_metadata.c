@@ -30,6 +30,15 @@ static uint64_t unit_of(struct dft_text text)
     return 0;
 }
 
+/* The same file makes the same bytes, whatever was converted before. */
+void dft_pfw_encoder_begin(struct dft_pfw *pfw)
+{
+    if (pfw->known->unit_ns >= 1000)
+        dft_encoder_coarse_times(pfw->encoder);
+    else
+        dft_encoder_forget(pfw->encoder);
+}
+
 /* A unit that becomes known only behind events takes a second reading. */
 static void set_unit(struct dft_pfw *pfw, uint64_t ns)
 {
@@ -38,6 +47,8 @@ static void set_unit(struct dft_pfw *pfw, uint64_t ns)
     pfw->known->unit_ns = ns;
     if (pfw->timed)
         pfw->surveys = 1;
+    else
+        dft_pfw_encoder_begin(pfw);
 }
 
 static const struct dft_pfw_value *member(const struct dft_pfw_record *record, const char *key)
@@ -149,9 +160,12 @@ static void as_event(struct dft_pfw *pfw, uint8_t op)
     if (DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE) && DFT_PFW_GET(record, ARG_NAME)->text.length &&
         (is(whole.text, "CM") || is(whole.text, "PR"))) {
         *DFT_PFW_GET(record, NAME) = *DFT_PFW_GET(record, ARG_NAME);
+        record->changed |= DFT_PFW_BIT(NAME);
         record->have &= ~DFT_PFW_BIT(ARG_NAME);
     }
     call = stream ? dft_pfw_call(pfw, record) : NULL;
+    *DFT_PFW_GET(record, NAME) = whole; /* the scanner goes by it */
+    record->changed |= DFT_PFW_BIT(NAME);
     if (!call || pfw->surveys || pfw->error)
         return;
     dft_pfw_calls_bound(pfw);
@@ -205,8 +219,10 @@ int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line)
     kind = dictionary(name);
     if (kind && DFT_PFW_HAS(record, ARG_NAME) && DFT_PFW_HAS(record, ARG_VALUE)) {
         dft_pfw_define(pfw, kind, DFT_PFW_GET(record, ARG_VALUE), DFT_PFW_GET(record, ARG_NAME));
-        if (kind == DFT_HASH_HOST)
+        if (kind == DFT_HASH_HOST) {
             pfw->last_host = 0;
+            pfw->last_have = 0;
+        }
         return 0;
     }
     if (is(name, "time_metric")) {

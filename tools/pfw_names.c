@@ -169,6 +169,7 @@ static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)
         return;
     }
     *value = id;
+    pfw->last_file = 0;
     if (pfw->second || !dft_pfw_map_find(&pfw->unresolved, key))
         return;
     other = dft_pfw_map_put(&pfw->known->definitions, key);

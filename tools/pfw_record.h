@@ -80,14 +80,17 @@ struct dft_pfw_other {
 };
 
 /* What stood behind a member in the last record where it was another: the next one probably has the same there. Up to six
- * letters, the quote and the colon. */
+ * letters, the quote and the colon, at the top of a word. Arguments have guesses of their own for each of some sets of
+ * names, since writers that order keys by a hash order them by what else there is. */
 struct dft_pfw_guess {
     uint64_t word;
-    uint8_t shift; /* what brings them to the top of a word */
-    uint8_t length;
+    uint64_t bit;   /* 1 << member */
+    uint8_t shift;  /* what brings them there */
+    uint8_t length; /* of quote and colon too */
     uint8_t member;
 };
 #define DFT_PFW_GUESS_LETTERS 6u
+#define DFT_PFW_GUESS_SETS    8u
 /* Behind the brace of the record, behind that of its arguments, behind unknown members of both. */
 enum {
     DFT_PFW_GUESS_TOP = DFT_PFW_MEMBERS,
@@ -97,14 +100,32 @@ enum {
     DFT_PFW_GUESSES
 };
 
+/* A member's last value as it stood there, with the byte behind it: where the next record has the same bytes, the value is
+ * the same too, and is not read again. */
+struct dft_pfw_memo {
+    uint64_t word; /* the first eight bytes at most, at the top of a word */
+    uint64_t more[2], mask[2];
+    uint8_t shift;
+    uint8_t length; /* of the value, quotes included */
+    uint8_t quote;  /* it has them */
+    uint8_t is_long;
+};
+#define DFT_PFW_MEMO_BYTES 24u
+
 struct dft_pfw_record {
-    uint64_t have; /* 1 << enum dft_pfw_member */
-    struct dft_pfw_value member[DFT_PFW_MEMBERS];
+    uint64_t have;    /* 1 << enum dft_pfw_member */
+    uint64_t changed; /* the same: members that were read anew, since whoever cares has cleared their bits */
+    struct dft_pfw_value member[DFT_PFW_MEMBERS]; /* kept from one record to the next: goes with `memo` */
     struct dft_pfw_other other[DFT_PFW_OTHERS];
     uint32_t nothers;
-    uint32_t left_out;                           /* arguments for which there was no room */
-    struct dft_pfw_guess guess[DFT_PFW_GUESSES]; /* all zero before the first record, kept from one to the next */
+    uint32_t left_out;                /* arguments for which there was no room */
+    struct dft_pfw_guess *guess_args; /* the set for the arguments of the record at hand */
+    struct dft_pfw_guess guess[1 + DFT_PFW_GUESS_SETS][DFT_PFW_GUESSES]; /* the first set: keys of the record itself */
+    struct dft_pfw_memo memo[DFT_PFW_MEMBERS];
 };
+
+/* Before the first record. */
+void dft_pfw_record_init(struct dft_pfw_record *record);
 
 #define DFT_PFW_BIT(name)         (UINT64_C(1) << DFT_PFW_##name)
 #define DFT_PFW_HAS(record, name) (((record)->have >> DFT_PFW_##name) & 1)
