@@ -54,6 +54,7 @@ enum dft_by {
 struct dft_query {
     uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
     unsigned nby;
+    uint64_t ops;      /* only calls of these operations (1 << enum dft_op); 0: of all */
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */

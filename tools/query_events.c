@@ -19,8 +19,10 @@ int dft_event_counts(const struct dft_event *event, uint8_t op)
     return event->phase == DFT_PHASE_COMPLETE;
 }
 
-int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call)
+int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call, uint8_t op)
 {
+    if (asking->query.ops && !(asking->query.ops >> (op < DFT_OP_COUNT ? op : DFT_OP_OTHER) & 1))
+        return 0;
     if (!dft_filter_has_calls(asking->filter))
         return 1;
     if (!dft_names_text(asking->names, call).bytes)
@@ -295,7 +297,7 @@ int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, c
     if (rc)
         return rc;
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        call_passes[i] = (uint8_t)dft_call_passes(asking, counting, batch->calls[i].id);
+        call_passes[i] = (uint8_t)dft_call_passes(asking, counting, batch->calls[i].id, batch->calls[i].op);
     counting->met.batches = 1;
     dft_placing_begin(placing);
     for (uint32_t i = 0; i < batch->count; i++) {

@@ -151,7 +151,7 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
 /* Is the event one of those that count? (aggregate.h) */
 int dft_event_counts(const struct dft_event *event, uint8_t op);
 /* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
-int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call);
+int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call, uint8_t op);
 int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint32_t who, uint32_t tid, uint64_t region,
                   uint64_t dur_ns);
 /* The counted key of the group that a parent (who, tid, region) belongs to. */

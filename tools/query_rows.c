@@ -61,7 +61,7 @@ static int kind_for(const struct dft_asking *asking)
 {
     const struct dft_filter *filter = asking->filter;
     int calls = DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME) || DFT_HAS(asking, DFT_BY_OP) ||
-                filter->ncats || filter->nnames;
+                asking->query.ops || filter->ncats || filter->nnames;
 
     if (DFT_HAS_STACKS(asking))
         return -1;
@@ -133,7 +133,7 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
         if (rc)
             return rc;
     }
-    if (row->kind != DFT_ROW_FILE && !dft_call_passes(asking, counting, row->subject))
+    if (row->kind != DFT_ROW_FILE && !dft_call_passes(asking, counting, row->subject, row->op))
         return 0;
     if (is_call && !asking->filter->nfiles) {
         counting->met.events += row->metrics.count;

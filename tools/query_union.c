@@ -112,7 +112,7 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
     int rc = reserve(keeper, batch->count);
 
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        passes[i] = (uint8_t)dft_call_passes(unions->asking, keeper->counting, batch->calls[i].id);
+        passes[i] = (uint8_t)dft_call_passes(unions->asking, keeper->counting, batch->calls[i].id, batch->calls[i].op);
     keeper->batch++;
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];

@@ -9,8 +9,10 @@
 #include "summary.h"
 #include "write_text.h"
 
-#define TOP_CALLS 20
-#define TOP_FILES 10
+#define TOP_CALLS   20
+#define TOP_FILES   10
+#define TOP_REGIONS 10
+#define TOP_OTHERS  5
 
 /* --- what was lost --------------------------------------------------------------------------------------------------
  * */
@@ -70,26 +72,38 @@ void dft_summary_last_line(const struct dft_summary *summary, const struct dft_a
 /* --- the head -------------------------------------------------------------------------------------------------------
  * */
 
-/* Sums over all groups of an answer by class. */
+/* Sums over all calls by class, and which operations there are. */
 struct classes {
-    uint64_t time_ns[8], bytes[8], count[8];
+    uint64_t time_ns[8], bytes[8];
+    uint64_t ops;
 };
 
 static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
 {
-    struct dft_query query = {.by = {DFT_BY_CLASS}, .nby = 1};
+    struct dft_query query = {.by = {DFT_BY_OP}, .nby = 1};
     int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 
     memset(classes, 0, sizeof *classes);
     for (uint32_t i = 0; !rc && i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
-        unsigned class = (group->key.class - 1u) % 8;
+        enum dft_class class = dft_op_class(group->key.op);
 
         classes->time_ns[class] += group->metrics.dur_sum;
         classes->bytes[class] += group->metrics.bytes;
-        classes->count[class] += group->metrics.count;
+        classes->ops |= UINT64_C(1) << (group->key.op < DFT_OP_COUNT ? group->key.op : DFT_OP_OTHER);
     }
+    dft_comm_broadcast(&classes->ops, sizeof classes->ops);
     return rc;
+}
+
+/* Which operations are file I/O. */
+static uint64_t io_ops(void)
+{
+    uint64_t ops = 0;
+
+    for (unsigned op = 0; op < DFT_OP_COUNT; op++)
+        ops |= (uint64_t)(dft_op_class((uint8_t)op) < DFT_CLASS_NONE) << op;
+    return ops;
 }
 
 static void print_command(struct dft_text command)
@@ -208,6 +222,16 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
     return rc;
 }
 
+/* Of calls of these operations, if there are any. */
+static int table_of(struct dft_summary *summary, const struct dft_query *query, uint64_t ops, const char *title,
+                    uint64_t top)
+{
+    struct dft_query those = *query;
+
+    those.ops = ops;
+    return ops ? table(summary, &those, title, top, 0) : 0;
+}
+
 int dft_summary_text(struct dft_summary *summary)
 {
     struct dft_query files = {.by = {DFT_BY_FILE}, .nby = 1};
@@ -234,10 +258,15 @@ int dft_summary_text(struct dft_summary *summary)
         query.percentiles &= query.by[i] != DFT_BY_TIME;
     if (summary->by)
         return table(summary, &query, "Groups by time", TOP_CALLS, 1);
-    rc = table(summary, &query, "Calls by time", TOP_CALLS, 1);
+    rc = table_of(summary, &query, classes.ops & io_ops(), "Calls by time", TOP_CALLS);
     if (!rc)
         rc = table(summary, &files, "Files by time", TOP_FILES, 0);
+    if (!rc)
+        rc = table_of(summary, &query, classes.ops & UINT64_C(1) << DFT_OP_REGION, "Regions by time", TOP_REGIONS);
     if (!rc && summary->job.ranks > 1)
         rc = dft_summary_ranks(summary);
+    if (!rc) /* mostly waiting: for children, for requests */
+        rc = table_of(summary, &query, classes.ops & ~(io_ops() | UINT64_C(1) << DFT_OP_REGION),
+                      "Processes and requests by time", TOP_OTHERS);
     return rc;
 }

@@ -192,15 +192,41 @@ def text_fits_and_ends_with_its_source(where):
     for width in (80, 100, 160):
         text = dftmerge(where, env={"COLUMNS": str(width)}).out.decode()
         assert "\x1b" not in text and "\xff" not in text
-        assert text.count("answered from buckets; nothing lost") == 2  # calls, ranks
+        assert text.count("answered from buckets; nothing lost") == 4  # calls, regions, ranks, processes
         assert text.count("answered from events; nothing lost") == 1   # files
         assert max(len(line) for line in text.splitlines()) <= width, (width, text)
     make(where / "lossy", lossy=1)
     assert "lost: 6 events (" in dftmerge(where / "lossy").out.decode()
 
 
+def tables_of(text):
+    """Title of each table -> the (cat, name) of its lines."""
+    tables, title = {}, None
+    for line in text.splitlines():
+        if line.endswith(" by time") or " by time (" in line:
+            title = line.split(" by time")[0]
+            tables[title] = set()
+        elif not line or line.startswith("answered"):
+            title = None
+        elif title and title != "Files":
+            tables[title].add(tuple(line.split()[:2]))
+    return {title: lines - {("cat", "name")} for title, lines in tables.items()}
+
+
+def each_call_is_in_one_table(where):
+    """I/O comes first; what waits for children, and regions around calls, would push it down."""
+    make(where)
+    tables = tables_of(dftmerge(where, "--top", "1000", env={"COLUMNS": "300"}).out.decode())
+    rows = json.loads(dftmerge(where, "--json", "--by", "call,class,op").out)["groups"]
+    for row in rows:
+        title = {"none": "Regions" if row["op"] == "REGION" else "Processes and requests"}.get(row["class"], "Calls")
+        assert (row["cat"], row["name"]) in tables[title], (row, tables)
+    assert sum(map(len, tables.values())) == len(rows), tables
+    assert list(tables)[0] == "Calls"
+
+
 if __name__ == "__main__":
-    main([all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
+    main([each_call_is_in_one_table, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
           the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
           mixed_aggregates_and_events,
           csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])
