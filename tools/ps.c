@@ -266,12 +266,12 @@ static int run(int argc, char **argv)
     code = DFT_EXIT_BAD;
     if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 &&
         dft_ps_flights_fetch(&ps.flights, ps.source) == 0) {
+        if (!ps.tree.shown)
+            dft_command_nothing(&options, ps.source);
         if (options.json)
             print_json(&ps);
         else
             print_text(&ps);
-        if (!ps.tree.shown)
-            dft_command_nothing(&options, ps.source);
         code = DFT_EXIT_OK;
     }
     dft_ps_tree_free(&ps.tree);

@@ -39,7 +39,7 @@ static int parse_keys(struct dft_summary *summary)
     if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
         fprintf(stderr,
                 "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
-                "host, tid, process, program, time, op, class, pattern\n",
+                "host, tid, process, program, time, op, class, pattern, stack, line\n",
                 *wrong ? wrong : "(empty)");
         return -EINVAL;
     }
@@ -111,7 +111,8 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class, pattern. Times are sums over calls; self is without what is directly inside a region. Percentiles\n"
+        "op, class, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is without "
+        "what is directly inside a region. Percentiles\n"
         "are of durations, within 1.6 %. Grouping by file, dir or pattern leaves out what has no file. In\n"
         "patterns " DFT_PATTERN_RULE ".\n"
         "By time a call counts where it starts; busy is what of all calls lies in the interval, and in flight how "
