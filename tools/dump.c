@@ -1,11 +1,12 @@
 /* dftmerge dump: events one by one, as text or as one JSON object a line. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 #include "dump.h"
+#include "event_text.h"
 
 static int unsorted;
 
@@ -20,7 +21,7 @@ static int give_json(void *context, const struct dft_event_at *at)
 
     dft_dump_json(dump, at);
     dump->events++;
-    return ferror(stdout) ? -EIO : 0;
+    return ferror(dump->out) ? -EIO : 0;
 }
 
 static int give_text(void *context, const struct dft_event_at *at)
@@ -29,7 +30,7 @@ static int give_text(void *context, const struct dft_event_at *at)
 
     dft_dump_text(dump, at);
     dump->events++;
-    return ferror(stdout) ? -EIO : 0;
+    return ferror(dump->out) ? -EIO : 0;
 }
 
 /* Standard error tells what the answer rests on: standard output is for the events. */
@@ -49,8 +50,8 @@ static int run(int argc, char **argv)
 {
     struct dft_options options;
     struct dft_source *source;
-    struct dft_dump dump = {.out = stdout};
-    static char buffer[1 << 16];
+    struct dft_dump dump = {0};
+    struct dft_event_text text = {.filter = &options.filter, .out = &dump.out, .context = &dump};
     uint64_t end;
     int code, rc;
 
@@ -58,21 +59,19 @@ static int run(int argc, char **argv)
         return code;
     if (dft_command_begin(&options, &source, &code))
         return code;
-    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     dump.names = dft_source_names_table(source);
     dft_source_span(source, &dump.origin_ns, &end);
-    rc = dft_source_names_locate(source);
-    if (!rc)
-        rc = (unsorted ? dft_source_unordered : dft_source_ordered)(source, &options.filter,
-                                                                    options.json ? give_json : give_text, &dump);
+    text.source = source;
+    text.unsorted = unsorted;
+    text.event = options.json ? give_json : give_text;
+    rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
     note_aggregates(source);
+    dft_comm_sum(&dump.events, 1);
     if (!rc && !dump.events)
         dft_command_nothing(&options, source);
-    fflush(stdout); /* before the buffer goes */
-    code = dft_command_end(&options, source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
-    return code;
+    return dft_command_end(&options, source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
 }
 
 const struct dft_command dft_command_dump = {
@@ -82,6 +81,6 @@ const struct dft_command dft_command_dump = {
     .details = "Text: seconds since the first event, duration, rank or -, pid/tid, call, arguments, result.\n"
                "JSON: one object a line, times in ns since the Unix epoch.",
     .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
     .run = run,
 };

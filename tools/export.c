@@ -1,9 +1,11 @@
 /* `dftmerge export`: the command and the list of formats; each has a file of its own. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "comm.h"
 #include "command.h"
 #include "export.h"
 #include "ops.h"
@@ -90,20 +92,28 @@ static const struct dft_exporter *find(const char *name)
     return NULL;
 }
 
-static int write_out(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
+/* Of many ranks the first has the file, and the others nowhere to write. */
+static int write_whole(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
 {
     struct dft_outfile out;
-    int error = dft_outfile_open(&out, path);
+    int error = dft_comm_agree(dft_outfile_open(&out, dft_comm_rank() ? "-" : path));
 
     if (!error) {
         export->out = out.stream;
         error = dft_source_names_locate(export->source);
-        if (!error)
-            error = exporter->write(export);
-        if (!error)
-            error = dft_outfile_commit(&out, 0);
     }
+    if (!error)
+        error = dft_comm_agree(exporter->write(export));
+    if (!error)
+        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_commit(&out, 0));
     dft_outfile_abort(&out);
+    return error;
+}
+
+static int write_out(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
+{
+    int error = exporter->write_text ? exporter->write_text(export, path) : write_whole(export, exporter, path);
+
     if (error)
         fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
     return error;
@@ -115,7 +125,7 @@ static int write_files(struct dft_export *export, const struct dft_exporter *exp
 
     if (!error)
         error = exporter->write_files(export, directory);
-    if (error)
+    if (error && (exporter != &dft_export_pfw || error == -ENOMEM)) /* the rest it has said */
         fprintf(stderr, "dftmerge: %s: %s\n", directory, strerror(-error));
     return error;
 }
@@ -125,6 +135,21 @@ static int is_directory(const char *path)
     struct stat st;
 
     return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Formats that only one rank can write; the others get 0. */
+static int takes_part(const struct dft_exporter *exporter, const char *path, int quiet)
+{
+    char *what;
+    int takes;
+
+    if (exporter->write_files && is_directory(path) ? exporter->ranks_files : exporter->ranks || exporter->write_text)
+        return 1;
+    if (asprintf(&what, "export --to %s", exporter->name) < 0)
+        return dft_comm_alone("export", quiet);
+    takes = dft_comm_alone(what, quiet);
+    free(what);
+    return takes;
 }
 
 static int run(int argc, char **argv)
@@ -163,6 +188,10 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
+    if (!takes_part(exporter, path, options.source.quiet)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_OK;
+    }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
     export.filter = &options.filter;
@@ -171,6 +200,7 @@ static int run(int argc, char **argv)
                                                         : write_out(&export, exporter, path))
                ? DFT_EXIT_BAD
                : DFT_EXIT_OK;
+    dft_comm_sum(&export.left_out, 1);
     if (export.left_out)
         dft_source_note(export.source, 0,
                         exporter == &dft_export_folded || exporter == &dft_export_folded_bytes
@@ -186,7 +216,9 @@ const struct dft_command dft_command_export = {
     .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
-        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds\n"
+        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; with a directory "
+        "for\n"
+        "          OUT a .pfw.gz a process, which they read in parallel\n"
         "perfflow  what PerfFlowAspect would have written of the functions that it has woven; with a\n"
         "          directory for OUT a file a process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds\n"
@@ -194,6 +226,6 @@ const struct dft_command dft_command_export = {
         "          folded-bytes: with the bytes moved\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
-    .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN,
+    .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
     .run = run,
 };

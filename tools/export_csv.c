@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "event_text.h"
 #include "export.h"
 #include "ops.h"
 #include "write_json.h"
@@ -86,15 +87,29 @@ static int put_event(void *context, const struct dft_event_at *at)
     if (put_arguments(export, at))
         return -ENOMEM;
     putc('\n', out);
-    return 0;
+    return ferror(out) ? -EIO : 0;
 }
 
-static int write_csv(struct dft_export *export)
+static int put_head(void *context)
 {
+    struct dft_export *export = context;
+
     fputs("ts,dur,pid,tid,rank,seq,cat,name,phase,region,file,file2,fd,ret,errno,size,bytes,calls,offset,flags,mode,"
           "open,args\n",
           export->out);
-    return dft_source_ordered(export->source, export->filter, put_event, export);
+    return 0;
 }
 
-const struct dft_exporter dft_export_csv = {"csv", "one line for every event", write_csv};
+static int write_csv(struct dft_export *export, const char *path)
+{
+    struct dft_event_text text = {.source = export->source,
+                                  .filter = export->filter,
+                                  .out = &export->out,
+                                  .context = export,
+                                  .head = put_head,
+                                  .event = put_event};
+
+    return dft_event_text_write(&text, path);
+}
+
+const struct dft_exporter dft_export_csv = {"csv", "one line for every event", .write_text = write_csv};

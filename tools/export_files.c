@@ -5,12 +5,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "comm.h"
+#include "pack.h"
 #include "pfw_map.h"
 
 #define GIVEN 1u /* the value of an id whose text was given */
 
-struct files {
+struct dft_files {
+    struct dft_source *source;
     const struct dft_filter *filter;
     pthread_mutex_t lock;
     struct dft_pfw_map ids;
@@ -20,7 +24,7 @@ struct files {
 
 static int select_block(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    const struct files *files = context;
+    const struct dft_files *files = context;
 
     return block->type == DFT_BLOCK_EVENTS && (block->state == DFT_BLOCK_USED || block->state == DFT_BLOCK_OVERLAPS) &&
            dft_filter_block(files->filter, process, block);
@@ -29,7 +33,7 @@ static int select_block(void *context, const struct dft_source_process *process,
 static int collect(void *context, unsigned worker, const struct dft_source_process *process,
                    const struct dft_block *block, struct dft_batch *batch)
 {
-    struct files *files = context;
+    struct dft_files *files = context;
     uint64_t before = 0;
     int error = 0;
 
@@ -50,7 +54,7 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
     return error;
 }
 
-static void give_names(struct files *files, const struct dft_name *names, uint32_t count)
+static void give_names(struct dft_files *files, const struct dft_name *names, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t *given = names[i].text.bytes ? dft_pfw_map_find(&files->ids, names[i].id) : NULL;
@@ -62,7 +66,7 @@ static void give_names(struct files *files, const struct dft_name *names, uint32
     }
 }
 
-static int give_known(struct files *files, struct dft_source *source)
+static int give_known(struct dft_files *files, struct dft_source *source)
 {
     struct dft_reader *reader = dft_reader_create(source);
     int error = reader ? 0 : -ENOMEM;
@@ -95,7 +99,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int give_unknown(struct files *files, const struct dft_names *names)
+static int give_unknown(struct dft_files *files, const struct dft_names *names)
 {
     uint64_t *ids;
     size_t n = 0;
@@ -119,18 +123,74 @@ static int give_unknown(struct files *files, const struct dft_names *names)
     return 0;
 }
 
-int dft_files_visit(struct dft_source *source, const struct dft_filter *filter,
-                    void (*give)(void *context, uint64_t id, struct dft_text text), void *context)
-{
-    struct files files = {.filter = filter, .lock = PTHREAD_MUTEX_INITIALIZER, .give = give, .context = context};
-    int error = dft_source_visit(
-        source,
-        &(struct dft_visit){.context = &files, .select = select_block, .events = collect, .progress = "files listed"});
+/* --- ids of all ranks ------------------------------------------------------------------------------------------------ */
 
+static int take_ids(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_files *files = context;
+
+    (void)rank;
+    for (size_t i = 0; i < length / sizeof(uint64_t); i++) {
+        uint64_t id;
+
+        memcpy(&id, (const char *)bytes + i * sizeof id, sizeof id);
+        if (!dft_pfw_map_put(&files->ids, id))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int gather(struct dft_files *files, uint64_t *count)
+{
+    struct dft_pack pack = {0};
+    int error;
+
+    if (dft_comm_size() == 1) {
+        *count = files->ids.count;
+        return 0;
+    }
+    for (size_t i = 0; i < files->ids.room; i++)
+        if (files->ids.slots[i].key)
+            dft_pack_put(&pack, &files->ids.slots[i].key, sizeof(uint64_t));
+    error = dft_comm_agree(pack.rc);
     if (!error)
-        error = give_known(&files, source);
+        error = dft_comm_gather(pack.bytes, pack.length, take_ids, files);
+    free(pack.bytes);
+    *count = files->ids.count;
     if (!error)
-        error = give_unknown(&files, dft_source_names_table(source));
-    dft_pfw_map_fini(&files.ids);
+        dft_comm_broadcast(count, sizeof *count);
     return error;
+}
+
+int dft_files_collect(struct dft_files **result, struct dft_source *source, const struct dft_filter *filter,
+                      uint64_t *count)
+{
+    struct dft_files *files = *result = calloc(1, sizeof *files);
+    int error = dft_comm_agree(files ? 0 : -ENOMEM);
+
+    if (error)
+        return error;
+    *files = (struct dft_files){.source = source, .filter = filter, .lock = PTHREAD_MUTEX_INITIALIZER};
+    error = dft_source_visit(
+        source,
+        &(struct dft_visit){.context = files, .select = select_block, .events = collect, .progress = "files listed"});
+    return error ? error : gather(files, count);
+}
+
+int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t id, struct dft_text text),
+                   void *context)
+{
+    int error;
+
+    files->give = give;
+    files->context = context;
+    error = give_known(files, files->source);
+    return error ? error : give_unknown(files, dft_source_names_table(files->source));
+}
+
+void dft_files_destroy(struct dft_files *files)
+{
+    if (files)
+        dft_pfw_map_fini(&files->ids);
+    free(files);
 }

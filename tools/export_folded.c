@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "comm.h"
 #include "export.h"
 #include "ops.h"
 #include "query.h"
@@ -49,7 +50,7 @@ static int write_folded(struct dft_export *export, int bytes)
             put_group(export, &answer, &answer.groups[i],
                       bytes ? answer.groups[i].metrics.bytes : answer.groups[i].metrics.dur_sum);
     while ((rc = dft_answer_next(&answer)) > 0);
-    export->left_out += answer.unsplit;
+    export->left_out += dft_comm_rank() ? 0 : answer.unsplit; /* all ranks know the sum */
     dft_answer_fini(&answer);
     return rc;
 }
@@ -64,5 +65,6 @@ static int write_bytes(struct dft_export *export)
     return write_folded(export, 1);
 }
 
-const struct dft_exporter dft_export_folded = {"folded", "call stacks by time", write_time};
-const struct dft_exporter dft_export_folded_bytes = {"folded-bytes", "call stacks by bytes", write_bytes};
+const struct dft_exporter dft_export_folded = {"folded", "call stacks by time", .write = write_time, .ranks = 1};
+const struct dft_exporter dft_export_folded_bytes = {"folded-bytes", "call stacks by bytes", .write = write_bytes,
+                                                     .ranks = 1};

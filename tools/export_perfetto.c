@@ -1,12 +1,15 @@
 /* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
- * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an origin, so that nanoseconds
- * survive readers that go through doubles; the origin is a string in otherData for the same reason. */
+ * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an
+ * origin, so that nanoseconds survive readers that go through doubles; the origin is a string in otherData for the same
+ * reason. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
+#include "event_text.h"
 #include "export.h"
 #include "export_held.h"
 #include "export_pids.h"
@@ -202,8 +205,8 @@ static void put_event(void *context, const struct dft_event_at *at)
     int span = overlaps && at->op == DFT_OP_REGION; /* its begin is an event of its own */
 
     dft_names_call(p->export->names, at->call, &category, &name, room);
-    fputs(",\n", json->out);
-    dft_json_init(json, json->out, 0);
+    fputs(",\n", p->export->out);
+    dft_json_init(json, p->export->out, 0);
     if (phase == 'M' && put_thread_name(p, at, category, name))
         return;
     if (phase == 'M')
@@ -266,6 +269,7 @@ static void put_head(struct perfetto *p)
     struct dft_json *json = &p->json;
     char origin[24];
 
+    dft_json_init(json, p->export->out, 0);
     snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
     fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", json->out);
     dft_json_object(json, NULL);
@@ -276,30 +280,54 @@ static void put_head(struct perfetto *p)
     fputs(",\n\"traceEvents\": [\n", json->out);
 }
 
-static int write_perfetto(struct dft_export *export)
+static int put_begin(void *context)
 {
-    struct perfetto p = {.export = export};
-    uint64_t end_ns;
-    int error = dft_pids_make(&p.pids, export->source, export->filter);
+    struct perfetto *p = context;
 
-    if (error)
-        goto out;
-    dft_json_init(&p.json, export->out, 0);
-    dft_source_span(export->source, &p.origin_ns, &end_ns);
-    p.held = (struct dft_held){.give = put_event, .context = &p};
-    dft_source_names_on_return(export->source, dft_held_flush, &p.held);
-    put_head(&p);
-    error = dft_pids_visit(&p.pids, put_metadata, &p);
-    if (!error)
-        error = dft_source_ordered(export->source, export->filter, hold, &p);
-    if (!error)
-        dft_held_flush(&p.held);
-    dft_source_names_on_return(export->source, NULL, NULL);
-    fputs("\n]}\n", export->out);
-out:
+    put_head(p);
+    return dft_pids_visit(&p->pids, put_metadata, p);
+}
+
+static int put_held(void *context)
+{
+    struct perfetto *p = context;
+
+    dft_held_flush(&p->held);
+    return 0;
+}
+
+static int put_end(void *context)
+{
+    struct perfetto *p = context;
+
+    fputs("\n]}\n", p->export->out);
+    return 0;
+}
+
+static int write_perfetto(struct dft_export *export, const char *path)
+{
+    struct perfetto p = {.export = export, .held = {.give = put_event, .context = &p}};
+    struct dft_event_text text = {.source = export->source,
+                                  .filter = export->filter,
+                                  .out = &export->out,
+                                  .context = &p,
+                                  .head = put_begin,
+                                  .event = hold,
+                                  .pause = put_held,
+                                  .tail = put_end};
+    uint64_t end_ns;
+    int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
+
+    if (!error) {
+        dft_source_span(export->source, &p.origin_ns, &end_ns);
+        dft_source_names_on_return(export->source, dft_held_flush, &p.held);
+        error = dft_event_text_write(&text, path);
+        dft_source_names_on_return(export->source, NULL, NULL);
+    }
     dft_pids_free(&p.pids);
     dft_held_fini(&p.held);
     return error;
 }
 
-const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object", write_perfetto};
+const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object",
+                                                 .write_text = write_perfetto};

@@ -223,7 +223,7 @@ static int make_sinks(struct dft_perfflow *p)
     p->sinks = calloc(p->nsinks + 1u, sizeof *p->sinks);
     if (!p->sinks)
         return -ENOMEM;
-    error = dft_source_unordered(p->export->source, NULL, learn, p);
+    error = dft_source_unordered(p->export->source, NULL, 0, SIZE_MAX, learn, p);
     for (uint32_t i = 0; p->directory && !error && i < count; i++) {
         p->sinks[i].path = dft_perfflow_name(p, &p->sinks[i], &processes[i].process);
         if (!p->sinks[i].path)
@@ -259,5 +259,5 @@ static int write_one(struct dft_export *export)
     return write_perfflow(export, NULL);
 }
 
-const struct dft_exporter dft_export_perfflow = {"perfflow", "as PerfFlowAspect writes them", write_one,
-                                                 write_perfflow};
+const struct dft_exporter dft_export_perfflow = {"perfflow", "as PerfFlowAspect writes them", .write = write_one,
+                                                 .write_files = write_perfflow};

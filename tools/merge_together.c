@@ -5,7 +5,6 @@
  * hole: all is written once more without it. The file gets its length before the others open it: a network file system
  * may otherwise take what lies between two pieces of one rank for zeros, and write them over another rank's. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,20 +95,11 @@ static int measure(struct together *together)
 
 static int flush(struct together *together)
 {
-    size_t done = 0;
+    int rc = dft_outfile_put(together->fd, together->buffer, together->used, together->at);
 
-    while (done < together->used) {
-        ssize_t n = pwrite(together->fd, together->buffer + done, together->used - done, (off_t)(together->at + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        done += (size_t)n;
-    }
-    together->at += done;
+    together->at += together->used;
     together->used = 0;
-    return 0;
+    return rc;
 }
 
 static int put(struct together *together, uint64_t to, const void *bytes, size_t length)
@@ -199,38 +189,10 @@ static int resize(struct together *together, const char *path)
 /* The file that rank 0 has made, for the others. */
 static int open_temporary(struct together *together)
 {
-    const char *temporary = together->archive->out.temporary;
-    size_t length = dft_comm_rank() ? 0 : strlen(temporary) + 1;
-    char *path;
-    int rc;
+    int rc = dft_outfile_join(&together->archive->out, &together->fd);
 
-    dft_comm_broadcast(&length, sizeof length);
-    path = malloc(length);
-    rc = dft_comm_agree(path ? 0 : -ENOMEM);
-    if (!rc) {
-        if (!dft_comm_rank())
-            memcpy(path, temporary, length);
-        dft_comm_broadcast(path, length);
-        if (dft_comm_rank())
-            together->fd = open(path, O_WRONLY | O_CLOEXEC);
-        rc = dft_comm_agree(together->fd < 0 ? -errno : 0);
-        if (rc)
-            fprintf(stderr, "dftmerge: %s: not every rank can open it: it must be where all ranks see it\n", path);
-    }
-    free(path);
-    return rc;
-}
-
-/* What a rank wrote must be where the others see it before the file gets its name. */
-static int close_file(struct together *together, int rc)
-{
-    if (!dft_comm_rank() || together->fd < 0)
-        return rc;
-    if (!rc && fsync(together->fd) < 0 && errno != EINVAL)
-        rc = -errno;
-    if (close(together->fd) < 0 && !rc)
-        rc = -errno;
-    together->fd = -1;
+    if (rc)
+        fputs("dftmerge: not every rank can open what is to become OUT: it must be where all ranks see it\n", stderr);
     return rc;
 }
 
@@ -248,7 +210,7 @@ static int write_all(struct together *together, const char *path)
         if (!rc)
             rc = dft_comm_agree(write_mine(together));
     } while (rc > 0);
-    rc = dft_comm_agree(close_file(together, rc));
+    rc = dft_comm_agree(dft_outfile_leave(&together->fd, rc, 1)); /* all must be there before it gets its name */
     if (!rc && !dft_comm_rank() && fseeko(together->archive->out.stream, (off_t)together->bytes, SEEK_SET) < 0)
         rc = -errno;
     return rc;

@@ -3,21 +3,37 @@
 #ifndef DFT_OUTFILE_H
 #define DFT_OUTFILE_H
 
+#include <stdint.h>
 #include <stdio.h>
+
+struct dft_gzip;
 
 struct dft_outfile {
     FILE *stream; /* where to write; buffered, errors stay with it until commit */
     char *path;   /* NULL: standard output */
     char *temporary;
-    void *gzip;
+    struct dft_gzip *gzip;
+    FILE *below; /* gzip: where the compressed bytes go */
+    int error;   /* gzip: the first one; 0: none */
 };
 
-/* Opens for `path`; "-" is standard output, a path that ends in .gz gives gzip. The temporary name does not end as the
+/* Opens for `path`, in *file, which is not to be moved then; "-" is standard output, a path that ends in .gz gives gzip. The temporary name does not end as the
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
 
 /* Would `path` become a plain file under a temporary name, whose bytes may be written in any order? */
 int dft_outfile_is_plain(const char *path);
+
+/* The stream for bytes as they stand in the file, for who makes members himself and leaves `stream` alone. */
+FILE *dft_outfile_below(const struct dft_outfile *file);
+
+/* The temporary file of rank 0 (`file` on the others is not looked at), for bytes in any order: *fd. Collective: returns
+ * an agreed 0, or -errno: not every rank can open it. What the others have open is closed by dft_outfile_leave, which gives
+ * back `rc` or what else went wrong; sync: after the bytes are on the disk. */
+int dft_outfile_join(const struct dft_outfile *file, int *fd);
+int dft_outfile_leave(int *fd, int rc, int sync);
+/* Puts bytes where they belong. Returns 0 or -errno. */
+int dft_outfile_put(int fd, const void *bytes, size_t length, uint64_t at);
 
 /* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the
  * first error since it was opened, and then nothing is left. */

@@ -273,9 +273,28 @@ struct dft_sweep {
 /* The filter is that of blocks alone. Returns 0, -ENOMEM, or what a callback returned. */
 int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep);
 
-/* The same in file order, in one thread, at once: for --unsorted. */
-int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
+/* Events in order, of any stretch of time [from, to], by one rank of dftmerge-mpi or many, each by itself: all names have been
+ * located, and every rank can read every block (dft_event_text). each_process: of one process at a time, else `process` is
+ * not looked at. *timeline is to be destroyed, whatever is returned: 0, -ENOMEM, or what give returned. */
+struct dft_timeline;
+int dft_timeline_create(struct dft_timeline **timeline, struct dft_source *source, const struct dft_filter *filter,
+                        int each_process);
+int dft_timeline_give(struct dft_timeline *timeline, uint32_t process, uint64_t from, uint64_t to,
+                      int (*give)(void *context, const struct dft_event_at *at), void *context);
+void dft_timeline_destroy(struct dft_timeline *timeline);
+
+/* The same in file order, of the blocks numbered from `from` to before `to`, in one thread, at once: for --unsorted. */
+int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter, size_t from, size_t to,
                          int (*give)(void *context, const struct dft_event_at *at), void *context);
+
+/* May a block hold events that pass, and answers for them? */
+int dft_source_wants(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block);
+
+/* Where stretches of time begin that hold about as many events each, as far as headers tell; the first begins with the
+ * first event, and without events there is none. For who numbers blocks instead of times: by_block. The same on all ranks,
+ * however many they are. *starts is from malloc. Returns 0 or -ENOMEM. */
+int dft_source_stretches(const struct dft_source *source, const struct dft_filter *filter, int by_block,
+                         uint64_t **starts, size_t *count);
 
 /* --- names ----------------------------------------------------------------------------------------------------------
  * */

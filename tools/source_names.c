@@ -19,6 +19,7 @@ struct fetching {
     size_t count;
     int rows_only;      /* no EVENTS blocks */
     int locate;         /* beyond the room for texts: only where they stand */
+    int alone;          /* by this rank, from whatever blocks they are in */
     uint64_t bytes_max; /* of the texts in `into`: -E2BIG beyond. 0: any number */
     _Atomic size_t missing;
 };
@@ -48,7 +49,7 @@ static int locate(struct dft_source *source, uint64_t id, const struct dft_block
 /* Texts of calls and regions (they have a NUL) are few, and asked for at any time: always kept. */
 static int is_kept(const struct fetching *fetching, const struct dft_text *text)
 {
-    return !fetching->locate || dft_names_bytes(fetching->into) < DFT_NAMES_KEPT ||
+    return !fetching->locate || dft_names_bytes(fetching->into) < DFT_NAMES_KEPT / dft_comm_size() ||
            memchr(text->bytes, 0, text->length);
 }
 
@@ -150,7 +151,7 @@ static int fetch(struct fetching *fetching)
         if (dft_block_has_names(&source->blocks[i]) &&
             !(fetching->rows_only && source->blocks[i].type == DFT_BLOCK_EVENTS))
             list[n++] = &source->blocks[i];
-    n = dft_share_blocks(source, list, n);
+    n = fetching->alone ? n : dft_share_blocks(source, list, n);
     rc = dft_read_blocks(source, list, n, 0, known ? NULL : "blocks searched for names", fetch_block, fetching);
     free(list);
     return rc;
@@ -167,18 +168,15 @@ static int fetch_shared(struct fetching *fetching)
 /* --- names that are wanted -------------------------------------------------------------------------------------------
  */
 
-static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_t count)
+/* Of these the ones whose texts are not known, ascending, each once. */
+static int list_wanted(struct fetching *fetching, const uint64_t *wanted, size_t count)
 {
     const struct dft_source *source = fetching->source;
     size_t all = 0;
-    int rc = 0;
 
     fetching->wanted = malloc((count + 1) * sizeof *fetching->wanted);
-    rc = dft_comm_agree(fetching->wanted ? 0 : -ENOMEM);
-    if (rc) {
-        free(fetching->wanted);
-        return rc;
-    }
+    if (!fetching->wanted)
+        return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         if (wanted[i] && !dft_names_text(source->names, wanted[i]).bytes &&
             !dft_names_text(fetching->into, wanted[i]).bytes)
@@ -187,7 +185,15 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     for (size_t i = 0; i < all; i++)
         if (!i || fetching->wanted[i] != fetching->wanted[i - 1])
             fetching->wanted[fetching->count++] = fetching->wanted[i];
-    rc = dft_share_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
+    return 0;
+}
+
+static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_t count)
+{
+    int rc = dft_comm_agree(list_wanted(fetching, wanted, count));
+
+    if (!rc)
+        rc = dft_share_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
     atomic_store(&fetching->missing, fetching->count);
     if (!rc && fetching->count)
         rc = fetch_shared(fetching);
@@ -231,9 +237,12 @@ int dft_source_names_locate(struct dft_source *source)
 
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))
         return 0;
-    if (dft_comm_size() > 1) /* where a name stands is of no use to a rank that does not read that block */
+    rc = dft_share_common(source);
+    if (!rc) /* where a name stands is of no use to who cannot read that block */
         return dft_source_names(source, NULL, 0);
-    rc = fetch(&fetching);
+    rc = rc < 0 ? rc : dft_comm_agree(fetch(&fetching));
+    if (!rc)
+        rc = dft_share_located(source);
     if (!rc)
         atomic_store(source->located.count ? &source->all_located : &source->all_names, 1);
     return rc;
@@ -242,9 +251,13 @@ int dft_source_names_locate(struct dft_source *source)
 int dft_source_names_lend(struct dft_source *source, const uint64_t *wanted, size_t count, int anyway)
 {
     struct dft_names *texts = dft_names_create();
-    struct fetching fetching = {.source = source, .into = texts, .bytes_max = anyway ? 0 : DFT_NAMES_LENT};
-    int rc = texts ? fetch_wanted(&fetching, wanted, count) : -ENOMEM;
+    struct fetching fetching = {.source = source, .into = texts, .bytes_max = anyway ? 0 : DFT_NAMES_LENT, .alone = 1};
+    int rc = texts ? list_wanted(&fetching, wanted, count) : -ENOMEM;
 
+    atomic_store(&fetching.missing, fetching.count);
+    if (!rc && fetching.count)
+        rc = fetch(&fetching);
+    free(fetching.wanted);
     if (rc)
         dft_names_destroy(texts);
     else

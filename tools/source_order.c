@@ -14,9 +14,12 @@
 #include "source_share.h"
 #include "source_window.h"
 
-struct ordering {
+struct dft_timeline {
     struct dft_window window;
-    const struct dft_block **all; /* by start */
+    int by_process;
+    const struct dft_block **all; /* by start; or by process, then start */
+    size_t nall;
+    const struct dft_block **some; /* of the stretch, by start */
     size_t count;
 };
 
@@ -38,6 +41,14 @@ static int by_start(const void *left, const void *right)
     return 0;
 }
 
+static int by_process(const void *left, const void *right)
+{
+    const struct dft_block *a = *(const struct dft_block *const *)left, *b = *(const struct dft_block *const *)right;
+
+    ORDER(a->process, b->process);
+    return by_start(left, right);
+}
+
 static int by_stream(const void *left, const void *right)
 {
     const struct dft_block *a = *(const struct dft_block *const *)left, *b = *(const struct dft_block *const *)right;
@@ -56,14 +67,14 @@ static uint64_t end_of(const struct dft_block *block)
     return block->end > block->start ? block->end : block->start;
 }
 
-/* How many events the window should hold, if those of each block are spread evenly. */
-static double estimate(const struct dft_window *window, uint64_t to)
+/* How many events [from, to] should hold, if those of each block are spread evenly. */
+static double estimate(const struct dft_block *const *blocks, size_t count, uint64_t from, uint64_t to)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < window->count; i++) {
-        const struct dft_block *block = window->blocks[i];
-        uint64_t low = block->start > window->from ? block->start : window->from;
+    for (size_t i = 0; i < count; i++) {
+        const struct dft_block *block = blocks[i];
+        uint64_t low = block->start > from ? block->start : from;
         uint64_t high = end_of(block) < to ? end_of(block) : to;
 
         if (low <= high)
@@ -73,31 +84,32 @@ static double estimate(const struct dft_window *window, uint64_t to)
 }
 
 /* Blocks that are not over before the window and begin in it; *next: the first of all that was not a candidate yet. */
-static void fill_window(struct ordering *ordering, size_t *next)
+static void fill_window(struct dft_timeline *timeline, size_t *next)
 {
-    struct dft_window *window = &ordering->window;
+    struct dft_window *window = &timeline->window;
     size_t n = 0;
 
     for (size_t i = 0; i < window->count; i++)
         if (end_of(window->blocks[i]) >= window->from)
             window->blocks[n++] = window->blocks[i];
-    for (; *next < ordering->count && ordering->all[*next]->start <= window->to; ++*next)
-        window->blocks[n++] = ordering->all[*next];
+    for (; *next < timeline->count && timeline->some[*next]->start <= window->to; ++*next)
+        window->blocks[n++] = timeline->some[*next];
     window->count = n;
     qsort(window->blocks, n, sizeof *window->blocks, by_stream);
 }
 
 /* Decodes [from, to], with `to` made smaller until it fits. */
-static int decode_window(struct ordering *ordering, size_t *next)
+static int decode_window(struct dft_timeline *timeline, size_t *next)
 {
-    struct dft_window *window = &ordering->window;
+    struct dft_window *window = &timeline->window;
 
     for (;;) {
         uint64_t width = window->to - window->from;
         int rc;
 
-        fill_window(ordering, next);
-        while (width && estimate(window, window->from + width) > (double)window->most)
+        fill_window(timeline, next);
+        while (width &&
+               estimate(window->blocks, window->count, window->from, window->from + width) > (double)window->most)
             width /= 2;
         window->to = window->from + width;
         window->single = width == 0;
@@ -111,21 +123,24 @@ static int decode_window(struct ordering *ordering, size_t *next)
     }
 }
 
-static int order_windows(struct ordering *ordering, int (*give)(void *, const struct dft_event_at *), void *context)
+/* The stretch from window->from to `until`. */
+static int give_windows(struct dft_timeline *timeline, uint64_t until, int (*give)(void *, const struct dft_event_at *),
+                        void *context)
 {
-    struct dft_window *window = &ordering->window;
+    struct dft_window *window = &timeline->window;
     uint64_t last = 0, width;
     size_t next = 0;
-    double events = 0;
+    double events;
     int rc = 0;
 
-    for (size_t i = 0; i < ordering->count; i++) {
-        events += ordering->all[i]->count;
-        last = end_of(ordering->all[i]) > last ? end_of(ordering->all[i]) : last;
+    for (size_t i = 0; i < timeline->count; i++) {
+        last = end_of(timeline->some[i]) > last ? end_of(timeline->some[i]) : last;
     }
-    if (!ordering->count)
+    if (!timeline->count)
         return 0;
-    window->from = ordering->all[0]->start;
+    window->from = timeline->some[0]->start > window->from ? timeline->some[0]->start : window->from;
+    last = last < until ? last : until;
+    events = estimate(timeline->some, timeline->count, window->from, last);
     width = events <= (double)window->most
                 ? last - window->from
                 : (uint64_t)((double)(last - window->from) * ((double)(window->most - window->most / 4) / events));
@@ -133,7 +148,7 @@ static int order_windows(struct ordering *ordering, int (*give)(void *, const st
         size_t kept;
 
         window->to = last - window->from < width ? last : window->from + width;
-        rc = decode_window(ordering, &next);
+        rc = decode_window(timeline, &next);
         kept = atomic_load(&window->kept);
         if (!rc)
             rc = window->sweep ? window->sweep->window(window->sweep->context) : dft_window_give(window, give, context);
@@ -141,7 +156,7 @@ static int order_windows(struct ordering *ordering, int (*give)(void *, const st
         width = window->to - window->from + 1;
         if (kept < window->most / 4)
             width = width > UINT64_MAX / 4 ? UINT64_MAX : 2 * width;
-        dft_source_progress(window->source, "blocks read in order", next, ordering->count + 1);
+        dft_source_progress(window->source, "blocks read in order", next, timeline->count + 1);
         if (window->to == UINT64_MAX)
             break;
         window->from = window->to + 1;
@@ -150,7 +165,9 @@ static int order_windows(struct ordering *ordering, int (*give)(void *, const st
     return rc;
 }
 
-static int is_wanted(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block)
+/* --- stretches ------------------------------------------------------------------------------------------------------ */
+
+int dft_source_wants(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block)
 {
     return block->type == DFT_BLOCK_EVENTS && (block->use & DFT_IN_EVENTS) && block->count &&
            (!filter || dft_filter_block(filter, &source->processes[block->process], block));
@@ -165,14 +182,83 @@ static size_t window_events(size_t most)
     return events ? events : most;
 }
 
+int dft_timeline_create(struct dft_timeline **result, struct dft_source *source, const struct dft_filter *filter,
+                        int each_process)
+{
+    struct dft_timeline *timeline = calloc(1, sizeof *timeline);
+    size_t room = source->nblocks + 1;
+
+    *result = timeline;
+    if (!timeline)
+        return -ENOMEM;
+    timeline->window.source = source;
+    timeline->window.filter = filter;
+    timeline->window.most = window_events(DFT_WINDOW_EVENTS);
+    timeline->by_process = each_process;
+    timeline->all = malloc(room * sizeof(const struct dft_block *));
+    timeline->some = malloc(room * sizeof(const struct dft_block *));
+    timeline->window.blocks = malloc(room * sizeof(const struct dft_block *));
+    timeline->window.slices = calloc(room, sizeof *timeline->window.slices);
+    if (!timeline->all || !timeline->some || !timeline->window.blocks || !timeline->window.slices)
+        return -ENOMEM;
+    for (size_t i = 0; i < source->nblocks; i++)
+        if (dft_source_wants(source, filter, &source->blocks[i]))
+            timeline->all[timeline->nall++] = &source->blocks[i];
+    qsort(timeline->all, timeline->nall, sizeof *timeline->all, each_process ? by_process : by_start);
+    return 0;
+}
+
+void dft_timeline_destroy(struct dft_timeline *timeline)
+{
+    if (!timeline)
+        return;
+    free(timeline->all);
+    free(timeline->some);
+    free(timeline->window.blocks);
+    free(timeline->window.slices);
+    free(timeline);
+}
+
+/* Where the blocks of a process begin among all. */
+static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
+{
+    size_t low = 0, high = timeline->by_process ? timeline->nall : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (timeline->all[middle]->process < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int dft_timeline_give(struct dft_timeline *timeline, uint32_t process, uint64_t from, uint64_t to,
+                      int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    int rc;
+
+    timeline->count = timeline->window.count = 0;
+    timeline->window.from = from;
+    for (size_t i = first_of(timeline, process); i < timeline->nall; i++) {
+        const struct dft_block *block = timeline->all[i];
+
+        if (block->start > to || (timeline->by_process && block->process != process))
+            break;
+        if (end_of(block) >= from)
+            timeline->some[timeline->count++] = block;
+    }
+    rc = give_windows(timeline, to, give, context);
+    dft_window_clear(&timeline->window);
+    return rc;
+}
+
 static int go_through(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep,
                       int (*give)(void *context, const struct dft_event_at *at), void *context)
 {
-    struct ordering ordering = {.window = {.source = source,
-                                           .filter = filter,
-                                           .sweep = sweep,
-                                           .most = window_events(sweep ? sweep->most : DFT_WINDOW_EVENTS)}};
-    struct dft_window *window = &ordering.window;
+    struct dft_timeline *timeline;
     int rc = filter && dft_filter_has_calls(filter) ? dft_source_names_locate(source) : 0;
 
     if (rc)
@@ -181,22 +267,14 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
         rc = dft_comm_agree(rc);
         return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
     }
-    rc = -ENOMEM;
-    ordering.all = malloc((source->nblocks + 1) * sizeof *ordering.all);
-    window->blocks = malloc((source->nblocks + 1) * sizeof *window->blocks);
-    window->slices = calloc(source->nblocks + 1, sizeof *window->slices);
-    if (!ordering.all || !window->blocks || !window->slices)
-        goto out;
-    for (size_t i = 0; i < source->nblocks; i++)
-        if (is_wanted(source, filter, &source->blocks[i]))
-            ordering.all[ordering.count++] = &source->blocks[i];
-    qsort(ordering.all, ordering.count, sizeof *ordering.all, by_start);
-    rc = order_windows(&ordering, give, context);
-    dft_window_clear(window);
-out:
-    free(ordering.all);
-    free(window->blocks);
-    free(window->slices);
+    rc = dft_timeline_create(&timeline, source, filter, 0);
+    if (!rc && sweep) {
+        timeline->window.sweep = sweep;
+        timeline->window.most = window_events(sweep->most);
+    }
+    if (!rc)
+        rc = dft_timeline_give(timeline, 0, 0, UINT64_MAX, give, context);
+    dft_timeline_destroy(timeline);
     dft_share_served(source);
     rc = dft_comm_agree(rc);
     return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
@@ -211,71 +289,4 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep)
 {
     return go_through(source, filter, sweep, NULL, NULL);
-}
-
-struct batch_at {
-    const struct dft_source *source;
-    const struct dft_filter *filter;
-    const struct dft_block *block;
-    const struct dft_batch *batch;
-};
-
-/* The first argument of an event, or of the next that has any. */
-static uint32_t args_of(const struct dft_batch *batch, size_t event)
-{
-    uint32_t low = 0, high = batch->nargs;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (batch->args[middle].event < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int event_at(const void *from, size_t i, struct dft_event_at *at)
-{
-    const struct batch_at *here = from;
-    const struct dft_batch *batch = here->batch;
-    const struct dft_event *event = &batch->events[i];
-    uint32_t arg = args_of(batch, i);
-
-    *at = (struct dft_event_at){.event = event,
-                                .process = &here->source->processes[here->block->process],
-                                .call = batch->calls[event->call].id,
-                                .op = batch->calls[event->call].op,
-                                .tid = here->block->tid,
-                                .stream = here->block->stream,
-                                .sequence = batch->first > batch->last ? 0 : dft_batch_number(batch, (uint32_t)i),
-                                .args = batch->args + arg,
-                                .nargs = args_of(batch, i + 1) - arg};
-    return !here->filter || dft_filter_event(here->filter, event, at->call);
-}
-
-int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
-                         int (*give)(void *context, const struct dft_event_at *at), void *context)
-{
-    struct dft_reader *reader = dft_reader_create(source);
-    int rc = reader ? 0 : -ENOMEM;
-
-    if (!rc && filter && dft_filter_has_calls(filter))
-        rc = dft_source_names_locate(source);
-    for (size_t i = 0; !rc && i < source->nblocks; i++) {
-        const struct dft_block *block = &source->blocks[i];
-        struct dft_batch batch;
-
-        if (!is_wanted(source, filter, block))
-            continue;
-        rc = dft_reader_events(reader, block, &batch);
-        if (!rc)
-            rc = dft_source_give(source, batch.count, event_at, &(struct batch_at){source, filter, block, &batch}, give,
-                                 context);
-        else if (rc != -ENOMEM)
-            rc = 0;
-    }
-    dft_reader_destroy(reader);
-    return rc;
 }

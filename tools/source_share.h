@@ -27,6 +27,11 @@ size_t dft_share_blocks(const struct dft_source *source, const struct dft_block 
  * some rank knew, which all have then); and what each found of them (NULL: everything). */
 int dft_share_wanted(struct dft_source *source, struct dft_names *into, uint64_t **wanted, size_t *count);
 int dft_share_names(struct dft_source *source, struct dft_names *into, const uint64_t *wanted, size_t count);
+/* Blocks that only one rank can read are given to all, if that is not too much. Returns 1: every rank can read every block;
+ * 0: it is too much; or -ENOMEM. */
+int dft_share_common(struct dft_source *source);
+/* What each rank has found out about where names stand, and the texts that it kept, to all. */
+int dft_share_located(struct dft_source *source);
 /* While rank 0 reads blocks in order, the others give it those that only they can read. Rank 0 gets 1 at once, the others
  * 0 when it has called dft_share_served; or all get 0, and *rc is not. */
 int dft_share_serve(struct dft_source *source, int *rc);

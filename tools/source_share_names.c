@@ -116,3 +116,44 @@ int dft_share_wanted(struct dft_source *source, struct dft_names *into, uint64_t
             ids.list[(*count)++] = ids.list[i];
     return rc;
 }
+
+/* --- where names stand ----------------------------------------------------------------------------------------------- */
+
+static int take_located(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_source *source = context;
+    struct dft_unpack unpack = {bytes, (const char *)bytes + length};
+
+    while (rank != dft_comm_rank() && unpack.at < unpack.end) {
+        uint64_t pair[2], *place;
+
+        dft_unpack_get(&unpack, pair, sizeof pair);
+        place = dft_pfw_map_put(&source->located, pair[0]);
+        if (!place)
+            return -ENOMEM;
+        if (!*place || pair[1] < *place)
+            *place = pair[1];
+    }
+    return 0;
+}
+
+int dft_share_located(struct dft_source *source)
+{
+    struct dft_pack pack = {0};
+    int rc = dft_share_names(source, source->names, NULL, 0);
+
+    if (rc || dft_comm_size() == 1)
+        return rc;
+    for (size_t i = 0; i < source->located.room; i++) {
+        const struct dft_pfw_slot *slot = &source->located.slots[i];
+        uint64_t pair[2] = {slot->key, slot->value};
+
+        if (slot->key)
+            dft_pack_put(&pack, pair, sizeof pair);
+    }
+    rc = dft_comm_agree(pack.rc);
+    if (!rc)
+        rc = dft_comm_exchange(pack.bytes, pack.length, take_located, source);
+    free(pack.bytes);
+    return rc;
+}

@@ -1,5 +1,7 @@
 """dftmerge-mpi: the same bytes as from dftmerge, however many ranks there are; no rank waits for one that failed."""
 
+import gzip
+import json
 import os
 import shutil
 import sys
@@ -42,6 +44,7 @@ def same(ranks, *arguments, env=None):
 
 def job(directory):
     """Traces of many kinds: live files, copies, two of a kind in one file, rows alone, a damaged one, DFTracer's."""
+    directory.mkdir(exist_ok=True)
     make(directory / "a", processes=4, threads=2, events=200, ranks=1, hosts=2, live=1)
     make(directory / "b", processes=2, events=150, seed=7, keep=0)
     make(directory / "c", processes=3, events=150, seed=8, lossy=1, rows=0)
@@ -85,24 +88,42 @@ def passes(directory):
 
 def one_rank_alone(directory):
     traces = make(directory / "t", processes=2, events=50)
-    got = parallel(2, "dump", "--json", traces)
-    assert (got.code, got.out) == (0, run(DFTMERGE, "dump", "--json", traces).out)
-    assert got.err == ["dftmerge-mpi: dump is not done in parallel: one rank does it"], got.err
+    got = parallel(2, "dump", "--json", "--align", "clocks", traces)
+    wanted = run(DFTMERGE, "dump", "--json", "--align", "clocks", traces)
+    assert (got.code, got.out) == (0, wanted.out), got
+    assert got.err[0] == "dftmerge-mpi: what --align asks for is not done in parallel: one rank does it", got.err
+
+
+SHORT = {"DFTMERGE_STRETCH_EVENTS": "300"}  # so that a few thousand events are many stretches
+TIGHT = {**SHORT, "DFTMERGE_RELAY_BYTES": "3000"}  # and nobody can be far ahead of the others
+
+
+def texts(directory):
+    """Events as text on standard output: every rank makes stretches of it, rank 0 writes."""
+    traces = job(directory)
+    same(5, "dump", "--json", "--no-index", traces, env=TIGHT)
+    same(2, "dump", "--no-index", "--name", "read,pread", "--file", "*a*", traces, env=SHORT)
+    same(3, "dump", "--json", "--unsorted", "--rank", "0-3", traces, env=SHORT)
+    same(1, "export", "--to", "csv", "-o", "-", "--from", "0.001", traces, env=SHORT)
 
 
 def merged(directory, ranks, *arguments, env=None):
+    return written_alike(directory, ranks, "merge", *arguments, env=env)
+
+
+def written_alike(directory, ranks, *arguments, env=None):
     """What is written into directory/out, by one process and by many ranks: the same, also in what is said."""
     out = directory / "out"
 
     def written(program):
-        out.mkdir()
+        out.mkdir()  # into which a command with a directory for OUT writes
         done = program()
         found = {path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()}
         shutil.rmtree(out)
         return done, found
 
-    wanted, files = written(lambda: run(DFTMERGE, "merge", *arguments, env=env))
-    got, same_files = written(lambda: parallel(ranks, "merge", *arguments, env=env))
+    wanted, files = written(lambda: run(DFTMERGE, *arguments, env=env))
+    got, same_files = written(lambda: parallel(ranks, *arguments, env=env))
     what = f"{ranks} ranks: {' '.join(str(a) for a in arguments)}"
     assert sorted(same_files) == sorted(files), f"{what}: {sorted(same_files)}, not {sorted(files)}; {got.err}"
     for name, content in files.items():
@@ -140,6 +161,43 @@ def archives_by_rank(directory):
     assert merged(directory, 2, "--split-by", "rank", "-o", directory / "file", directory / "b")[0].code == 1
 
 
+def exports(directory):
+    """One file that all ranks write, of plain text or of gzip members."""
+    traces, out = job(directory / "in"), directory / "out"
+
+    def export(ranks, form, name, *more, env=SHORT):
+        return written_alike(directory, ranks, "export", "--to", form, "-o", out / name, *more, traces, env=env)[1][name]
+
+    text = export(5, "pfw", "all.pfw", "--no-index", env=TIGHT)
+    packed = export(2, "pfw", "all.pfw.gz", "--no-index")
+    assert gzip.decompress(packed) == text and packed.count(b"\x1f\x8b\x08\0") > 50
+    numbers = [json.loads(line)["id"] for line in text.decode(errors="replace").splitlines()[1:-1]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    export(3, "pfw", "few.pfw.gz", "--cat", "POSIX", "--rank", "0,1")
+    export(2, "perfetto", "all.json", env=TIGHT)
+    export(3, "csv", "all.csv.gz")
+    export(2, "folded", "stacks")
+
+
+def parts(directory):
+    """A file for each process; all together tell the same as one file of all."""
+    traces, out = job(directory / "in"), directory / "out"
+    parts_of = lambda ranks, *more: written_alike(directory, ranks, "export", "--to", "pfw", "-o", out, *more, traces)
+    names = sorted(parts_of(3)[1])
+    assert len(names) == 14 and names[6].startswith("rank-00000-") and all(n.endswith(".pfw.gz") for n in names), names
+    parts_of(5, "--rank", "0,2", "--no-index")
+    out.mkdir()
+    traces = traces / "a"  # here a process is known by its number alone, which the one file needs
+    for where in (out, directory / "one.pfw"):
+        assert run(DFTMERGE, "export", "--to", "pfw", "-o", where, traces).code == 0
+    question = ["summary", "--csv", "--by", "rank,name,file", "--no-index"]
+    told, wanted = run(DFTMERGE, *question, out), run(DFTMERGE, *question, directory / "one.pfw")
+    assert told.out == wanted.out and len(told.out) > 3000 and told.code == 0, told
+    (out / "other.pfw").write_text("[\n")
+    done = parallel(2, "export", "--to", "pfw", "-o", out, traces)
+    assert done.code == 1 and "other.pfw is there already" in done.err[0], done
+
+
 def blocks_that_vanish(directory):
     """A file that becomes shorter between opening and copying: the others' blocks move up."""
     traces = make(directory / "t", processes=3, events=300, live=1)
@@ -165,6 +223,33 @@ def full_disk(directory):
     assert (done.code, words, list(out.iterdir())) == (1, wanted, []), done
 
 
+def full_disk_of_exports(directory):
+    """One rank cannot write, or nobody can: a good file stays as it is, and nothing else is left."""
+    traces, out = make(directory / "t", processes=6, threads=3, events=2000), directory / "out"
+    out.mkdir()
+    good = out / "all.csv"
+    good.write_text("good")
+    command = [PROGRAM, "export", "--to", "csv", "-o", good, traces]
+    if "--oversubscribe" in MPIRUN:
+        done = run(*MPIRUN, "--mca", "btl", "self,tcp", "-n", 2, *command, ":", "-n", 1, "sh", "-c", "ulimit -f 200; exec \"$@\"",
+                   "sh", *command, env=SHORT)
+        words = [line for line in done.err.splitlines() if line.startswith("dftmerge")]
+        assert (done.code, words) == (1, [f"dftmerge: {good}: File too large; nothing was written"]), done
+        assert list(out.iterdir()) == [good] and good.read_text() == "good"
+    script = f'mount -t tmpfs -o size=400k none {out} && echo good > {good} && "$@"; code=$?; ls {out} >&2; cat {good}; exit $code'
+    isolate = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
+    if run(*isolate, "mount", "-t", "tmpfs", "none", out).code:
+        return  # not allowed here
+    for ranks, form, name in ((2, "csv", "all.csv"), (3, "pfw", "")):
+        command = [PROGRAM, "export", "--to", form, "-o", out / name, traces]
+        done = run(*isolate, "sh", "-c", script, "sh", *MPIRUN, "-n", ranks, *command, env=SHORT)
+        told = [line for line in done.err.splitlines() if line.startswith(f"dftmerge: {out}/") and "No space left on device" in line]
+        assert done.code == 1 and len(told) == 1 and done.out == b"good\n", done
+        left = done.err.splitlines()
+        assert "all.csv" in left and not [line for line in left if line.startswith("all.csv.")], done
+        assert not [line for line in left if ".pfw.gz." in line and not line.startswith("dftmerge")], done
+
+
 def ranks_that_part(directory):
     """One rank does something else than the other, as if it had failed: both end."""
     traces = make(directory / "t", processes=2, events=50)
@@ -179,4 +264,5 @@ if __name__ == "__main__":
     if not MPIRUN or not PROGRAM.exists():
         print("skipped: " + ("dftmerge-mpi was not built" if MPIRUN else "no mpirun"))
         sys.exit(0)
-    tooltest.main([answers, few_files, passes, archives, archives_by_rank, blocks_that_vanish, full_disk, one_rank_alone, ranks_that_part])
+    tooltest.main([answers, few_files, passes, texts, exports, parts, archives, archives_by_rank, blocks_that_vanish,
+                   full_disk, full_disk_of_exports, one_rank_alone, ranks_that_part])
