@@ -42,7 +42,7 @@ static int merge_count_chunks(const struct dft_bin *bins, uint32_t count)
     return __builtin_popcountll(octaves);
 }
 
-static int merge_histogram(struct dft_table *table, const struct dft_row *row, const struct dft_key *key)
+static int merge_histogram(struct dft_table *table, const struct dft_row *row, const struct dft_key *key, uint32_t hash)
 {
     int durations = merge_count_chunks(row->durations, row->ndurations);
     int sizes = merge_count_chunks(row->sizes, row->nsizes);
@@ -54,7 +54,7 @@ static int merge_histogram(struct dft_table *table, const struct dft_row *row, c
     rc = dft_table_reserve(table, 1, 1, (uint32_t)(durations + sizes));
     if (rc)
         return rc;
-    spine = table->links[dft_table_find(table, key)].spine;
+    spine = table->links[dft_table_find_hashed(table, key, hash)].spine;
     for (uint32_t i = 0; i < row->ndurations; i++)
         dft_table_count_bin(table, spine, DFT_DURATIONS, row->durations[i].bin, row->durations[i].count);
     for (uint32_t i = 0; i < row->nsizes; i++)
@@ -79,32 +79,74 @@ static void merge_step(struct dft_table *table, const struct dft_key *key, uint6
     metrics->step = (int64_t)((uint64_t)metrics->step + step);
 }
 
+/* `key`: the row's on the table's grid. */
+static int merge_row(struct dft_table *table, const struct dft_row *row, uint64_t factor, const struct dft_key *key,
+                     uint32_t hash)
+{
+    uint64_t inside;
+    int rc;
+
+    if (row->kind == DFT_ROW_HISTOGRAM)
+        return merge_histogram(table, row, key, hash);
+    rc = dft_table_reserve(table, 2, 0, 0);
+    if (rc)
+        return rc;
+    dft_metrics_merge_inline(&table->rows[dft_table_find_hashed(table, key, hash)].metrics, &row->metrics);
+    inside = factor == 1 ? 0 : row->interval % factor;
+    if (inside && row->metrics.step) {
+        uint64_t width = table->interval_ns / factor * (row->kind == DFT_ROW_FILE ? DFT_COARSE : 1);
+
+        merge_step(table, key, (uint64_t)row->metrics.step, (factor - inside) * width);
+    }
+    return 0;
+}
+
 int dft_table_merge_finer(struct dft_table *table, const struct dft_row *row, uint64_t factor)
 {
     struct dft_key key;
-    uint64_t inside;
-    int rc;
 
     if (!factor || row->kind > DFT_ROW_FILE)
         return -EINVAL;
     table->sorted = 0;
     key = merge_key(row, factor);
-    if (row->kind == DFT_ROW_HISTOGRAM)
-        return merge_histogram(table, row, &key);
-    rc = dft_table_reserve(table, 2, 0, 0);
-    if (rc)
-        return rc;
-    dft_metrics_merge_inline(&table->rows[dft_table_find(table, &key)].metrics, &row->metrics);
-    inside = factor == 1 ? 0 : row->interval % factor;
-    if (inside && row->metrics.step) {
-        uint64_t width = table->interval_ns / factor * (row->kind == DFT_ROW_FILE ? DFT_COARSE : 1);
-
-        merge_step(table, &key, (uint64_t)row->metrics.step, (factor - inside) * width);
-    }
-    return 0;
+    return merge_row(table, row, factor, &key, dft_table_hash(&key));
 }
 
 int dft_table_merge(struct dft_table *table, const struct dft_row *row)
 {
     return dft_table_merge_finer(table, row, 1);
+}
+
+/* Three steps, each DFT_TABLE_AHEAD rows behind the one before: fetch the slot of a row's key, fetch the row that it names,
+ * merge. So the memory works on many rows at once, where one after the other each would wait for slot and row in turn. */
+int dft_table_merge_rows(struct dft_table *table, const struct dft_row *rows, uint32_t count, uint32_t *position)
+{
+    uint32_t hashes[4 * DFT_TABLE_AHEAD], first = *position;
+    int rc = 0;
+
+    if (first < count)
+        table->sorted = 0;
+    for (uint64_t i = first; i < (uint64_t)count + 2 * DFT_TABLE_AHEAD; i++) {
+        if (i < count) {
+            const struct dft_key key = merge_key(&rows[i], 1);
+
+            hashes[i % (4 * DFT_TABLE_AHEAD)] = dft_table_hash(&key);
+            dft_table_fetch_slot(table, hashes[i % (4 * DFT_TABLE_AHEAD)]);
+        }
+        if (i >= first + DFT_TABLE_AHEAD && i < (uint64_t)count + DFT_TABLE_AHEAD)
+            dft_table_fetch_row(table, hashes[(i - DFT_TABLE_AHEAD) % (4 * DFT_TABLE_AHEAD)],
+                                rows[i - DFT_TABLE_AHEAD].metrics.data != 0);
+        if (i >= first + 2 * DFT_TABLE_AHEAD) {
+            const struct dft_row *row = &rows[i - 2 * DFT_TABLE_AHEAD];
+            const struct dft_key key = merge_key(row, 1);
+
+            rc = row->kind > DFT_ROW_FILE
+                     ? -EINVAL
+                     : merge_row(table, row, 1, &key, hashes[(i - 2 * DFT_TABLE_AHEAD) % (4 * DFT_TABLE_AHEAD)]);
+            if (rc)
+                break;
+            ++*position;
+        }
+    }
+    return rc;
 }

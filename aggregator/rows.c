@@ -1,7 +1,7 @@
 /* Rows out of a table: sorted in place by key, histograms as lists of bins.
  *
- * Sorting moves 200-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots of the index, which
- * hold two numbers a row; runs already in order are passed over, and rows mostly arrive in order), then moves each
+ * sorting moves 192-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots of the index, which
+ * hold more than two numbers a row; runs already in order are passed over, and rows mostly arrive in order), then moves each
  * row once along the cycles of the permutation, then builds the index anew. No memory is allocated but for lists of
  * bins of growing tables. */
 #include "table.h"
@@ -44,7 +44,7 @@ static void rows_merge_runs(const struct dft_row *rows, const uint32_t *from, ui
 /* The numbers of the rows in the order of their keys; lies in the slots. */
 static uint32_t *rows_order(struct dft_table *table)
 {
-    uint32_t count = table->count, *from = table->slots, *to = table->slots + count;
+    uint32_t count = table->count, *from = &table->slots->hash, *to = from + count;
 
     for (uint32_t i = 0; i < count; i++)
         from[i] = i;
@@ -90,9 +90,9 @@ static void rows_permute(struct dft_table *table, uint32_t *order)
     }
 }
 
-static uint32_t rows_put_bins(const struct dft_table *table, const uint32_t *chunks, struct dft_bin *bins)
+static uint16_t rows_put_bins(const struct dft_table *table, const uint32_t *chunks, struct dft_bin *bins)
 {
-    uint32_t n = 0;
+    uint16_t n = 0;
 
     for (uint32_t octave = 0; octave < DFT_CHUNKS_OF_SPINE; octave++) {
         if (!chunks[octave])
@@ -150,17 +150,28 @@ static void rows_list_bins(struct dft_table *table)
     }
 }
 
-int dft_table_rows(struct dft_table *table, struct dft_row **rows, uint32_t *count)
+int dft_table_rows_unsorted(struct dft_table *table, struct dft_row **rows, uint32_t *count)
 {
     if (!table->sorted) {
         /* A fixed table has room for all bins of all its chunks. */
         if (table->growing && rows_make_room(table, rows_count_bins(table)))
             return -ENOMEM;
+        rows_list_bins(table);
+    }
+    *rows = table->rows;
+    *count = table->count;
+    return 0;
+}
+
+int dft_table_rows(struct dft_table *table, struct dft_row **rows, uint32_t *count)
+{
+    if (!table->sorted) {
         rows_permute(table, rows_order(table));
         dft_table_index(table);
         memset(table->recent, 0, sizeof(table->recent));
         memset(table->recent_files, 0, sizeof(table->recent_files));
-        rows_list_bins(table);
+        if (dft_table_rows_unsorted(table, rows, count))
+            return -ENOMEM;
         table->sorted = 1;
     }
     *rows = table->rows;

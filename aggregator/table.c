@@ -7,6 +7,8 @@
 
 #include "pages.h"
 
+_Static_assert(sizeof(struct dft_row) == 192, "three cache lines; see row.h");
+
 #define DFT_GROWING_ROWS_MAX (1u << 30) /* row numbers and twice as many slots fit 32 bits */
 
 /* Enough for one row with every octave in use, and for calls whose times spread over a few. */
@@ -165,7 +167,7 @@ int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spin
 }
 
 /* Murmur3's 64-bit finaliser (A. Appleby, public domain) over the fields, one multiplication each. */
-static uint32_t table_hash(const struct dft_key *key)
+uint32_t dft_table_hash(const struct dft_key *key)
 {
     uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2);
 
@@ -181,11 +183,13 @@ void dft_table_index(struct dft_table *table)
 
     memset(table->slots, 0, table->active * sizeof(*table->slots));
     for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t at = table->links[i].hash & mask;
+        uint32_t hash = table->links[i].hash, at = hash & mask;
 
-        while (table->slots[at])
+        if (i + DFT_TABLE_AHEAD < table->count)
+            dft_table_fetch_slot(table, table->links[i + DFT_TABLE_AHEAD].hash);
+        while (table->slots[at].row)
             at = (at + 1) & mask;
-        table->slots[at] = i + 1;
+        table->slots[at] = (struct dft_table_slot){hash, i + 1};
     }
 }
 
@@ -217,23 +221,31 @@ static uint32_t table_insert(struct dft_table *table, const struct dft_key *key,
         table->active *= 2;
         dft_table_index(table);
     } else {
-        table->slots[at] = number + 1;
+        table->slots[at] = (struct dft_table_slot){hash, number + 1};
     }
     return number;
 }
 
-uint32_t dft_table_find(struct dft_table *table, const struct dft_key *key)
+uint32_t dft_table_find_hashed(struct dft_table *table, const struct dft_key *key, uint32_t hash)
 {
-    uint32_t hash = table_hash(key), mask = table->active - 1, at, slot;
+    uint32_t mask = table->active - 1, at;
 
-    for (at = hash & mask; (slot = table->slots[at]) != 0; at = (at + 1) & mask) {
-        if (table->links[slot - 1].hash == hash && table_is_of_key(&table->rows[slot - 1], key)) {
-            if (key->op > table->rows[slot - 1].op)
-                table->rows[slot - 1].op = key->op;
-            return slot - 1;
+    for (at = hash & mask; table->slots[at].row; at = (at + 1) & mask) {
+        const struct dft_table_slot *slot = &table->slots[at];
+        struct dft_row *row = &table->rows[slot->row - 1];
+
+        if (slot->hash == hash && table_is_of_key(row, key)) {
+            if (key->op > row->op)
+                row->op = key->op;
+            return slot->row - 1;
         }
     }
     return table_insert(table, key, hash, at);
+}
+
+uint32_t dft_table_find(struct dft_table *table, const struct dft_key *key)
+{
+    return dft_table_find_hashed(table, key, dft_table_hash(key));
 }
 
 uint32_t dft_table_take_chunk(struct dft_table *table)

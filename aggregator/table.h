@@ -1,9 +1,9 @@
 /* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One thread at a time.
  *
  * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its
- * hash, its histogram). The index is open addressing with linear probing over row numbers. Only its first `active`
- * slots are in use: it doubles as rows come (at most half full), so a table with few rows touches, and clears, little
- * memory. A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on
+ * hash, its histogram). The index is open addressing with linear probing over row numbers, each beside the hash of its key, so
+ * that hardly a row is looked at which is not the one. Only its first `active` slots are in use: it doubles as rows come (at
+ * most half full), so a table with few rows touches, and clears, little memory. A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on
  * demand. Everything refers by number, not by address, because the arrays of a growing table move.
  *
  * Who changes a table first reserves (the only step that can fail), then inserts freely. */
@@ -17,6 +17,8 @@
 #define DFT_SLOTS_MIN       64u
 #define DFT_RECENT          64u
 #define DFT_RECENT_FILES    16u
+#define DFT_TABLE_AHEAD                                                                                                \
+    8u /* so far ahead is memory fetched: enough for what the memory takes, few enough to stay in the cache */
 
 enum { DFT_DURATIONS = 0, DFT_SIZES = 1 };
 
@@ -26,6 +28,10 @@ struct dft_chunk {
 
 struct dft_spine {
     uint32_t chunks[2][DFT_CHUNKS_OF_SPINE]; /* number + 1, 0 none */
+};
+
+struct dft_table_slot {
+    uint32_t hash, row; /* number + 1, 0 free */
 };
 
 struct dft_link {
@@ -52,7 +58,7 @@ struct dft_table {
     size_t bins_capacity;
     struct dft_row *rows;
     struct dft_link *links;
-    uint32_t *slots; /* row number + 1, 0 free; scratch of the sort */
+    struct dft_table_slot *slots; /* also scratch of the sort */
     struct dft_spine *spines;
     struct dft_chunk *chunks;
     struct dft_bin *bins; /* lists that dft_table_rows makes */
@@ -80,6 +86,30 @@ struct dft_key {
 /* The number of the row with this key, made empty when it was not there. Room must have been reserved. Its op becomes
  * the largest that was seen, so that the order does not matter. */
 uint32_t dft_table_find(struct dft_table *, const struct dft_key *key);
+/* The same in two steps, with what is likely needed fetched into the cache between them: hash, then slot and row. */
+uint32_t dft_table_find_hashed(struct dft_table *, const struct dft_key *key, uint32_t hash);
+uint32_t dft_table_hash(const struct dft_key *key);
+
+static inline void dft_table_fetch_slot(const struct dft_table *table, uint32_t hash)
+{
+    __builtin_prefetch(&table->slots[hash & (table->active - 1)]);
+}
+
+static inline void dft_table_fetch_row(const struct dft_table *table, uint32_t hash, int with_data)
+{
+    uint32_t mask = table->active - 1, at = hash & mask;
+    const char *row;
+
+    while (table->slots[at].row && table->slots[at].hash != hash)
+        at = (at + 1) & mask;
+    if (!table->slots[at].row)
+        return;
+    row = (const char *)&table->rows[table->slots[at].row - 1];
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + 64, 1);
+    if (with_data)
+        __builtin_prefetch(row + 128, 1);
+}
 
 /* Builds the index anew over `active` slots. */
 void dft_table_index(struct dft_table *);

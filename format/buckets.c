@@ -294,7 +294,7 @@ static void get_metrics(struct dft_columns *columns, struct dft_row *rows, uint3
 }
 
 /* Appends the bins of a histogram to the decoder's; *from is the place of the first. Returns 0, -ENOMEM or -EBADMSG. */
-static int get_histogram(struct dft_decoder *decoder, size_t *used, uint32_t *count)
+static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *count)
 {
     struct dft_columns *columns = &decoder->columns;
     uint64_t n = dft_column_leb_max(columns, DFT_BK_BINS, DFT_BIN_LAST + 1), bin = 0, distance;
@@ -316,7 +316,7 @@ static int get_histogram(struct dft_decoder *decoder, size_t *used, uint32_t *co
         bins[i].count = dft_column_leb(columns, DFT_BK_BINS);
     }
     *used += n;
-    *count = (uint32_t)n;
+    *count = (uint16_t)n; /* at most DFT_BIN_LAST + 1 */
     return columns->why ? -EBADMSG : 0;
 }
 

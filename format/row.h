@@ -17,7 +17,7 @@ struct dft_bin {
     uint64_t count;
 };
 
-/* What one row knows. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 /
+/* What one row knows, the fields that all rows have first. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 /
  * INT64_MAX, maxima 0 / -1), so that merging in any order gives the same integers. What exactly an event adds:
  * aggregator/aggregate.h. */
 struct dft_metrics {
@@ -29,24 +29,25 @@ struct dft_metrics {
     int64_t
         step; /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
                       steps up to k. A row may hold edge and step alone, with count 0. */
+    uint64_t first_start, last_end; /* of all events that start in the interval, Unix ns; ~0 and 0 when count is 0 */
     uint64_t data;                  /* successful data events, those that carry sizes; all below are of them */
     uint64_t bytes;                 /* moved */
     uint64_t size_min, size_max;    /* bytes moved by one of them (a run of calls: by the whole run) */
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
-    uint64_t first_start, last_end; /* of all events that start in the interval, Unix ns; ~0 and 0 when count is 0 */
     uint64_t sequential, consecutive;
 };
 
+/* Three cache lines where rows are aligned to them, of which rows without data need two: most of merging rows is waiting for memory. */
 struct dft_row {
     uint8_t kind;
-    uint8_t class;              /* file rows: META, READ, WRITE */
-    uint8_t op;                 /* of the call; not for file rows */
-    uint64_t interval;          /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
-    uint64_t region;            /* name id, 0 none */
-    uint64_t subject;           /* call id or file id */
-    struct dft_metrics metrics; /* call and file rows */
+    uint8_t class;               /* file rows: META, READ, WRITE */
+    uint8_t op;                  /* of the call; not for file rows */
+    uint16_t ndurations, nsizes; /* histogram rows */
+    uint64_t interval;           /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
+    uint64_t region;             /* name id, 0 none */
+    uint64_t subject;            /* call id or file id */
+    struct dft_metrics metrics;  /* call and file rows */
     const struct dft_bin *durations, *sizes; /* histogram rows */
-    uint32_t ndurations, nsizes;
 };
 
 struct dft_buckets {

@@ -127,10 +127,10 @@ static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_
 }
 
 /* Durations or sizes into bins. */
-static uint32_t put_bins(struct dft_bin bins[3], uint64_t count, uint64_t min, uint64_t max, uint64_t sum)
+static uint16_t put_bins(struct dft_bin bins[3], uint64_t count, uint64_t min, uint64_t max, uint64_t sum)
 {
     uint64_t values[3] = {min, max, 0}, counts[3] = {1, 1, 0};
-    uint32_t n = 0;
+    uint16_t n = 0;
 
     if (count == 1) {
         values[0] = values[1] = sum;

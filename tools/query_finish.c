@@ -87,15 +87,15 @@ static int merge_equal(struct dft_asking *asking, const uint32_t *numbers)
 {
     struct dft_tally merged = {0};
     struct dft_row *rows;
-    uint32_t count;
+    uint32_t count, position = 0;
     int rc = dft_tally_init(&merged, asking->histograms);
 
     if (!rc)
-        rc = dft_table_rows(asking->total.table, &rows, &count);
-    for (uint32_t i = 0; !rc && i < count; i++) {
+        rc = dft_table_rows_unsorted(asking->total.table, &rows, &count);
+    for (uint32_t i = 0; !rc && i < count; i++)
         rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
-        rc = dft_table_merge(merged.table, &rows[i]);
-    }
+    if (!rc)
+        rc = dft_table_merge_rows(merged.table, rows, count, &position);
     dft_table_destroy(asking->total.table);
     asking->total.table = merged.table;
     return rc;
@@ -166,22 +166,19 @@ static int fill_groups(struct dft_asking *asking, struct dft_answer *answer)
         return -ENOMEM;
     answer->groups = groups;
     groups += answer->count;
-    if (dft_table_rows(asking->total.table, &rows, &count) || reserve_bins(answer, rows, count))
+    if (dft_table_rows_unsorted(asking->total.table, &rows, &count) || reserve_bins(answer, rows, count))
         return -ENOMEM;
     memset(groups, 0, map->count * sizeof *groups);
     for (uint32_t i = 0; i < map->count; i++) {
         groups[i].key = map->keys[i];
         dft_metrics_clear(&groups[i].metrics);
     }
-    /* Call rows come first: a histogram's percentiles find their minimum and maximum. */
-    for (uint32_t i = 0; i < count; i++) {
-        struct dft_group *group = &groups[DFT_GROUP(rows[i].subject)];
-
+    for (uint32_t i = 0; i < count; i++)
         if (rows[i].kind == DFT_ROW_CALL)
-            group->metrics = rows[i].metrics;
-        else if (rows[i].kind == DFT_ROW_HISTOGRAM)
-            take_histogram(answer, group, &rows[i]);
-    }
+            groups[DFT_GROUP(rows[i].subject)].metrics = rows[i].metrics;
+    for (uint32_t i = 0; i < count; i++) /* percentiles lie between the minimum and the maximum that call rows know */
+        if (rows[i].kind == DFT_ROW_HISTOGRAM)
+            take_histogram(answer, &groups[DFT_GROUP(rows[i].subject)], &rows[i]);
     return 0;
 }
 

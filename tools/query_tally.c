@@ -58,22 +58,19 @@ int dft_tally_add_child(struct dft_tally *tally, const struct dft_group_key *par
     return 0;
 }
 
-/* Rows of groups with these keys; sets their subjects. */
+/* Rows of groups with these keys; their subjects are changed. */
 static int merge_rows(struct dft_tally *into, const struct dft_group_key *keys, uint32_t nkeys, struct dft_row *rows,
                       uint32_t nrows)
 {
-    uint32_t *numbers = malloc((nkeys + 1u) * sizeof *numbers);
-    int rc = numbers ? 0 : -ENOMEM;
+    uint32_t *numbers = malloc((nkeys + 1u) * sizeof *numbers), position = 0;
+    int rc = numbers ? dft_group_map_get_all(&into->map, keys, nkeys, numbers) : -ENOMEM;
 
-    for (uint32_t i = 0; !rc && i < nkeys; i++)
-        rc = dft_group_map_get(&into->map, &keys[i], &numbers[i]);
     for (uint32_t i = 0; !rc && i < nrows; i++) {
-        struct dft_row row = rows[i];
-
-        row.interval = 0;
-        row.subject = DFT_SUBJECT(numbers[DFT_GROUP(row.subject)]);
-        rc = dft_table_merge(into->table, &row);
+        rows[i].interval = 0;
+        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
     }
+    if (!rc)
+        rc = dft_table_merge_rows(into->table, rows, nrows, &position);
     free(numbers);
     return rc;
 }
@@ -82,7 +79,7 @@ int dft_tally_merge(struct dft_tally *into, struct dft_tally *from)
 {
     struct dft_row *rows;
     uint32_t count;
-    int rc = dft_table_rows(from->table, &rows, &count);
+    int rc = dft_table_rows_unsorted(from->table, &rows, &count);
 
     if (!rc)
         rc = merge_rows(into, from->map.keys, from->map.count, rows, count);
@@ -104,7 +101,7 @@ int dft_tally_pack(struct dft_tally *tally, void **bytes, size_t *length)
     struct dft_row *rows;
     uint32_t count;
     char *at;
-    int rc = dft_table_rows(tally->table, &rows, &count);
+    int rc = dft_table_rows_unsorted(tally->table, &rows, &count);
 
     if (rc)
         return rc;

@@ -26,7 +26,7 @@ void dft_tally_clear(struct dft_tally *tally);
 /* Bytes that its groups take. Cheap. */
 size_t dft_tally_used(const struct dft_tally *tally);
 int dft_tally_add_child(struct dft_tally *tally, const struct dft_group_key *parent, uint64_t dur_ns);
-/* All of `from` into `into`; `from` is only sorted. Returns 0 or -ENOMEM. */
+/* All of `from` into `into`; `from` is good for nothing but dft_tally_clear and dft_tally_fini then. Returns 0 or -ENOMEM. */
 int dft_tally_merge(struct dft_tally *into, struct dft_tally *from);
 /* As bytes from malloc, for another rank; the tally is cleared. And what another rank packed into this one. */
 int dft_tally_pack(struct dft_tally *tally, void **bytes, size_t *length);

@@ -115,14 +115,19 @@ static void law_through_a_block(struct law *law, struct dft_row **rows, uint32_t
 static void law_merge_into(struct law *law, struct dft_table *part, struct dft_table *into)
 {
     struct dft_row *rows;
-    uint32_t count;
+    uint32_t count, position = 0;
 
-    if (dft_table_rows(part, &rows, &count))
+    if (law->encoder ? dft_table_rows(part, &rows, &count) : dft_table_rows_unsorted(part, &rows, &count))
         law_fail(law, "rows", "no memory");
     if (!count)
         return;
     if (law->encoder)
         law_through_a_block(law, &rows, &count);
+    if (random_below(&law->random, 2)) {
+        if (dft_table_merge_rows(into, rows, count, &position) || position != count)
+            law_fail(law, "merge of many", "refused");
+        return;
+    }
     for (uint32_t i = count; i > 0; i--)
         if (dft_table_merge(into, &rows[i - 1]))
             law_fail(law, "merge", "refused");

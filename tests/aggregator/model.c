@@ -234,7 +234,7 @@ static int model_compare(const void *a, const void *b)
     return dft_row_compare(&(*(struct model_row *const *)a)->row, &(*(struct model_row *const *)b)->row);
 }
 
-static const struct dft_bin *model_bins(const uint64_t *counts, uint32_t *count)
+static const struct dft_bin *model_bins(const uint64_t *counts, uint16_t *count)
 {
     struct dft_bin *bins = calloc(DFT_BINS, sizeof(*bins));
 

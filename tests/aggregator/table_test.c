@@ -231,6 +231,46 @@ static void test_merging_refuses_bad_rows(void)
     dft_table_destroy(table);
 }
 
+/* Many rows at once are what they are one by one, through growing, a row that is refused, and no rows at all. */
+static void test_merging_many_rows(void)
+{
+    enum { ROWS = 20000, BAD = 17 };
+    static struct dft_row rows[ROWS];
+    const struct dft_bin bins[] = {{3, 1}, {700, 2}}, bad = {DFT_BINS, 1};
+    struct dft_table *one = dft_table_create(1000, 0), *many = dft_table_create(1000, 0);
+    struct dft_row *a, *b;
+    uint32_t na, nb, position = 0, refused = 0;
+
+    CU_ASSERT_EQUAL(dft_table_merge_rows(many, rows, 0, &position), 0);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        rows[i] = (struct dft_row){.kind = i % 3, .class = i % 3 == DFT_ROW_FILE, .op = (uint8_t)(i % 5)};
+        rows[i].subject = i * 2654435761u % 7000;
+        rows[i].interval = i % 2;
+        dft_metrics_clear(&rows[i].metrics);
+        rows[i].metrics.count = rows[i].metrics.dur_sum = i;
+        rows[i].metrics.data = i % 7;
+        rows[i].metrics.size_max = i;
+        rows[i].durations = i % 1000 == BAD ? &bad : bins;
+        rows[i].ndurations = i % 3 == DFT_ROW_HISTOGRAM ? 1 : 0;
+        refused += i % 3 == DFT_ROW_HISTOGRAM && i % 1000 == BAD;
+    }
+    for (uint32_t i = 0; i < ROWS; i++)
+        refused -= dft_table_merge(one, &rows[i]) == -EINVAL;
+    CU_ASSERT_EQUAL(refused, 0);
+    while (dft_table_merge_rows(many, rows, ROWS, &position) == -EINVAL) {
+        CU_ASSERT_EQUAL(position % 1000, BAD);
+        position++;
+        refused++;
+    }
+    CU_ASSERT_EQUAL(position, ROWS);
+    CU_ASSERT(refused > 0);
+    CU_ASSERT_EQUAL_FATAL(dft_table_rows(one, &a, &na), 0);
+    CU_ASSERT_EQUAL_FATAL(dft_table_rows(many, &b, &nb), 0);
+    CU_ASSERT_PTR_NULL(model_difference(a, na, b, nb, 0));
+    dft_table_destroy(one);
+    dft_table_destroy(many);
+}
+
 /* A fixed table takes one histogram with all octaves in use, and no second one. */
 static void test_a_full_table_refuses_histograms_whole(void)
 {
@@ -346,6 +386,7 @@ int suite_table(void)
         {"a full table stops between events", test_a_full_table_stops_between_events},
         {"the smallest table takes any event", test_the_smallest_table_takes_any_event},
         {"merging refuses bad rows", test_merging_refuses_bad_rows},
+        {"merging many rows at once", test_merging_many_rows},
         {"a full table refuses histograms whole", test_a_full_table_refuses_histograms_whole},
         {"rows are sorted, and stay usable", test_rows_are_sorted_and_stay_usable},
         {"clearing forgets all", test_clearing_forgets_all},

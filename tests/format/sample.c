@@ -275,7 +275,7 @@ static void make_tame_metrics(struct dft_metrics *metrics)
     }
 }
 
-static struct dft_bin *make_bins(uint32_t *count)
+static struct dft_bin *make_bins(uint16_t *count)
 {
     struct dft_bin *bins = must(calloc(60, sizeof *bins));
     uint32_t bin = (uint32_t)sample_below(200);
