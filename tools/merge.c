@@ -234,11 +234,9 @@ static int is_wrong(const char *path, const char *split, const char *rules)
 }
 
 /* What only one rank can write; the others get 0. Whether OUT may be written in pieces is for rank 0 to say. */
-static int takes_part(const char *path, const char *split, const char *rules, int quiet)
+static int takes_part(const char *path, int in_parts, int quiet)
 {
-    if (rules)
-        return dft_comm_alone("merge --group", quiet);
-    if (!split && dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
+    if (!in_parts && dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
         return dft_comm_alone("merge into what is no plain file", quiet);
     return 1;
 }
@@ -261,7 +259,7 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    if (!takes_part(path, split, rules, options.source.quiet)) {
+    if (!takes_part(path, split || rules, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;
     }

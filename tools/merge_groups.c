@@ -1,8 +1,9 @@
 /* `dftmerge merge --group`: one archive for each group of events.
  *
- * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), in N threads, a window of
- * blocks at a time, and the parts are written in the order of the blocks. What tells of processes goes into every
- * archive, and at the end the texts of the names that an archive uses, and its GROUP block. The number of the division
+ * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the parts are written in the
+ * order of the blocks. What tells of processes goes into every
+ * archive, and at the end the texts of the names that an archive uses, and its GROUP block: this rank 0 of dftmerge-mpi
+ * writes behind the parts, which come from all ranks (merge_groups_parts.c). The number of the division
  * comes from the rules and the blocks: the same division of the same events is the same, anything else is another. */
 #include <errno.h>
 #include <stdio.h>
@@ -10,36 +11,14 @@
 #include <string.h>
 
 #include "aggregate.h"
-#include "group_parts.h"
-#include "merge.h"
+#include "comm.h"
+#include "merge_groups.h"
 #include "recover.h"
-#include "source_inside.h"
-#include "source_read.h"
+#include "source_share.h"
 
-#define WINDOW     1024u /* blocks decoded before their parts are written */
 #define AGGREGATES "aggregates.dft"
 
-struct grouping {
-    struct dft_source *source;
-    const char *path;
-    struct dft_rules *rules;
-    uint32_t groups, division;
-    char *names[DFT_RULES_MAX + 2]; /* of files; behind the groups: AGGREGATES */
-    struct dft_archive archives[DFT_RULES_MAX + 2];
-    uint64_t *intervals; /* of the rows, by process */
-    uint64_t unsplit;    /* calls that are known only as aggregates */
-    struct dft_encoder *encoder;
-    struct dft_parter *parters[DFT_THREADS_MAX];
-    struct dft_parts *parts; /* of the blocks of the window */
-};
-
 /* --- what is there -------------------------------------------------------------------------------------------------- */
-
-/* Events that are to be organised, and not just names. */
-static int is_events(const struct dft_block *block)
-{
-    return block->type == DFT_BLOCK_EVENTS && block->use & DFT_IN_EVENTS && block->count;
-}
 
 /* Rows whose events were not kept. */
 static int is_aggregate(const struct dft_block *block)
@@ -59,7 +38,7 @@ static uint32_t has_aggregates(const struct dft_source *source)
 }
 
 /* The sum over all blocks does not depend on their order. */
-static int find_division(struct grouping *grouping)
+static int find_division(struct dft_grouping *grouping)
 {
     size_t count;
     uint32_t nprocesses;
@@ -72,7 +51,7 @@ static int find_division(struct grouping *grouping)
         uint64_t words[5] = {processes[blocks[i].process].key, blocks[i].stream, blocks[i].first, blocks[i].last,
                              blocks[i].payload_crc};
 
-        if (!is_events(&blocks[i]))
+        if (!dft_grouping_wants(&blocks[i]))
             continue;
         if (blocks[i].part) {
             uint32_t nfiles;
@@ -92,7 +71,7 @@ static int find_division(struct grouping *grouping)
 static int find_interval(void *context, unsigned worker, const struct dft_source_process *process,
                          const struct dft_block *block, struct dft_buckets *buckets)
 {
-    struct grouping *grouping = context;
+    struct dft_grouping *grouping = context;
 
     (void)worker;
     (void)block;
@@ -104,7 +83,7 @@ static int find_interval(void *context, unsigned worker, const struct dft_source
 /* One block of rows of each process says how wide its intervals are. */
 static int select_first(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    struct grouping *grouping = context;
+    struct dft_grouping *grouping = context;
 
     if (block->type != DFT_BLOCK_BUCKETS || !(block->use & DFT_IN_BOTH) || grouping->intervals[process->number])
         return 0;
@@ -112,89 +91,40 @@ static int select_first(void *context, const struct dft_source_process *process,
     return 1;
 }
 
-static int find_intervals(struct grouping *grouping)
+static int take_intervals(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_grouping *grouping = context;
+    const uint64_t *intervals = bytes;
+
+    (void)rank;
+    for (size_t i = 0; i < length / sizeof *intervals; i++)
+        if (intervals[i] > grouping->widest[i])
+            grouping->widest[i] = intervals[i];
+    return 0;
+}
+
+/* Of each process the rank that read its block knows more than 1. */
+static int find_intervals(struct dft_grouping *grouping)
 {
     uint32_t count;
+    int rc;
 
     dft_source_processes(grouping->source, &count);
     grouping->intervals = calloc(count + 1u, sizeof *grouping->intervals);
-    if (!grouping->intervals)
-        return -ENOMEM;
-    return dft_source_visit(grouping->source,
-                            &(struct dft_visit){.context = grouping, .select = select_first, .buckets = find_interval});
-}
-
-/* --- parts ---------------------------------------------------------------------------------------------------------- */
-
-static int make_parts(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
-                      size_t number)
-{
-    struct grouping *grouping = context;
-    struct dft_parts *parts = &grouping->parts[number];
-    struct dft_batch batch;
-    int rc;
-
-    if (!grouping->parters[worker])
-        grouping->parters[worker] =
-            dft_parter_create(grouping->rules, dft_source_names_table(grouping->source), grouping->division);
-    if (!grouping->parters[worker])
-        return -ENOMEM;
-    rc = dft_reader_events(reader, block, &batch);
-    if (rc)
-        return rc == -ENOMEM ? rc : 0; /* noted */
-    return dft_parter_run(grouping->parters[worker], block, &batch,
-                          block->use & DFT_IN_BOTH ? grouping->intervals[block->process] : 0, parts);
-}
-
-static int write_parts(struct grouping *grouping, const struct dft_parts *parts)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < parts->npieces && !rc; i++) {
-        const struct dft_parts_piece *piece = &parts->pieces[i];
-        struct dft_archive *archive = &grouping->archives[piece->group];
-
-        archive->events += piece->events;
-        archive->blocks += piece->blocks - 1;
-        rc = dft_archive_put(archive, parts->bytes + piece->from, piece->bytes);
-        for (size_t k = 0; k < piece->names && !rc; k++)
-            rc = dft_archive_refers(archive, parts->names[piece->names_from + k]);
-    }
-    return rc;
-}
-
-static int organise(struct grouping *grouping)
-{
-    size_t count, n = 0, all = 0, done = 0;
-    const struct dft_block *blocks = dft_source_blocks(grouping->source, &count), *window[WINDOW];
-    int rc = 0;
-
-    grouping->parts = calloc(WINDOW, sizeof *grouping->parts);
-    if (!grouping->parts)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        all += (size_t)is_events(&blocks[i]);
-    for (size_t i = 0; i <= count && !rc; i++) {
-        if (i < count && is_events(&blocks[i]))
-            window[n++] = &blocks[i];
-        if (n < WINDOW && i < count)
-            continue;
-        rc = dft_read_blocks(grouping->source, window, n, 1, NULL, make_parts, grouping);
-        for (size_t k = 0; k < n; k++) {
-            rc = rc ? rc : write_parts(grouping, &grouping->parts[k]);
-            dft_parts_fini(&grouping->parts[k]);
-        }
-        done += n;
-        dft_source_progress(grouping->source, "blocks organised", done, all);
-        n = 0;
-    }
-    return rc;
+    grouping->widest = calloc(count + 1u, sizeof *grouping->widest);
+    rc = dft_comm_agree(grouping->intervals && grouping->widest ? 0 : -ENOMEM);
+    if (!rc)
+        rc = dft_source_visit(
+            grouping->source,
+            &(struct dft_visit){.context = grouping, .select = select_first, .buckets = find_interval});
+    return rc ? rc
+              : dft_comm_exchange(grouping->intervals, count * sizeof *grouping->intervals, take_intervals, grouping);
 }
 
 /* --- all the rest --------------------------------------------------------------------------------------------------- */
 
 /* Rows without events, whole, into an archive of their own; it is made only when there are any. */
-static int copy_aggregates(struct grouping *grouping, struct dft_reader *reader)
+static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *reader)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
@@ -229,7 +159,7 @@ static int copy_aggregates(struct grouping *grouping, struct dft_reader *reader)
 }
 
 /* One block of each process, and what else is not of events, into every archive. */
-static int copy_common(struct grouping *grouping, struct dft_reader *reader)
+static int copy_common(struct dft_grouping *grouping, struct dft_reader *reader)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
@@ -247,7 +177,7 @@ static int copy_common(struct grouping *grouping, struct dft_reader *reader)
     return rc;
 }
 
-static int put_records(struct grouping *grouping)
+static int put_records(struct dft_grouping *grouping)
 {
     uint32_t count;
     const struct dft_source_process *processes = dft_source_processes(grouping->source, &count);
@@ -259,7 +189,7 @@ static int put_records(struct grouping *grouping)
     return rc;
 }
 
-static int put_group(struct grouping *grouping, uint32_t group)
+static int put_group(struct dft_grouping *grouping, uint32_t group)
 {
     struct dft_archive *archive = &grouping->archives[group];
     const char *name = dft_rules_name(grouping->rules, group);
@@ -276,23 +206,26 @@ static int put_group(struct grouping *grouping, uint32_t group)
 
 /* --- the archives --------------------------------------------------------------------------------------------------- */
 
-static int open_archives(struct grouping *grouping)
+/* Rank 0 has them; the others write into them. */
+static int open_archives(struct dft_grouping *grouping)
 {
     int rc = 0;
 
-    for (uint32_t group = 0; group < grouping->groups && !rc; group++) {
+    for (uint32_t group = 0; group < grouping->groups && !rc && !dft_comm_rank(); group++) {
         char *path;
 
         if (asprintf(&path, "%s/%s", grouping->path, grouping->names[group]) < 0)
             return -ENOMEM;
         rc = dft_archive_open(&grouping->archives[group], grouping->source, path);
+        if (!rc && !grouping->archives[group].out.temporary)
+            rc = -ESPIPE; /* it is there, and is no plain file */
         free(path);
     }
     return rc;
 }
 
 /* They get their names when all are whole. */
-static int close_archives(struct grouping *grouping)
+static int close_archives(struct dft_grouping *grouping)
 {
     int rc = 0;
 
@@ -309,15 +242,12 @@ static int close_archives(struct grouping *grouping)
     return rc;
 }
 
-static int write_all(struct grouping *grouping)
+/* What is not of events, by rank 0. */
+static int write_rest(struct dft_grouping *grouping)
 {
     struct dft_reader *reader = dft_reader_create(grouping->source);
-    int rc = reader ? open_archives(grouping) : -ENOMEM;
+    int rc = reader ? copy_aggregates(grouping, reader) : -ENOMEM;
 
-    if (!rc)
-        rc = organise(grouping);
-    if (!rc)
-        rc = copy_aggregates(grouping, reader);
     if (!rc)
         rc = copy_common(grouping, reader);
     if (!rc)
@@ -325,12 +255,31 @@ static int write_all(struct grouping *grouping)
     if (!rc)
         rc = close_archives(grouping);
     dft_reader_destroy(reader);
+    return rc;
+}
+
+/* Where only rank 0 can read every block, it does all, and the others give it theirs. */
+static int write_all(struct dft_grouping *grouping)
+{
+    int common = dft_share_common(grouping->source), rc = common < 0 ? common : 0;
+
+    grouping->ranks = common > 0 ? dft_comm_size() : 1;
+    if (!rc)
+        rc = dft_comm_agree(open_archives(grouping));
+    if (!rc && (common || dft_share_serve(grouping->source, &rc))) {
+        rc = dft_grouping_write(grouping);
+        if (!rc && !dft_comm_rank())
+            rc = write_rest(grouping);
+        if (!common)
+            dft_share_served(grouping->source);
+    }
+    rc = dft_comm_agree(rc);
     if (rc)
         fprintf(stderr, "dftmerge: %s: %s\n", grouping->path, strerror(-rc));
     return rc;
 }
 
-static void say(const struct grouping *grouping)
+static void say(const struct dft_grouping *grouping)
 {
     for (uint32_t group = 0; group < grouping->groups; group++)
         fprintf(stderr, "dftmerge: %s/%s: %llu events, %llu bytes\n", grouping->path, grouping->names[group],
@@ -338,10 +287,8 @@ static void say(const struct grouping *grouping)
                 (unsigned long long)grouping->archives[group].bytes);
 }
 
-static int prepare(struct grouping *grouping)
+static int prepare(struct dft_grouping *grouping)
 {
-    int rc = 0;
-
     grouping->groups = dft_rules_groups(grouping->rules);
     for (uint32_t group = 0; group < grouping->groups; group++)
         if (asprintf(&grouping->names[group], "%s.dft", dft_rules_name(grouping->rules, group)) < 0) {
@@ -352,29 +299,36 @@ static int prepare(struct grouping *grouping)
     grouping->encoder = dft_merge_encoder();
     if (!grouping->names[grouping->groups] || !grouping->encoder)
         return -ENOMEM;
-    rc = find_division(grouping);
+    return find_division(grouping);
+}
+
+/* Collective. */
+static int organise(struct dft_grouping *grouping)
+{
+    int rc = dft_comm_agree(prepare(grouping));
+
     if (!rc)
         rc = find_intervals(grouping);
     if (!rc)
         rc = dft_source_names(grouping->source, NULL, 0);
-    return rc ? rc
-              : dft_merge_directory(grouping->source, grouping->path, grouping->names,
-                                    grouping->groups + has_aggregates(grouping->source));
+    if (!rc && !dft_comm_rank())
+        rc = dft_merge_directory(grouping->source, grouping->path, grouping->names,
+                                 grouping->groups + has_aggregates(grouping->source));
+    rc = dft_comm_agree(rc);
+    return rc ? rc : write_all(grouping);
 }
 
 int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet)
 {
-    struct grouping *grouping = calloc(1, sizeof *grouping);
-    int rc = grouping ? dft_rules_read(&grouping->rules, rules) : -ENOMEM;
+    struct dft_grouping *grouping = calloc(1, sizeof *grouping);
+    int rc = dft_comm_agree(grouping ? dft_rules_read(&grouping->rules, rules) : -ENOMEM), noted;
 
     if (!grouping)
         return rc;
     grouping->source = source;
     grouping->path = path;
     if (!rc)
-        rc = prepare(grouping);
-    if (!rc)
-        rc = write_all(grouping);
+        rc = organise(grouping);
     if (!rc && !quiet)
         say(grouping);
     if (!rc && grouping->unsplit)
@@ -383,8 +337,6 @@ int dft_merge_groups(struct dft_source *source, const char *path, const char *ru
             "%llu calls are known only as aggregates, which do not say what single calls did: they belong to "
             "no group, and are in %s/" AGGREGATES,
             (unsigned long long)grouping->unsplit, path);
-    for (uint32_t i = 0; i < DFT_THREADS_MAX; i++)
-        dft_parter_destroy(grouping->parters[i]);
     for (uint32_t i = 0; i < sizeof grouping->names / sizeof *grouping->names; i++) {
         dft_archive_fini(&grouping->archives[i]);
         free(grouping->names[i]);
@@ -392,7 +344,8 @@ int dft_merge_groups(struct dft_source *source, const char *path, const char *ru
     dft_merge_encoder_free(grouping->encoder);
     dft_rules_destroy(grouping->rules);
     free(grouping->intervals);
-    free(grouping->parts);
+    free(grouping->widest);
     free(grouping);
-    return rc;
+    noted = dft_share_notes(source);
+    return rc ? rc : noted;
 }

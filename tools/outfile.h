@@ -34,6 +34,8 @@ int dft_outfile_join(const struct dft_outfile *file, int *fd);
 int dft_outfile_leave(int *fd, int rc, int sync);
 /* Puts bytes where they belong. Returns 0 or -errno. */
 int dft_outfile_put(int fd, const void *bytes, size_t length, uint64_t at);
+/* The same in a file of which it is not known yet how long it becomes, and into which other ranks write too. */
+int dft_outfile_put_beside(int fd, const void *bytes, size_t length, uint64_t at);
 
 /* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the
  * first error since it was opened, and then nothing is left. */

@@ -55,3 +55,27 @@ int dft_outfile_put(int fd, const void *bytes, size_t length, uint64_t at)
     }
     return 0;
 }
+
+/* It is no error where there are no locks. */
+static void lock(int fd, short type, size_t length, uint64_t at)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = (off_t)length};
+
+    fcntl(fd, F_OFD_SETLKW, &range);
+}
+
+/* A network file system that knows of no bytes before these in the file may take them for zeros, and write these over what
+ * another rank has written, unless locks tell it that there are others. */
+int dft_outfile_put_beside(int fd, const void *bytes, size_t length, uint64_t at)
+{
+    int rc;
+
+    if (!length)
+        return 0;
+    if (dft_comm_size() == 1)
+        return dft_outfile_put(fd, bytes, length, at);
+    lock(fd, F_WRLCK, length, at);
+    rc = dft_outfile_put(fd, bytes, length, at);
+    lock(fd, F_UNLCK, length, at);
+    return rc;
+}

@@ -2,7 +2,6 @@
 #include "relay.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,16 +74,6 @@ static void tell(unsigned to, uint64_t bytes, int error)
 
 /* --- bytes ----------------------------------------------------------------------------------------------------------- */
 
-/* A network file system that knows of no bytes before these in the file may take them for zeros, and write these over what
- * another rank has written, unless it is told that there are others. It is no error where there are no locks. */
-static void lock(const struct dft_relay *relay, short type, size_t length)
-{
-    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)relay->at, .l_len = (off_t)length};
-
-    if (relay->ranks > 1)
-        fcntl(relay->fd, F_OFD_SETLKW, &range);
-}
-
 static int write_bytes(struct dft_relay *relay, const void *bytes, size_t length)
 {
     int rc = 0;
@@ -92,9 +81,7 @@ static int write_bytes(struct dft_relay *relay, const void *bytes, size_t length
     if (relay->error || !length)
         return relay->error;
     if (relay->shared) {
-        lock(relay, F_WRLCK, length);
-        rc = dft_outfile_put(relay->fd, bytes, length, relay->at);
-        lock(relay, F_UNLCK, length);
+        rc = dft_outfile_put_beside(relay->fd, bytes, length, relay->at);
         relay->at += length;
     } else if (relay->rank) {
         tell(0, length, 0);

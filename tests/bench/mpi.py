@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dftmerge-mpi on a job of many ranks, made for the purpose: wall time and memory by number of ranks of its own.
 
-    tests/bench/mpi.py [BUILD [RANKS_OF_THE_JOB [EVENTS_OF_EACH]]]        (build, 10000, 200)
+    tests/bench/mpi.py [BUILD [RANKS_OF_THE_JOB [EVENTS_OF_EACH [COMMAND]]]]        (build, 10000, 200, all)
 
 Prints a table; compares what every number of ranks answers with what dftmerge answers."""
 
@@ -16,7 +16,10 @@ import time
 
 QUESTIONS = (["summary", "--json", "--by", "rank,call", "--top", "20"], ["summary"], ["check"],
              ["summary", "--json", "--by", "file,name"], ["merge", "-q", "-o", "all.dft"],
-             ["merge", "-q", "--split-by", "rank", "-o", "split"])
+             ["merge", "-q", "--split-by", "rank", "-o", "split"],
+             ["merge", "-q", "--group", "reads: class=read; writes: class=write", "-o", "groups"],
+             ["export", "-q", "--to", "pfw", "-o", "all.pfw.gz"], ["export", "-q", "--to", "pfw", "-o", "."],
+             ["export", "-q", "--to", "csv", "-o", "all.csv"], ["dump", "-q", "--json"])
 
 
 def one_rank(log, *command):
@@ -49,7 +52,7 @@ def measure(log, launch, command):
     return done.stdout + taken(out), done.returncode, wall, max(int(l[0]) for l in lines) / 1024, sum(float(l[1]) for l in lines)
 
 
-def main(build="build", ranks="10000", events="200"):
+def main(build="build", ranks="10000", events="200", command=None):
     tools = pathlib.Path(build).resolve() / "bin"
     mpirun = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
     with tempfile.TemporaryDirectory(prefix="dftmerge-bench-") as directory:
@@ -59,6 +62,8 @@ def main(build="build", ranks="10000", events="200"):
         size = sum(file.stat().st_size for file in traces.iterdir())
         print(f"{ranks} traces of {events} events, {size / 2**20:.0f} MiB, {os.cpu_count()} processors")
         for question in QUESTIONS:
+            if command not in (None, question[0]):
+                continue
             wanted = measure(log, [], [tools / "dftmerge", *question, traces])
             print(f"\n{' '.join(question)}\n{'':>12} {'wall s':>8} {'CPU s':>8} {'MiB a rank':>11}")
             print(f"{'dftmerge':>12} {wanted[2]:8.2f} {wanted[4]:8.2f} {wanted[3]:11.0f}")

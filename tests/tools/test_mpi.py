@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -198,6 +199,23 @@ def parts(directory):
     assert done.code == 1 and "other.pfw is there already" in done.err[0], done
 
 
+def groups(directory):
+    """Parts of blocks from all ranks into one archive for each group; more ranks than windows of blocks, too."""
+    traces, out = job(directory / "in"), directory / "out"
+    rules = "reads: name=read,pread,fread; meta: class=meta; some: path=*1*"
+    done, files = merged(directory, 3, "--no-index", "--group", rules, "-o", out, traces)
+    assert sorted(files) == ["aggregates.dft", "meta.dft", "other.dft", "reads.dft", "some.dft"] and done.code == 1, done
+    small = make(directory / "small", processes=2, block=40, events=1500)
+    files = merged(directory, 5, "--group", rules, "-o", out, small)[1]
+    out.mkdir()
+    for name, content in files.items():
+        (out / name).write_bytes(content)
+    assert run(DFTMERGE, "dump", "--json", out).out == run(DFTMERGE, "dump", "--json", small).out
+    done = parallel(2, "merge", "--group", rules, "-o", out / "new", out)
+    assert done.code == 1 and "holds one group of the events already" in "".join(done.err), done
+    assert parallel(2, "merge", "--group", "no rule", "-o", out / "new", small).code == 2
+
+
 def blocks_that_vanish(directory):
     """A file that becomes shorter between opening and copying: the others' blocks move up."""
     traces = make(directory / "t", processes=3, events=300, live=1)
@@ -240,14 +258,15 @@ def full_disk_of_exports(directory):
     isolate = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
     if run(*isolate, "mount", "-t", "tmpfs", "none", out).code:
         return  # not allowed here
-    for ranks, form, name in ((2, "csv", "all.csv"), (3, "pfw", "")):
-        command = [PROGRAM, "export", "--to", form, "-o", out / name, traces]
+    for ranks, *command in ((2, "export", "--to", "csv", "-o", good), (3, "export", "--to", "pfw", "-o", out),
+                            (2, "merge", "--group", "reads: name=read", "-o", out)):
+        command = [PROGRAM, *command, traces]
         done = run(*isolate, "sh", "-c", script, "sh", *MPIRUN, "-n", ranks, *command, env=SHORT)
-        told = [line for line in done.err.splitlines() if line.startswith(f"dftmerge: {out}/") and "No space left on device" in line]
+        told = [line for line in done.err.splitlines() if line.startswith(f"dftmerge: {out}") and "No space left" in line]
         assert done.code == 1 and len(told) == 1 and done.out == b"good\n", done
         left = done.err.splitlines()
         assert "all.csv" in left and not [line for line in left if line.startswith("all.csv.")], done
-        assert not [line for line in left if ".pfw.gz." in line and not line.startswith("dftmerge")], done
+        assert not [line for line in left if re.search(r"^[^ ]*\.(gz|dft|csv)\.", line)], done
 
 
 def ranks_that_part(directory):
@@ -264,5 +283,5 @@ if __name__ == "__main__":
     if not MPIRUN or not PROGRAM.exists():
         print("skipped: " + ("dftmerge-mpi was not built" if MPIRUN else "no mpirun"))
         sys.exit(0)
-    tooltest.main([answers, few_files, passes, texts, exports, parts, archives, archives_by_rank, blocks_that_vanish,
+    tooltest.main([answers, few_files, passes, texts, exports, parts, archives, archives_by_rank, groups, blocks_that_vanish,
                    full_disk, full_disk_of_exports, one_rank_alone, ranks_that_part])
