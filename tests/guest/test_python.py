@@ -10,7 +10,7 @@ from compare import FULL, Skip, Tests, full, run_plain, run_traced, true
 
 tests = Tests()
 TRIES = 5
-TIMEOUT = 200
+TIMEOUT = 900
 
 # In CI: the quick modules, and of the slow ones the tests with these names.
 SHORT = {
@@ -66,12 +66,12 @@ def results(directory):
 
 
 def plain_results(directory, module, patterns):
-    done = run_plain(directory, command(module, patterns), seconds=900)
+    done = run_plain(directory, command(module, patterns), seconds=3000)
     return done, results(directory)
 
 
 def traced_results(directory, module, patterns, settings, sound):
-    done = run_traced(directory, command(module, patterns), seconds=1500, settings=settings, sound=sound)
+    done = run_traced(directory, command(module, patterns), seconds=3000, settings=settings, sound=sound)
     return done, results(directory)
 
 

@@ -195,8 +195,9 @@ static void *write_all_the_time(void *unused)
 {
     int fd = make_file("ordinary");
 
-    while (!atomic_load(&nothing_more))
+    do
         guest_need(pwrite(fd, "x", 1, 0) == 1, "pwrite");
+    while (!atomic_load(&nothing_more));
     return unused;
 }
 

@@ -26,9 +26,16 @@ GUEST = BUILD / "bin" / "guest"
 Run = collections.namedtuple("Run", "code out err files place")
 
 
+def content(path):
+    """Of a file; of one that its owner may not read (root may) its mode and size."""
+    if not path.is_file():
+        return None
+    return path.read_bytes() if path.stat().st_mode & 0o400 else (path.stat().st_mode, path.stat().st_size)
+
+
 def tree(directory):
     """Names and contents of all files."""
-    return {str(p.relative_to(directory)): p.read_bytes() if p.is_file() else None for p in directory.rglob("*")}
+    return {str(p.relative_to(directory)): content(p) for p in directory.rglob("*")}
 
 
 def run_in(place, case, traced, before=(), **settings):

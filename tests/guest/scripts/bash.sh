@@ -13,10 +13,10 @@ exec 5>f; exec 6>&5; echo dup >&6; exec 5>&- 6>&-
 exec {number}>g; echo "$number is at least 10: $((number >= 10))"; echo x >&$number; exec {number}>&-
 exec 200>h 250>i 255>&1; echo high >&200; echo higher >&250; echo out >&255; exec 200>&- 250>&- 255>&-
 diff <(seq 10) <(seq 2 11); paste <(seq 3) <(seq 4 6) <(seq 7 9)
-seq 1000 | tee >(wc -l >j) >(md5sum >k) | tail -n 1; sleep 0.3; cat j k
+seq 1000 | tee >(wc -l >j) >(md5sum >k) | tail -n 1; until [ -s j ] && [ -s k ]; do sleep 0.05; done; cat j k
 coproc two { while read -r l; do echo "co $l"; done; }
 echo hi >&"${two[1]}"; read -r answer <&"${two[0]}"; echo "$answer"
-eval "exec ${two[1]}>&-"; wait "$two_PID"; echo "coproc $?"
+pid=$two_PID; eval "exec ${two[1]}>&-"; wait "$pid"; echo "coproc $?" # the variable goes with the process
 mapfile -t lines < <(seq 5); echo "${lines[@]}"
 (trap 'echo at exit' EXIT; exit 3); echo "$?"
 trap 'echo usr1' USR1; kill -USR1 $$; trap - USR1

@@ -34,7 +34,7 @@ sqlite3 both.db 'pragma journal_mode = wal; create table t(a);'
 for writer in 1 2 3; do
     (for i in $(seq 20); do
         echo "begin immediate; insert into t values($writer * 1000 + $i); commit;"
-    done) | sqlite3 -cmd '.timeout 60000' both.db &
+    done) | sqlite3 -cmd '.timeout 900000' both.db &
 done
 wait
 sqlite3 both.db 'select count(*), sum(a) from t; pragma integrity_check;'
