@@ -71,8 +71,9 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
         return fail(options, *source, code, 0);
     }
     rc = options->align ? align(options, *source) : 0;
-    if (!rc)
-        rc = dft_filter_begin(&options->filter, *source);
+    dft_filter_begin(&options->filter, *source);
+    if (!rc && options->filter.nfiles && !options->only_queries)
+        rc = dft_source_names(*source, NULL, 0);
     return rc ? fail(options, *source, code, rc) : 0;
 }
 

@@ -38,6 +38,7 @@ struct dft_command {
 
 /* What the common options said. */
 struct dft_options {
+    int only_queries; /* set by the command: queries, which know what texts they need, are all that looks at events */
     struct dft_source_options source; /* paths, threads, quiet */
     struct dft_filter filter;
     int json, csv;

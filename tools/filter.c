@@ -119,16 +119,13 @@ void dft_filter_window(const struct dft_filter *filter, uint64_t start_ns, uint6
     *to_ns = filter->has_to ? absolute(start_ns, filter->to_rel_ns) : UINT64_MAX;
 }
 
-int dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
+void dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
 {
     uint64_t start, end;
 
     dft_source_span(source, &start, &end);
     dft_filter_window(filter, start, &filter->from_ns, &filter->to_ns);
     filter->table = dft_source_names_table(source);
-    if (filter->nfiles)
-        return dft_source_names(source, NULL, 0);
-    return 0;
 }
 
 static int in_ranges(const struct dft_filter_range *list, size_t count, uint64_t value)

@@ -36,9 +36,8 @@ int dft_filter_seconds(int64_t *ns, const char *text);
 /* Does a text fit one of the patterns? */
 int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text text);
 
-/* Ready for a source: makes times absolute, and fetches all names when files are asked about. Who asks about calls
- * (cat, name) by itself fetches their texts before. Returns 0 or -ENOMEM. */
-int dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
+/* Ready for a source: makes times absolute. Who asks about files or calls (cat, name) by itself fetches their texts before. */
+void dft_filter_begin(struct dft_filter *filter, struct dft_source *source);
 
 /* Does the process pass (rank, pid)? A process without a rank passes no list of ranks. */
 int dft_filter_process(const struct dft_filter *filter, const struct dft_source_process *process);

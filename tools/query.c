@@ -13,68 +13,6 @@
 #define EACH_BYTES       ((size_t)32 << 20) /* the same of answers that are taken part by part */
 #define GROUP_BYTES_MIN  ((size_t)8 << 10)  /* a few groups with their histograms */
 
-/* --- which processes ------------------------------------------------------------------------------------------------
- * */
-
-static uint64_t text_id(struct dft_asking *asking, struct dft_text text)
-{
-    uint64_t id;
-
-    if (!text.length)
-        return 0;
-    id = dft_name_id(text.bytes, text.length);
-    return dft_names_add(asking->names, id, text.bytes, text.length, NULL) ? 0 : id;
-}
-
-static uint64_t program_id(struct dft_asking *asking, const struct dft_process *process)
-{
-    struct dft_text text = process->exe;
-    const char *slash = text.length ? memrchr(text.bytes, '/', text.length) : NULL;
-
-    if (slash) {
-        text.length -= (uint32_t)(slash + 1 - text.bytes);
-        text.bytes = slash + 1;
-    }
-    return text_id(asking, text);
-}
-
-/* Numbers the combinations of those traits of processes that are keys. Any of a key's fields does for a trait here. */
-static int number_processes(struct dft_asking *asking)
-{
-    struct dft_group_map map = {0};
-    const struct dft_source_process *processes;
-    uint32_t count;
-    int rc = 0;
-
-    processes = dft_source_processes(asking->source, &count);
-    asking->who_of = calloc(count + 1u, sizeof *asking->who_of);
-    asking->who = calloc(count + 1u, sizeof *asking->who);
-    if (!asking->who_of || !asking->who)
-        return -ENOMEM;
-    for (uint32_t i = 0; !rc && i < count; i++) {
-        const struct dft_process *process = &processes[i].process;
-        struct dft_group_key key = {0};
-        uint32_t number;
-
-        if (DFT_HAS(asking, DFT_BY_PROCESS))
-            key.call = processes[i].key;
-        if (DFT_HAS(asking, DFT_BY_RANK))
-            key.cat = (uint64_t)(process->rank + INT64_C(1));
-        if (DFT_HAS(asking, DFT_BY_PID))
-            key.name = process->pid;
-        if (DFT_HAS(asking, DFT_BY_HOST))
-            key.region = text_id(asking, process->host);
-        if (DFT_HAS(asking, DFT_BY_PROGRAM))
-            key.file = program_id(asking, process);
-        rc = dft_group_map_get(&map, &key, &number);
-        asking->who_of[i] = number + 1;
-        if (!rc && number == asking->nwho)
-            asking->who[asking->nwho++] = &processes[i];
-    }
-    dft_group_map_fini(&map);
-    return rc;
-}
-
 /* --- the interval of time groups ------------------------------------------------------------------------------------
  * */
 
@@ -184,7 +122,7 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     for (unsigned i = 0; i < query->nby; i++)
         asking->has |= 1u << query->by[i];
     asking->want_self = !(asking->has & no_self);
-    asking->rows_only = !DFT_HAS_FILES(asking) && !DFT_HAS_STACKS(asking) && !filter->nfiles &&
+    asking->rows_only = !query->events && !DFT_HAS_FILES(asking) && !DFT_HAS_STACKS(asking) && !filter->nfiles &&
                         dft_source_used(source, DFT_BLOCK_BUCKETS);
     asking->want_busy = query->busy && DFT_HAS(asking, DFT_BY_TIME);
     if (asking->want_busy && (asking->own_filter.from_ns || asking->own_filter.to_ns != UINT64_MAX))
@@ -199,10 +137,18 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     if (!asking->workers || !asking->parts)
         return -ENOMEM;
     asking->parts[asking->nparts++] = (struct dft_part){.modulus = 1, .who_modulus = 1};
-    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN) ||
-        DFT_HAS_STACKS(asking)) /* needs the texts while counting */
-        return dft_source_names(source, NULL, 0);
-    return dft_filter_has_calls(filter) ? dft_source_names_of_rows(source) : 0;
+    return 0;
+}
+
+/* What is needed while counting. */
+static int fetch_texts(struct dft_asking *asking)
+{
+    if (asking->together) /* has its own */
+        return 0;
+    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN) || DFT_HAS_STACKS(asking) ||
+        asking->filter->nfiles)
+        return dft_source_names(asking->source, NULL, 0);
+    return dft_filter_has_calls(asking->filter) ? dft_source_names_of_rows(asking->source) : 0;
 }
 
 void dft_asking_end(struct dft_asking *asking)
@@ -232,13 +178,30 @@ static int asking_begin(struct dft_asking **result, struct dft_source *source, c
         return rc;
     rc = asking_init(asking, source, filter, query);
     if (!rc)
-        rc = number_processes(asking);
+        rc = dft_together_begin(asking);
+    if (!rc)
+        rc = fetch_texts(asking);
+    if (!rc)
+        rc = dft_number_processes(asking);
     if (!rc)
         rc = choose_width(asking);
     answer->query = asking->query;
     answer->dft_source = source;
     answer->who = asking->who;
     asking->who = NULL;
+    return rc;
+}
+
+int dft_asking_begin_all(struct dft_asking **result, struct dft_source *source, const struct dft_filter *filter,
+                         const struct dft_query *query)
+{
+    struct dft_asking *asking = *result = malloc(sizeof *asking);
+    int rc = asking ? asking_init(asking, source, filter, query) : -ENOMEM;
+
+    if (!rc) {
+        asking->all_events = 1;
+        rc = dft_number_processes(asking);
+    }
     return rc;
 }
 
@@ -264,7 +227,8 @@ void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
     answer->events = met->events;
     answer->events_kept = met->events_kept;
     answer->unsplit = met->unsplit;
-    answer->source = met->file_rows ? DFT_ANSWER_FILES
+    answer->source = asking->together ? DFT_ANSWER_BUCKETS
+                     : met->file_rows ? DFT_ANSWER_FILES
                      : !asking->rows_only && (met->batches || !dft_source_used(asking->source, DFT_BLOCK_BUCKETS))
                          ? DFT_ANSWER_EVENTS
                          : DFT_ANSWER_BUCKETS;
@@ -341,15 +305,26 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
     return done(asking, answer, rc);
 }
 
+/* Is it a column that only events know? */
+static int is_swept(const char *column)
+{
+    for (int c = 0; column && c < DFT_COLUMNS; c++)
+        if (dft_column_is_swept(c) && !strcmp(column, dft_column_name((enum dft_column)c)))
+            return 1;
+    return 0;
+}
+
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer)
 {
+    struct dft_query asked = *query;
     struct dft_asking *asking;
     int rc = dft_order_check(order, query);
 
     if (rc)
         return rc;
-    rc = asking_begin(&asking, source, filter, query, answer);
+    asked.events |= asked.busy_union && is_swept(order->column);
+    rc = asking_begin(&asking, source, filter, &asked, answer);
     if (!rc)
         rc = dft_count_part(asking, 0);
     if (rc == DFT_TOO_MANY) {

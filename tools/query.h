@@ -5,6 +5,9 @@
  * Whatever the source, the arithmetic is that of the aggregator's tables: events are put into groups first (each group
  * is a "call" of its own to the table), rows are merged as they are; so the integers are the same.
  *
+ * Where all traces are indexed ones of DFTracer, questions by file, dir, pattern or with --file are answered from what all of them did
+ * together (index_together.h), if they tell apart no processes, threads or times.
+ *
  * Call rows do not answer: grouping by file, dir, pattern, stack or line, --file; grouping by a time that is not a multiple of their
  * interval; --from or --to off that grid (of 64 intervals, when percentiles are wanted).
  *
@@ -58,6 +61,7 @@ struct dft_query {
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */
+    int events;     /* events alone are to answer, though rows could: for what only they know */
     int busy;       /* of time groups: what of calls lies in which interval; groups in which none starts come with it */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
 };

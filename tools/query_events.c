@@ -127,8 +127,10 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
     memset(key, 0, sizeof *key);
     if (!file_passes(asking, counting, event))
         return 0;
+    if (asking->all_events && event->file2)
+        counting->met.second_files++;
     if (DFT_HAS_FILES(asking)) {
-        if (!event->file)
+        if (!event->file && !asking->all_events)
             return 0;
         key->file = DFT_HAS(asking, DFT_BY_FILE) ? event->file : memo_of(asking, counting, event->file)->group;
     }

@@ -51,6 +51,7 @@ struct dft_met {
     uint64_t unknown;      /* the text of a call that is asked about was not known */
     uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
     uint64_t blocks;       /* were counted */
+    uint64_t second_files; /* events with a second file, when all are asked about */
     uint64_t undecidable;  /* events of calls whose text must be known to say whether their key is in the part */
 };
 
@@ -89,6 +90,7 @@ struct dft_counting {
     struct dft_placing placing;
 };
 
+struct dft_together;
 struct dft_asking {
     struct dft_source *source;
     struct dft_filter own_filter; /* as given, without times that cut nothing off */
@@ -97,9 +99,11 @@ struct dft_asking {
     struct dft_names *names;
     unsigned has; /* mask of 1 << enum dft_by */
     int want_self;
-    int want_busy;    /* of intervals: there are time groups */
-    int rows_only;    /* the answer is tried from rows: a row that does not fit ends it */
-    uint32_t *who_of; /* by process number: number of the combination + 1, or 0 */
+    int want_busy;                       /* of intervals: there are time groups */
+    int all_events;                      /* those without a file are in groups, too */
+    const struct dft_together *together; /* answers, or NULL */
+    int rows_only;                       /* the answer is tried from rows: a row that does not fit ends it */
+    uint32_t *who_of;                    /* by process number: number of the combination + 1, or 0 */
     const struct dft_source_process **who;
     uint32_t nwho;
     struct dft_counting *workers;
@@ -164,6 +168,12 @@ int dft_spread_row(struct dft_asking *asking, struct dft_counting *counting, con
                    struct dft_row *row, uint64_t start_ns);
 /* query_union.c: busy_union_ns of all groups of the answer. Collective. */
 int dft_count_union(struct dft_asking *asking, struct dft_answer *answer);
+/* query_who.c: numbers the combinations of those traits of processes that are keys: sets who_of and who. Returns 0 or -ENOMEM. */
+int dft_number_processes(struct dft_asking *asking);
+/* query_together.c: sets asking->together where what all traces did together answers (and is made, where it is not there); counts it, in
+ * place of blocks. Return 0, or what dft_hand_over returns. */
+int dft_together_begin(struct dft_asking *asking);
+int dft_count_together(struct dft_asking *asking, struct dft_counting *counting);
 /* query_finish.c: the key of an answer's group from that of a counted one (a final one stays as it is). */
 int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final);
 /* The final key with a memory of calls that is the caller's own. -ENOENT: a text is not known. */
@@ -191,7 +201,9 @@ struct dft_sorting {
 };
 int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting);
 int dft_group_compare(const void *left, const void *right, void *sorting);
-/* query.c */
+/* query.c: ready to count all events of a source, those without a file too, for dft_count_part. Of the asking dft_asking_end takes care. */
+int dft_asking_begin_all(struct dft_asking **asking, struct dft_source *source, const struct dft_filter *filter,
+                         const struct dft_query *query);
 void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer);
 void dft_asking_end(struct dft_asking *asking);
 

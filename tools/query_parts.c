@@ -148,6 +148,7 @@ static void add_met(struct dft_met *into, const struct dft_met *from)
     into->unknown += from->unknown;
     into->busy_unknown += from->busy_unknown;
     into->blocks += from->blocks;
+    into->second_files += from->second_files;
     into->undecidable += from->undecidable;
 }
 
@@ -228,7 +229,8 @@ static int pass(struct dft_asking *asking)
     int rc = dft_comm_agree(begin(asking));
 
     if (!rc)
-        rc = dft_source_visit(asking->source, &visit);
+        rc = asking->together ? dft_count_together(asking, &asking->workers[0])
+                              : dft_source_visit(asking->source, &visit);
     for (unsigned i = 0; !rc && i < asking->nworkers; i++)
         rc = hand_over_all(asking, &asking->workers[i]);
     end(asking);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "index_together.h"
 #include "pfw_map.h"
 #include "source.h"
 
@@ -61,6 +62,7 @@ struct dft_source {
     struct dft_found_group *groups;
     size_t ngroups;
     uint64_t start_ns, end_ns;
+    struct dft_together together;
     const struct dft_clocks *clocks; /* what times of events are corrected by; NULL: by nothing */
     size_t used[DFT_TYPES];
     unsigned threads;

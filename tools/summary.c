@@ -7,10 +7,13 @@
 #include <string.h>
 
 static const char *by_text, *width_text;
+static int from_events;
 
 static const struct dft_option own_options[] = {
     {"by", 'b', "KEYS", &by_text, NULL, "group by these, separated by commas (default: call)"},
     {"width", 0, "SECONDS", &width_text, NULL, "width of time groups (default: the traces' interval)"},
+    {"events", 0, NULL, NULL, &from_events,
+     "count events, even where sums answer: slower; JSON and CSV have busy_union_ns and in_flight_max then"},
     {0},
 };
 
@@ -36,6 +39,7 @@ static int parse_keys(struct dft_summary *summary)
     int64_t width;
 
     summary->by = by_text != NULL;
+    summary->query.events = from_events;
     if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
         fprintf(stderr,
                 "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
@@ -94,6 +98,7 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
+    options.only_queries = 1;
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
     rc = dft_job_collect(&summary.job, summary.source);

@@ -234,7 +234,7 @@ static int table_of(struct dft_summary *summary, const struct dft_query *query, 
 
 int dft_summary_text(struct dft_summary *summary)
 {
-    struct dft_query files = {.by = {DFT_BY_FILE}, .nby = 1};
+    struct dft_query files = {.by = {DFT_BY_FILE}, .nby = 1, .events = summary->query.events};
     struct dft_query query = summary->query;
     struct dft_answer answer;
     struct classes classes;

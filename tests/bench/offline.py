@@ -86,11 +86,18 @@ def print_dftracer(source, copies, rounds, tmp):
         shutil.copyfile(path, tmp / "some" / f"{i}-{path.name}")
     events = json.loads(measure(1, "summary", "--json", tmp / "some").out)["events"]
     print_head(f"the same indexed, {FILES_ASKED} files, {events / 1e6:.1f} million events")
-    for question in ("cat,name", "rank", "rank,name", "time", "file", "file,name"):
-        print_cost(f"summary --by {question}", measure(rounds, "summary", "--by", question, tmp / "some"), events,
+    print_cost("the first question by file: counts what all did together",
+               measure(1, "summary", "--by", "file", tmp / "some"), events)
+    for question in ("--by cat,name", "--by rank", "--by rank,name", "--by time", "--by file", "--by file,name", "--by dir",
+                     "--by pattern,class", "--by name --file *a*", "--csv --by file"):
+        print_cost(f"summary {question}", measure(rounds, "summary", *question.split(), tmp / "some"), events,
                    "wall < 0.1 s")
-    print_cost("summary --csv --by time: with busy_union_ns",
-               measure(1, "summary", "--csv", "--by", "time", tmp / "some"), events)
+    print_cost("summary", measure(rounds, "summary", tmp / "some"), events)
+    for question in ("--by file --events", "--by rank,file"):
+        print_cost(f"summary {question}", measure(1, "summary", *question.split(), tmp / "some"), events)
+    for question in ("--by time", "--by file --events"):
+        print_cost(f"summary --csv {question}: with busy_union_ns",
+                   measure(1, "summary", "--csv", *question.split(), tmp / "some"), events)
     shutil.rmtree(tmp / "some")
 
 

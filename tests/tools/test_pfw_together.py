@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""What all indexed traces did together: questions by file are answered from it as from events, and never from one that is of other
+events."""
+
+import functools
+import json
+import os
+import random
+import shutil
+
+from pfw_files import Writer, read_events, write
+from test_pfw import agrees
+from tooltest import dump, groups, main, run, same_groups, summary, DFTMERGE
+
+BASE = 1_700_000_000_000_000
+EVENTS, FILES = 9_000, 8
+NAMES = ("read", "write", "pread64", "__xstat", "open", "close")
+#            arguments, keys of its groups
+QUESTIONS = ((["--by", "file"], 1), (["--by", "file,name"], 1), (["--by", "region,call,file"], 1), (["--by", "dir"], 1),
+             (["--by", "pattern,class"], 1), (["--by", "op,file", "--name", "p*,write"], 1), (["--cat", "STDIO", "--by", "dir,name"], 1),
+             (["--by", "call", "--file", "*/set 1/*"], 0), (["--by", "cat", "--file", "*a*", "--file", "*7*", "--name", "read"], 0),
+             (["--by", "name", "--file", "nothing"], 0), (["--by", "file", "--top", "7", "--sort", "time_p95_ns"], 0),
+             (["--by", "file,name", "--sort", "file"], 0))
+#           what only events know
+OTHERS = (["--by", "file,rank"], ["--by", "file", "--pid", "101-104"], ["--by", "file", "--from", "0.5"], ["--by", "time,file"],
+          ["--by", "dir", "--events"], ["--by", "file", "--sort", "busy_union_ns", "--top", "5"])
+
+
+@functools.cache
+def trace(pid, dialect="1.0.8", seed=1, files=12):
+    chance = random.Random(pid * 1000 + seed)
+    writer = Writer(dialect, pid=pid, rank=pid - 100)
+    ts = BASE
+    for i in range(EVENTS):
+        ts += chance.randrange(300)
+        file = None if i % 17 == 0 else f"/data/set {i % 5}/file_{chance.randrange(files)}" + ("" if i % 3 else f".{pid}")
+        dur = chance.choice((0, 1, chance.randrange(100), chance.randrange(100_000)))
+        if i % 11 == 0:
+            writer.call("STDIO", "fread", ts, dur, file, ret=chance.randrange(9), count=9, size=512)
+        else:
+            name = chance.choice(NAMES)
+            writer.call("POSIX", name, ts, dur, file, tid=pid + i % 2, ret=-1 if i % 13 == 0 else chance.randrange(1 << 16),
+                        **({"offset": chance.randrange(1 << 30)} if name == "pread64" else {}))
+    return writer
+
+
+def traces(where):
+    where.mkdir()
+    return [write(where / f"{pid}.pfw{'.gz' if pid % 2 else ''}", trace(pid, "2.x" if pid == 103 else "1.0.8").text())
+            for pid in range(100, 100 + FILES)]
+
+
+def kept(where):
+    return [path for path in (where / ".dftindex").iterdir() if path.name.startswith(".together")]
+
+
+def without_union(answer):
+    """What only events know is left out, and where the answer is from."""
+    answer = dict(answer, source=None)
+    answer["groups"] = [dict(g, busy_union_ns=None, in_flight_max=None) for g in answer["groups"]]
+    return answer
+
+
+def right(where, questions=QUESTIONS, **more):
+    for question, _ in questions:
+        got, wanted = summary(*question, where, **more), summary("--no-index", "--events", *question, where)
+        assert (got["source"], wanted["source"]) == ("buckets", "events"), question
+        assert all(g["busy_union_ns"] is g["in_flight_max"] is None for g in got["groups"]), question
+        assert without_union(got) == without_union(wanted), question
+
+
+def law(directory):
+    """The same as from events in every digit, but for how calls overlap; and right by an independent reading."""
+    where = directory / "t"
+    files = traces(where)
+    summary(where)
+    summary("--by", "rank,name", where)
+    assert not kept(where), "nobody has asked about files"
+    right(where)
+    one, = kept(where)
+    state = one.stat()
+    right(where, QUESTIONS[:4], env={"DFTMERGE_GROUP_BYTES": "90000"})
+    agrees([where], [event for path in files for event in read_events(path)])
+    events = [dict(event, host=None, bytes=event.get("bytes", 0)) for event in dump(where)]
+    nothing = dict(errors=None, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None)
+    for by in (["file"], ["name", "dir"]):
+        got = summary("--by", ",".join(by), where)
+        assert got["source"] == "buckets"
+        same_groups([dict(g, **nothing) for g in got["groups"]], [dict(g, **nothing) for g in groups(events, by)], by)
+    for question in OTHERS:
+        assert summary(*question, where) == summary("--no-index", *question, where), question
+    text = [run(DFTMERGE, "summary", *more, where).out.decode() for more in ((), ("--events",))]
+    assert [t.split("Files by time")[1].splitlines()[1:12] for t in text][0] == text[1].split("Files by time")[1].splitlines()[1:12]
+    assert (one.stat().st_ino, one.stat().st_mtime_ns) == (state.st_ino, state.st_mtime_ns), "it was read, not made again"
+
+
+def other_events(directory):
+    """Traces that changed, came or went; a part of them; lines left out: it is of what is asked about, or made anew."""
+    where = directory / "t"
+    files = traces(where)
+    some = QUESTIONS[1:2] + QUESTIONS[7:8]
+    right(where, some)
+    first = kept(where)[0].read_bytes()
+    more = trace(102, seed=2)
+    write(files[2], more.text())
+    right(where, some)
+    assert kept(where)[0].read_bytes() != first
+    write(where / "new.pfw", trace(190).text())
+    right(where, some)
+    os.remove(files[4])
+    right(where, some)
+    files.remove(files[4])
+    for paths in (files[:7], files[1:], [*files, where / "new.pfw"]):
+        for question, _ in some:
+            got, wanted = summary(*question, *paths), summary("--no-index", "--events", *question, *paths)
+            assert without_union(got) == without_union(wanted)
+    write(files[0], "\n".join(trace(100).lines + trace(100).lines[50:3000]))
+    right(where, some)
+    for question, _ in some:
+        got, wanted = (summary("--dedupe", *more, *question, where) for more in ((), ("--no-index", "--events")))
+        assert without_union(got) == without_union(wanted) and got["source"] == "buckets"
+    right(where, some)
+    assert len(kept(where)) == 1
+
+
+def damaged(directory):
+    """Whatever stands in the file, the answer is right, and the file is whole again."""
+    where = directory / "t"
+    traces(where)
+    question = ["--by", "file,name"]
+    wanted = summary(*question, where)
+    one, = kept(where)
+    whole = one.read_bytes()
+    chance = random.Random(4)
+    cases = [b"", whole[:100], whole[:4096], whole[:-8], whole + bytes(8), bytes(len(whole)), whole[:4096] + bytes(len(whole) - 4096)]
+    for _ in range(12):
+        case = bytearray(whole)
+        case[chance.randrange(len(case))] ^= 1 << chance.randrange(8)
+        cases.append(bytes(case))
+    for case in cases:
+        one.write_bytes(case)
+        assert summary(*question, where) == wanted, len(case)
+    one.write_bytes(b"x")
+    assert summary(*question, where) == wanted and one.read_bytes() == whole
+    index = where / ".dftindex" / "100.pfw.dft"
+    data = index.read_bytes()
+    index.write_bytes(data[:-1000])  # made anew from the trace: the same blocks
+    assert summary(*question, where) == wanted and index.read_bytes() == data
+
+
+def not_worth_it(directory):
+    """Hardly a file that is used twice: from events, and that is remembered. Few events, and native ones: no such file."""
+    where = directory / "t"
+    where.mkdir()
+    for pid in range(100, 108):
+        writer = Writer("1.0.8", pid=pid, rank=pid - 100)
+        for i in range(EVENTS):
+            writer.call("POSIX", "open", BASE + 10 * i, 5, f"/d/{pid}/{i // 2}")
+        write(where / f"{pid}.pfw", writer.text())
+    for _ in range(2):
+        got = summary("--by", "file,name", "--top", "50", where)
+        assert got == summary("--no-index", "--by", "file,name", "--top", "50", where) and got["source"] == "events"
+        assert len(kept(where)) == 1 and kept(where)[0].stat().st_size == 4096
+    small = directory / "small"
+    small.mkdir()
+    write(small / "a.pfw", trace(100).text())
+    assert summary("--by", "file", small) == summary("--by", "file", "--no-index", small) and not kept(small)
+
+
+def nowhere_to_write(directory):
+    """Where no index can be, there is none of all together; in the user's cache each directory has its own."""
+    for name in ("t", "u"):
+        traces(directory / name)
+        (directory / name / ".dftindex").write_text("in the way")
+    wanted = summary("--by", "dir", "--no-index", directory / "t")
+    cache = directory / "cache"
+    for _ in range(2):
+        for name in ("t", "u"):
+            got = summary("--by", "dir", directory / name, env={"XDG_CACHE_HOME": str(cache)})
+            assert got["source"] == "buckets" and without_union(got) == without_union(wanted)
+    assert len([path for path in (cache / "dftrace").iterdir() if path.name.startswith(".together")]) == 2
+    nothing = directory / "nothing"
+    nothing.write_text("")
+    assert summary("--by", "dir", directory / "t", env={"XDG_CACHE_HOME": str(nothing), "HOME": str(nothing)}) == wanted
+
+
+def many_ranks(directory):
+    """From dftmerge-mpi the same, whoever made it."""
+    from test_mpi import MPIRUN, PROGRAM, parallel
+
+    if not MPIRUN or not PROGRAM.exists():
+        print("        no MPI here: not tested")
+        return
+    where = directory / "t"
+    traces(where)
+    for turn in range(3):
+        for question in (["--by", "file,name", "--json"], ["--by", "dir", "--file", "*set 1*", "--json"]):
+            got = parallel(2 + turn, "summary", *question, where)
+            assert got.code == 0 and got.out == run(DFTMERGE, "summary", *question, where).out, got
+            assert json.loads(got.out)["source"] == "buckets"
+            if turn != 1:
+                shutil.rmtree(where / ".dftindex")
+
+
+if __name__ == "__main__":
+    main([law, other_events, damaged, not_worth_it, nowhere_to_write, many_ranks])
