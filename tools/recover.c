@@ -144,16 +144,30 @@ static char *new_trace(const char *live)
     return length > tail && strcmp(live + length - tail, ".live") == 0 ? strndup(live, length - tail) : NULL;
 }
 
-/* Is this trace one of the inputs, with nothing in it that is not zero? Its process ended before its first block was whole. */
-static int is_blank(const struct dft_source *source, const char *path)
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The input that is this live file's trace by its name, which holds the key, and has nothing in it that is not zero: its process ended before
+ * its first block was whole. They need not lie in one directory. */
+static const char *blank_trace(const struct dft_source *source, const char *live)
 {
     uint32_t nfiles;
     const struct dft_source_file *files = dft_source_files(source, &nfiles);
 
-    for (uint32_t i = 0; i < nfiles; i++)
-        if (files[i].kind == DFT_FILE_TRACE && !strcmp(files[i].path, path))
-            return !files[i].error && !files[i].blocks && !files[i].skipped.damaged && !files[i].skipped.bytes;
-    return 0;
+    for (uint32_t i = 0; i < nfiles; i++) {
+        const char *name = name_of(files[i].path);
+        size_t length = strlen(name);
+
+        if (files[i].kind == DFT_FILE_TRACE && !strncmp(name_of(live), name, length) &&
+            !strcmp(name_of(live) + length, ".live") && !files[i].error && !files[i].blocks &&
+            !files[i].skipped.damaged && !files[i].skipped.bytes)
+            return files[i].path;
+    }
+    return NULL;
 }
 
 /* Whether a process of another host still runs cannot be seen from here. */
@@ -172,11 +186,16 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
 {
     uint32_t nfiles, number = process->live_file - 1;
     const struct dft_source_file *files = dft_source_files(source, &nfiles), *live = &files[number];
-    int make = files[process->file].kind != DFT_FILE_TRACE;
-    char *path = make ? new_trace(live->path) : strdup(files[process->file].path);
+    const char *trace = files[process->file].kind == DFT_FILE_TRACE ? files[process->file].path : NULL;
+    char *path;
     struct append append;
-    int error = path ? 0 : -ENOMEM;
+    int make, error;
 
+    if (!trace)
+        trace = blank_trace(source, live->path);
+    make = !trace;
+    path = trace ? strdup(trace) : new_trace(live->path);
+    error = path ? 0 : -ENOMEM;
     if (is_elsewhere(process)) {
         dft_source_note(source, 1,
                         "%s: its process ran on %.*s: recover it there, where it can be seen whether it has ended",
@@ -184,10 +203,8 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
         free(path);
         return -EREMOTE;
     }
-    if (!error) {
-        make = make && !is_blank(source, path);
+    if (!error)
         error = append_open(&append, path, make);
-    }
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)

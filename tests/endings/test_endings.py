@@ -212,6 +212,24 @@ def killed_between_two_writes(directory):
     true(unfinished > 2, f"{unfinished} unfinished blocks")
 
 
+@tests.case
+def recovered_into_its_trace(directory):
+    """Killed in its first write to the trace, which is empty and names no live file: that is found where it may be, and comes into the trace."""
+    need("strace", "dd")
+    place = directory / "shared"
+    (place / "work").mkdir(parents=True)
+    settled = [f"{name}={value}" for name, value in settings(place, LIVE_DIR="/dev/shm").items() if name.startswith(("LD_PRELOAD", "DFTRACER_"))]
+    run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=KILL:when=1", "env", *settled, "dd",
+         "if=/dev/zero", "of=file", "bs=16", "count=10"], cwd=place / "work")
+    [trace] = (place / "out").iterdir()
+    equal((trace.stat().st_size, len(live_files(place / "out"))), (0, 1), "bytes of the trace, live files")
+    before = processes(place)
+    equal([p["ended"] for p in before], ["killed"], "how it ended")
+    dftmerge("check", "--recover", place / "out")
+    equal((live_files(place / "out"), list((place / "out").iterdir())), ([], [trace]), "live files, and files of the directory")
+    equal([(p["key"], p["ended"], p["file"]) for p in processes(place)], [(before[0]["key"], "killed", str(trace))], "after check --recover")
+
+
 LATER = """
 import os, resource, threading
 def work():
