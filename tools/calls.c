@@ -156,6 +156,6 @@ const struct dft_command dft_command_calls = {
         "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what\n"
         "its time and bytes count for.",
     .example = "dftmerge calls --json",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE | DFT_TAKES_RANKS,
     .run = run,
 };

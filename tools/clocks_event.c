@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "clocks.h"
+#include "comm.h"
+#include "pack.h"
 
 #define EVENTS_MAX 256u  /* of a rank, the first ones */
 #define KEEP_MAX   8192u /* before the first ones are picked */
@@ -237,6 +239,52 @@ static uint32_t events_of_all(struct dft_source *source, const struct ends *ends
     return least;
 }
 
+static int take_ends(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct collecting *collecting = context;
+    struct dft_unpack unpack = {bytes, (const char *)bytes + length};
+    int rc = 0;
+
+    while (!rc && rank != dft_comm_rank() && unpack.at < unpack.end) {
+        uint32_t head[2];
+
+        dft_unpack_get(&unpack, head, sizeof head);
+        for (uint32_t i = 0; i < head[1] && !rc; i++) {
+            int64_t time;
+
+            dft_unpack_get(&unpack, &time, sizeof time);
+            rc = add_end(&collecting->ends[head[0]], time);
+        }
+    }
+    return rc;
+}
+
+/* All ranks of dftmerge-mpi know all. */
+static int share(struct collecting *collecting)
+{
+    struct dft_pack pack = {0};
+    uint32_t count;
+    int rc;
+
+    if (dft_comm_size() == 1)
+        return 0;
+    collecting->unknown = dft_comm_agree(collecting->unknown);
+    dft_source_processes(collecting->source, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t head[2] = {i, collecting->ends[i].count};
+
+        if (!head[1])
+            continue;
+        dft_pack_put(&pack, head, sizeof head);
+        dft_pack_put(&pack, collecting->ends[i].times, head[1] * sizeof *collecting->ends[i].times);
+    }
+    rc = dft_comm_agree(pack.rc);
+    if (!rc)
+        rc = dft_comm_exchange(pack.bytes, pack.length, take_ends, collecting);
+    free(pack.bytes);
+    return rc;
+}
+
 static int collect_ends(struct collecting *collecting)
 {
     struct dft_visit visit = {
@@ -245,6 +293,8 @@ static int collect_ends(struct collecting *collecting)
 
     if (!rc)
         rc = dft_source_visit(collecting->source, &visit);
+    if (!rc)
+        rc = share(collecting);
     if (rc || !collecting->unknown)
         return rc;
     rc = dft_source_names(collecting->source, NULL, 0);
@@ -255,7 +305,8 @@ static int collect_ends(struct collecting *collecting)
     dft_source_processes(collecting->source, &count);
     for (uint32_t i = 0; i < count; i++)
         collecting->ends[i].count = 0;
-    return dft_source_visit(collecting->source, &visit);
+    rc = dft_source_visit(collecting->source, &visit);
+    return rc ? rc : share(collecting);
 }
 
 int dft_clocks_by_event(struct dft_clocks *clocks, struct dft_source *source, const char *name)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
+
 #include "pattern.h"
 
 static const char *fail_text, *metric_text, *job_texts[2];
@@ -146,19 +148,10 @@ static int divide(struct dft_comparison *comparison, const struct dft_options *o
 /* --- the whole ------------------------------------------------------------------------------------------------------
  * */
 
-static int compare(struct dft_comparison *comparison)
+static int answer(struct dft_comparison *comparison)
 {
-    int rc = 0;
+    int rc = dft_compare_match(comparison);
 
-    for (int side = 0; side < 2 && !rc; side++) {
-        struct dft_run *run = &comparison->runs[side];
-
-        rc = dft_job_collect(&run->job, run->source);
-        if (!rc)
-            rc = dft_run_ask(run);
-    }
-    if (!rc)
-        rc = dft_compare_match(comparison);
     if (!rc)
         rc = dft_compare_ranks(comparison);
     if (!rc)
@@ -170,6 +163,24 @@ static int compare(struct dft_comparison *comparison)
     if (comparison->runs[0].options.json)
         return dft_compare_json(comparison);
     return comparison->runs[0].options.csv ? dft_compare_csv(comparison) : dft_compare_print(comparison);
+}
+
+/* All ranks of dftmerge-mpi ask; the answers are on rank 0. */
+static int compare(struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    for (int side = 0; side < 2 && !rc; side++) {
+        struct dft_run *run = &comparison->runs[side];
+
+        rc = dft_comm_agree(dft_job_collect(&run->job, run->source));
+        if (!rc)
+            rc = dft_run_ask(run);
+    }
+    if (!rc && !dft_comm_rank())
+        rc = answer(comparison);
+    dft_comm_broadcast(&comparison->nfailures, sizeof comparison->nfailures);
+    return dft_comm_agree(rc);
 }
 
 static void comparison_fini(struct dft_comparison *comparison)
@@ -258,6 +269,6 @@ const struct dft_command dft_command_compare = {
         "--fail-over looks at all I/O and every line that matters (1 % of all). Exit codes: 0 not worse, 1 worse (or\n"
         "something was unreadable), 2 usage.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -322,8 +322,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         *code = usage(command);
         goto done;
     }
-    if (((command->takes & DFT_TAKES_RANKS) && !options->align) ||
-        dft_comm_alone(options->align ? "what --align asks for" : command->name, options->source.quiet))
+    if ((command->takes & DFT_TAKES_RANKS) || dft_comm_alone(command->name, options->source.quiet))
         return 0;
     *code = DFT_EXIT_OK;
 done:

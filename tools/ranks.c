@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "ranks_job.h"
 
 static int telemetry;
@@ -102,7 +103,11 @@ static int run(int argc, char **argv)
 
         if (given && *given)
             fprintf(stderr, "dftmerge ranks: telemetry files are looked at whole, without%s\n", given);
-        code = given && !*given ? dft_ranks_telemetry(&options) : DFT_EXIT_USAGE;
+        if (!given || *given)
+            code = DFT_EXIT_USAGE;
+        else
+            code = dft_comm_alone("ranks of telemetry", options.source.quiet) ? dft_ranks_telemetry(&options)
+                                                                              : DFT_EXIT_OK;
         free(given);
         dft_options_fini(&options);
         return code;
@@ -133,6 +138,6 @@ const struct dft_command dft_command_ranks = {
         "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first;\n"
         "--json is the summary of stormlog. They are aligned on the first sample of each rank.",
     .example = "dftmerge ranks --name 'open*,stat*' --from 60 traces/",
-    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER,
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,
 };

@@ -9,8 +9,7 @@
 
 #define FEW_INTERVALS  32u               /* with fewer of them in the job, events tell more than rows */
 #define INTERVAL_EVENT UINT64_C(1000000) /* of events: 1 ms */
-#define CALL_SLOTS_MIN 16u
-#define BUCKET_CALLS   8u /* of a rank, in a bucket */
+#define BUCKET_CALLS   8u                /* of a rank, in a bucket */
 
 enum visit { VISIT_TOTALS, VISIT_TIMES, VISIT_SUMS };
 
@@ -24,60 +23,7 @@ struct counting {
     enum visit visit;
 };
 
-/* --- first: totals --------------------------------------------------------------------------------------------------- */
-
-static struct dft_rank_call *find_call(const struct dft_rank *rank, uint64_t call)
-{
-    uint32_t i = (uint32_t)(call ^ call >> 32) & (rank->call_slots - 1);
-
-    while (rank->calls[i].call && rank->calls[i].call != call)
-        i = (i + 1) & (rank->call_slots - 1);
-    return &rank->calls[i];
-}
-
-static int grow_calls(struct dft_rank *rank)
-{
-    struct dft_rank bigger = {.call_slots = rank->call_slots ? 2 * rank->call_slots : CALL_SLOTS_MIN};
-
-    bigger.calls = calloc(bigger.call_slots, sizeof *bigger.calls);
-    if (!bigger.calls)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < rank->call_slots; i++)
-        if (rank->calls[i].call)
-            *find_call(&bigger, rank->calls[i].call) = rank->calls[i];
-    free(rank->calls);
-    rank->calls = bigger.calls;
-    rank->call_slots = bigger.call_slots;
-    return 0;
-}
-
-static int add_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece)
-{
-    struct dft_rank_call *call;
-
-    if (!piece->call)
-        return 0;
-    if (2 * rank->ncalls >= rank->call_slots && grow_calls(rank))
-        return -ENOMEM;
-    call = find_call(rank, piece->call);
-    if (!call->call) {
-        call->call = piece->call;
-        rank->ncalls++;
-    }
-    call->op = piece->op > call->op ? piece->op : call->op;
-    call->count += piece->count;
-    call->errors += piece->errors;
-    call->ns += piece->ns;
-    call->max_ns = piece->max_ns > call->max_ns ? piece->max_ns : call->max_ns;
-    call->bytes += piece->bytes;
-    rank->first_event_ns = piece->first_ns < rank->first_event_ns ? piece->first_ns : rank->first_event_ns;
-    rank->last_event_ns = piece->last_ns > rank->last_event_ns ? piece->last_ns : rank->last_event_ns;
-    if (dft_lost_of(piece->op) >= 0)
-        dft_sums_kind(job, call, piece);
-    return 0;
-}
-
-/* --- second: over time ----------------------------------------------------------------------------------------------- */
+/* --- over time ----------------------------------------------------------------------------------------------- */
 
 /* From `time` on, `step` more calls are busy all the time. */
 static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind, uint64_t time,
@@ -158,7 +104,7 @@ static void add_over_time(struct counting *counting, uint32_t rank, const struct
 static int add(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
     if (counting->visit == VISIT_TOTALS)
-        return add_total(counting->job, &counting->job->ranks[rank], piece);
+        return dft_rank_total(counting->job, &counting->job->ranks[rank], piece);
     add_over_time(counting, rank, piece);
     return 0;
 }
@@ -296,7 +242,9 @@ static int between(struct counting *counting)
 
     for (unsigned i = 0; i < dft_source_threads(job->source); i++)
         widest = counting->widest[i] > widest ? counting->widest[i] : widest;
-    rc = dft_ranks_calls(job);
+    rc = dft_ranks_share_totals(job, &widest);
+    if (!rc)
+        rc = dft_ranks_calls(job);
     if (!rc)
         rc = make_grid(job, widest ? widest : INTERVAL_EVENT);
     return rc ? rc : follow_calls(counting);
@@ -345,6 +293,8 @@ static int visit_sums(struct counting *counting, enum visit kind, int (*take)(st
         if (!rc)
             rc = visit(counting);
         if (!rc)
+            rc = dft_ranks_share_sums(job);
+        if (!rc)
             rc = take(job);
     }
     return rc;
@@ -361,6 +311,8 @@ static int count_over_time(struct counting *counting)
     struct dft_ranks_job *job = counting->job;
     int rc = visit_sums(counting, VISIT_TIMES, dft_sums_learn);
 
+    if (!rc)
+        rc = dft_ranks_share_times(job);
     if (rc)
         return rc;
     dft_usual_finish(&job->usual);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "comm.h"
 #include "ranks_job.h"
 
 #define MEMO 1024u /* a power of two */
@@ -104,12 +105,14 @@ int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_blo
 
 void dft_ranks_filter_note(const struct dft_ranks_job *job)
 {
-    if (job->asked->rounded)
+    int rounded = dft_comm_agree(job->asked->rounded), untold = dft_comm_agree(job->asked->untold);
+
+    if (rounded)
         dft_source_note(
             job->source, 0,
             "some calls were kept only as aggregates of whole intervals: for them --from and --to are rounded "
             "outward");
-    if (job->asked->untold)
+    if (untold)
         dft_source_note(
             job->source, 0,
             "some calls were kept only as aggregates, which do not tell the files of calls: --file leaves them "

@@ -122,6 +122,7 @@ struct dft_ranks_job {
     struct dft_rank_cell *cells; /* by rank, then bucket */
     struct dft_usual usual;
     struct dft_sum *sums; /* while counting: of ranks [sums_from, sums_to) */
+    size_t nsums;
     uint32_t sums_from, sums_to;
     struct dft_job_call *calls; /* by what could be saved: (slowest - mean) */
     uint32_t ncalls;
@@ -206,6 +207,15 @@ void dft_sums_add(struct dft_ranks_job *job, uint32_t rank, uint32_t bucket, con
 int dft_sums_learn(struct dft_ranks_job *job);
 /* What they would usually have taken, into their cells. */
 void dft_sums_judge(struct dft_ranks_job *job);
+
+/* ranks_share.c: all ranks of dftmerge-mpi know what each has counted: totals, and the widest interval of rows; sums; what
+ * was counted over time. Collective. Return an agreed 0 or -ENOMEM. */
+int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest);
+int dft_ranks_share_sums(struct dft_ranks_job *job);
+int dft_ranks_share_times(struct dft_ranks_job *job);
+/* ranks_total.c: add a rank's numbers for a call to its table; what one piece adds. Return 0 or -ENOMEM. */
+int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece);
+int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more);
 
 static inline uint32_t dft_rank_bucket(const struct dft_ranks_job *job, uint64_t time)
 {

@@ -53,6 +53,7 @@ int dft_sums_begin(struct dft_ranks_job *job, uint32_t from)
         count += more;
     }
     free(job->sums);
+    job->nsums = count;
     job->sums = calloc(count + 1, sizeof *job->sums);
     return job->sums ? 0 : -ENOMEM;
 }

@@ -4,64 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group_map.h"
-#include "ranks_job.h"
+#include "ranks_pairs.h"
 
-#define PAIRS_MAX (1u << 18) /* of calls and files; further files are as none */
-#define FILES_MAX 4096u      /* whose names are fetched, those with most */
-#define HEADS     8u         /* files from which directories are tried */
-#define SHARE     0.8        /* of all that a directory must hold */
+#define FILES_MAX 4096u /* whose names are fetched, those with most */
+#define HEADS     8u    /* files from which directories are tried */
+#define SHARE     0.8   /* of all that a directory must hold */
 
-/* A call on a file. */
-struct pair {
-    double weight; /* ns beyond the usual, or bytes */
-    uint64_t ns, usual_ns;
-    struct dft_sum sum; /* of rows, for one bucket: weighed when all of them are in it */
-    uint64_t last_ns;
-};
-
-struct looking {
-    struct dft_ranks_job *job;
-    enum dft_ranks_measure measure;
-    uint32_t rank;
-    uint64_t from_ns; /* aligned */
-    pthread_mutex_t lock;
-    struct dft_group_map map; /* by call and file */
-    struct pair *pairs;
-    uint32_t capacity;
-};
-
-static int pair_at(struct looking *looking, uint64_t call, uint64_t file, uint64_t time, struct pair **pair)
-{
-    struct dft_group_key key = {.call = call, .file = looking->map.count < PAIRS_MAX ? file : 0, .time = time};
-    uint32_t number, before = looking->map.count;
-    int rc = dft_group_map_get(&looking->map, &key, &number);
-
-    if (rc)
-        return rc;
-    if (number >= looking->capacity) {
-        uint32_t capacity = looking->capacity ? 2 * looking->capacity : 256;
-        struct pair *bigger = realloc(looking->pairs, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        looking->pairs = bigger;
-        looking->capacity = capacity;
-    }
-    if (number == before)
-        looking->pairs[number] = (struct pair){0};
-    *pair = &looking->pairs[number];
-    return 0;
-}
-
-static int fits(const struct looking *looking, uint8_t op)
+static int fits(const struct dft_looking *looking, uint8_t op)
 {
     int kind = dft_lost_of(op);
 
     return kind == (looking->measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA);
 }
 
-static void add(const struct looking *looking, struct pair *pair, uint64_t ns, uint64_t usual_ns, uint64_t bytes)
+static void add(const struct dft_looking *looking, struct dft_pair *pair, uint64_t ns, uint64_t usual_ns,
+                uint64_t bytes)
 {
     pair->ns += ns;
     pair->usual_ns += usual_ns;
@@ -71,10 +28,10 @@ static void add(const struct looking *looking, struct pair *pair, uint64_t ns, u
         pair->weight += (double)(ns - usual_ns);
 }
 
-static int add_event(struct looking *looking, const struct dft_piece *piece, uint64_t file)
+static int add_event(struct dft_looking *looking, const struct dft_piece *piece, uint64_t file)
 {
-    struct pair *pair;
-    int rc = pair_at(looking, piece->call, file, 0, &pair);
+    struct dft_pair *pair;
+    int rc = dft_pair_at(looking, piece->call, file, 0, &pair);
 
     if (!rc)
         add(looking, pair, piece->ns,
@@ -83,26 +40,22 @@ static int add_event(struct looking *looking, const struct dft_piece *piece, uin
 }
 
 /* A row may be a part of one, so nothing is decided by it alone. */
-static int add_row(struct looking *looking, uint64_t call, uint64_t file, uint64_t time, const struct dft_metrics *m,
-                   uint64_t last_ns)
+static int add_row(struct dft_looking *looking, uint64_t call, uint64_t file, uint64_t time,
+                   const struct dft_metrics *m, uint64_t last_ns)
 {
-    struct pair *pair;
-    int rc = pair_at(looking, call, file, time, &pair);
+    struct dft_pair *pair;
+    int rc = dft_pair_at(looking, call, file, time, &pair);
 
     if (rc)
         return rc;
-    pair->sum.samples += m->samples;
-    pair->sum.ns += m->dur_sum;
-    pair->sum.bytes += m->bytes;
-    pair->sum.data += m->data;
-    pair->last_ns = last_ns > pair->last_ns ? last_ns : pair->last_ns;
+    dft_pair_add(pair, &(struct dft_pair){.sum = {m->samples, m->dur_sum, m->bytes, m->data}, .last_ns = last_ns});
     return 0;
 }
 
 static int look_at_events(void *context, unsigned worker, const struct dft_source_process *process,
                           const struct dft_block *block, struct dft_batch *batch)
 {
-    struct looking *looking = context;
+    struct dft_looking *looking = context;
     struct dft_piece piece;
     int rc = 0;
 
@@ -124,7 +77,7 @@ static int look_at_events(void *context, unsigned worker, const struct dft_sourc
 static int look_at_rows(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_buckets *buckets)
 {
-    struct looking *looking = context;
+    struct dft_looking *looking = context;
     struct dft_piece piece;
     int rc = 0;
 
@@ -153,15 +106,15 @@ static int look_at_rows(void *context, unsigned worker, const struct dft_source_
 
 static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    const struct looking *looking = context;
+    const struct dft_looking *looking = context;
     const struct dft_ranks_job *job = looking->job;
 
     return job->rank_of[process->number] == looking->rank + 1 && block->count && (block->use & DFT_IN_EVENTS) &&
            block->end + (uint64_t)dft_clocks_shift(&job->clocks, process->number, block->end) >= looking->from_ns;
 }
 
-static void weigh(const struct looking *looking, const struct dft_group_key *key, const struct pair *from,
-                  struct pair *into)
+static void weigh(const struct dft_looking *looking, const struct dft_group_key *key, const struct dft_pair *from,
+                  struct dft_pair *into)
 {
     const struct dft_sum *sum = &from->sum;
     uint32_t size = looking->measure == DFT_RANKS_METADATA ? DFT_USUAL_META : dft_usual_size(sum->bytes, sum->data);
@@ -175,16 +128,16 @@ static void weigh(const struct looking *looking, const struct dft_group_key *key
 }
 
 /* Rows of all times together, those that end before the spike left out. */
-static int settle(struct looking *looking)
+static int settle(struct dft_looking *looking)
 {
-    struct looking settled = {.job = looking->job};
+    struct dft_looking settled = {.job = looking->job};
     int rc = 0;
 
     for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
         const struct dft_group_key *key = &looking->map.keys[i];
-        struct pair *pair;
+        struct dft_pair *pair;
 
-        rc = pair_at(&settled, key->call, key->file, 0, &pair);
+        rc = dft_pair_at(&settled, key->call, key->file, 0, &pair);
         if (!rc)
             weigh(looking, key, &looking->pairs[i], pair);
     }
@@ -198,16 +151,16 @@ static int settle(struct looking *looking)
 
 /* --- the call -------------------------------------------------------------------------------------------------------- */
 
-static int find_call(const struct looking *looking, struct dft_measured *measured)
+static int find_call(const struct dft_looking *looking, struct dft_measured *measured)
 {
-    struct looking calls = {.job = looking->job};
+    struct dft_looking calls = {.job = looking->job};
     double most = 0;
     int rc = 0;
 
     for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
-        struct pair *pair;
+        struct dft_pair *pair;
 
-        rc = pair_at(&calls, looking->map.keys[i].call, 0, 0, &pair);
+        rc = dft_pair_at(&calls, looking->map.keys[i].call, 0, 0, &pair);
         if (rc)
             break;
         pair->weight += looking->pairs[i].weight;
@@ -215,7 +168,7 @@ static int find_call(const struct looking *looking, struct dft_measured *measure
         pair->usual_ns += looking->pairs[i].usual_ns;
     }
     for (uint32_t i = 0; !rc && i < calls.map.count; i++) {
-        const struct pair *pair = &calls.pairs[i];
+        const struct dft_pair *pair = &calls.pairs[i];
         uint64_t call = calls.map.keys[i].call;
 
         if (!call || pair->weight < most || (pair->weight == most && (!most || call > measured->call)))
@@ -245,7 +198,7 @@ static int by_weight(const void *left, const void *right)
     return a->file < b->file ? -1 : a->file > b->file;
 }
 
-static uint32_t list_files(const struct looking *looking, uint64_t call, struct weighed *files, double *all)
+static uint32_t list_files(const struct dft_looking *looking, uint64_t call, struct weighed *files, double *all)
 {
     uint32_t n = 0;
 
@@ -275,7 +228,7 @@ static double below(const struct dft_names *names, const struct weighed *files, 
 }
 
 /* The longest directory that holds most of it. */
-static int find_directory(struct looking *looking, struct dft_measured *measured)
+static int find_directory(struct dft_looking *looking, struct dft_measured *measured)
 {
     const struct dft_names *names = dft_source_names_table(looking->job->source);
     struct weighed *files = malloc((looking->map.count + 1u) * sizeof *files);
@@ -318,12 +271,14 @@ out:
     return rc;
 }
 
-static int look(struct looking *looking, struct dft_measured *measured)
+static int look(struct dft_looking *looking, struct dft_measured *measured)
 {
     struct dft_visit visit = {
         .context = looking, .select = is_asked, .events = look_at_events, .buckets = look_at_rows};
     int rc = dft_source_visit(looking->job->source, &visit);
 
+    if (!rc)
+        rc = dft_pairs_share(looking);
     if (!rc)
         rc = settle(looking);
     if (!rc)
@@ -341,7 +296,8 @@ int dft_ranks_where(struct dft_ranks_job *job)
 
     for (int m = 0; !rc && m < DFT_RANKS_MEASURES; m++) {
         struct dft_measured *measured = &job->measured[m];
-        struct looking looking = {.job = job, .measure = (enum dft_ranks_measure)m, .lock = PTHREAD_MUTEX_INITIALIZER};
+        struct dft_looking looking = {
+            .job = job, .measure = (enum dft_ranks_measure)m, .lock = PTHREAD_MUTEX_INITIALIZER};
 
         if (!measured->cause.nsuspects)
             continue;

@@ -89,10 +89,32 @@ def passes(directory):
 
 def one_rank_alone(directory):
     traces = make(directory / "t", processes=2, events=50)
-    got = parallel(2, "dump", "--json", "--align", "clocks", traces)
-    wanted = run(DFTMERGE, "dump", "--json", "--align", "clocks", traces)
-    assert (got.code, got.out) == (0, wanted.out), got
-    assert got.err[0] == "dftmerge-mpi: what --align asks for is not done in parallel: one rank does it", got.err
+    got = parallel(2, "export", "--to", "perfflow", "-o", "-", traces)
+    assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--to", "perfflow", "-o", "-", traces).out), got
+    assert got.err[0] == "dftmerge-mpi: export --to perfflow is not done in parallel: one rank does it", got.err
+    assert parallel(2, "calls")[:2] == run(DFTMERGE, "calls")[:2]
+
+
+def slow_ranks(directory):
+    """From rows and from events: all ranks count, all come to the same first cause."""
+    for ranks, rows in ((3, 1), (2, 0)):
+        traces = directory / str(rows)
+        done = run(BUILD / "bin" / "make_ranks", traces, "ranks=6", "hosts=2", "seconds=40", "slow=4", "at=15", "call=2",
+                   "skip=3", f"rows={rows}")
+        assert done.code == 0, done.err
+        found = json.loads(same(ranks, "ranks", "--json", traces).out)["first_cause"]["latency"]
+        assert found["first_cause_suspects"][0]["rank"] == 4 and found["where"]["directory"] == "/scratch/job/r4", found
+        same(5 - ranks, "ranks", "--align", "barrier", "--name", "read,openat", traces)
+    same(5, "ranks", "--no-index", job(directory / "job"))
+    same(2, "dump", "--json", "--align", "barrier", "--rank", "0", directory / "0", env=SHORT)
+
+
+def runs_compared(directory):
+    base = make(directory / "a", processes=4, events=400, ranks=1)
+    new = make(directory / "b", processes=5, events=500, ranks=1, seed=9)
+    assert same(3, "compare", "--fail-over", "0.1%", base, new).code == 1
+    same(2, "compare", "--json", base, "--", new, job(directory / "job"))
+    same(2, "compare", base, directory / "none")
 
 
 SHORT = {"DFTMERGE_STRETCH_EVENTS": "300"}  # so that a few thousand events are many stretches
@@ -254,7 +276,8 @@ def full_disk_of_exports(directory):
         words = [line for line in done.err.splitlines() if line.startswith("dftmerge")]
         assert (done.code, words) == (1, [f"dftmerge: {good}: File too large; nothing was written"]), done
         assert list(out.iterdir()) == [good] and good.read_text() == "good"
-    script = f'mount -t tmpfs -o size=400k none {out} && echo good > {good} && "$@"; code=$?; ls {out} >&2; cat {good}; exit $code'
+    script = (f'mount -t tmpfs -o size=400k none {out} && echo good > {good} && "$@"; code=$?; ls {out} >&2; cat {good}; '
+              "exit $code")
     isolate = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
     if run(*isolate, "mount", "-t", "tmpfs", "none", out).code:
         return  # not allowed here
@@ -284,4 +307,4 @@ if __name__ == "__main__":
         print("skipped: " + ("dftmerge-mpi was not built" if MPIRUN else "no mpirun"))
         sys.exit(0)
     tooltest.main([answers, few_files, passes, texts, exports, parts, archives, archives_by_rank, groups, blocks_that_vanish,
-                   full_disk, full_disk_of_exports, one_rank_alone, ranks_that_part])
+                   full_disk, full_disk_of_exports, slow_ranks, runs_compared, one_rank_alone, ranks_that_part])
