@@ -203,6 +203,8 @@ static void put_fit(FILE *out, const struct dft_clocks *clocks)
     fprintf(out, ", drift up to %.3g ppm, residual %s rms", drift * 1e6,
             dft_text_ns(room, (uint64_t)llround(sqrt(squares / known))));
     fprintf(out, ", %s at most", dft_text_ns(room, (uint64_t)residual));
+    if (known > 1 && clocks->kind == DFT_CLOCKS_ANCHORS)
+        fputs(", on each by itself: how far they are apart from each other no trace tells", out);
 }
 
 char *dft_clocks_text(const struct dft_clocks *clocks)

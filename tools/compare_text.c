@@ -72,6 +72,8 @@ static void print_name(const struct dft_comparison *comparison, uint64_t id)
     dft_text_escape(stdout, text.bytes, text.length);
 }
 
+#define SHARE_MORE 1.1 /* of the whole: others went the other way */
+
 /* "nearly all in openat of .../ckpt-#: +11.8 s" */
 static int print_where(const struct dft_comparison *comparison, const struct dft_change *total)
 {
@@ -85,7 +87,11 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
     if (!item)
         return 0;
     share = item == file ? of_file : of_call;
-    fputs(share >= 0.9 ? "   nearly all in " : share >= 0.5 ? "   most of it in " : "   the largest part in ", stdout);
+    fputs(share > SHARE_MORE ? "   the most in "
+          : share >= 0.9     ? "   nearly all in "
+          : share >= 0.5     ? "   most of it in "
+                             : "   the largest part in ",
+          stdout);
     print_name(comparison, item->key.name);
     if (item == file) {
         if (dft_compare_pattern(comparison, item->key.file, &text, &length))
@@ -94,7 +100,10 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
         dft_text_escape(stdout, text, length);
         free(text);
     }
-    printf(": %s\n", dft_change_ns(room, &item->changes[DFT_MEASURE_TIME]));
+    printf(": %s%s\n", dft_change_ns(room, &item->changes[DFT_MEASURE_TIME]),
+           share <= SHARE_MORE       ? ""
+           : dft_change_is_up(total) ? ", while others took less"
+                                     : ", while others took more");
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm.h"
 #include "command.h"
 #include "end.h"
 #include "ps_flights.h"
@@ -11,6 +12,8 @@
 #include "write_jobs.h"
 #include "write_json.h"
 #include "write_text.h"
+
+#define COMMAND_MIN 20u /* columns that a command has, however narrow the terminal */
 
 struct ps {
     struct dft_source *source;
@@ -174,7 +177,7 @@ static void print_json(const struct ps *ps)
 }
 
 /* Arguments, each ended by a NUL, with spaces between. */
-static void print_command(const struct dft_process *process)
+static void put_command(FILE *out, const struct dft_process *process)
 {
     struct dft_text command = process->command.length ? process->command : process->exe;
     const char *at = command.bytes, *end = command.length ? at + command.length : at;
@@ -182,11 +185,32 @@ static void print_command(const struct dft_process *process)
     while (at < end) {
         const char *stop = memchr(at, '\0', (size_t)(end - at));
 
-        dft_text_escape(stdout, at, (size_t)((stop ? stop : end) - at));
+        dft_text_escape(out, at, (size_t)((stop ? stop : end) - at));
         at = stop ? stop + 1 : end;
         if (at < end)
-            putchar(' ');
+            putc(' ', out);
     }
+}
+
+/* On a terminal a command ends where the line does. */
+static void print_command(const struct dft_process *process, size_t before)
+{
+    size_t length, room = dft_terminal_width() > before + COMMAND_MIN ? dft_terminal_width() - before : COMMAND_MIN;
+    char *text = NULL;
+    FILE *out = dft_comm_is_terminal() ? open_memstream(&text, &length) : NULL;
+
+    put_command(out ? out : stdout, process);
+    if (!out || fclose(out))
+        return;
+    if (dft_text_columns(text) > room) {
+        do
+            text[--length] = 0;
+        while (length && (((unsigned char)text[length - 1] & 0xC0) == 0x80 || dft_text_columns(text) > room - 3));
+        printf("%s...", text);
+    } else {
+        fputs(text, stdout);
+    }
+    free(text);
 }
 
 static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin_ns)
@@ -220,14 +244,16 @@ static void print_process(const struct ps *ps, uint32_t at, uint64_t origin_ns)
     const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
     uint64_t start_ns = dft_ps_start(p), end_ns = end_of(p), dropped = 0;
     char rank[16] = "-";
+    int before;
     uint32_t indent = ps->tree.depth[at] < 20 ? ps->tree.depth[at] : 20;
 
     if (p->process.rank >= 0)
         snprintf(rank, sizeof(rank), "%d", p->process.rank);
-    printf("%10u %6s %+13.6f %12.6f %10llu %-8s %*s", p->process.pid, rank,
-           (double)(int64_t)(start_ns - origin_ns) / 1e9, end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0,
-           (unsigned long long)p->events, dft_ending_text((enum dft_ending)p->how), (int)(2 * indent), "");
-    print_command(&p->process);
+    before = printf("%10u %6s %+13.6f %12.6f %10llu %-8s %*s", p->process.pid, rank,
+                    (double)(int64_t)(start_ns - origin_ns) / 1e9,
+                    end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0, (unsigned long long)p->events,
+                    dft_ending_text((enum dft_ending)p->how), (int)(2 * indent), "");
+    print_command(&p->process, (size_t)before);
     for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
         dropped += p->end.dropped[i];
     if (dropped)

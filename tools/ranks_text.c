@@ -93,12 +93,12 @@ static void put_lead(const struct dft_ranks_job *job, const struct dft_measured 
     char room[DFT_TEXT_ROOM];
 
     if (!cause->has_onset)
-        printf(", and no other %s did", job->by_rank ? "rank" : "process");
+        printf("and no other %s did", job->by_rank ? "rank" : "process");
     else if (!cause->suspects->lead_ns)
-        printf(", with %" PRIu32 " others in the same bucket of %s", dft_ranks_together(cause) - 1,
+        printf("with %" PRIu32 " others in the same bucket of %s", dft_ranks_together(cause) - 1,
                dft_text_ns(room, job->bucket_ns));
     else
-        printf(", %s before %s", dft_text_ns(room, (uint64_t)cause->suspects->lead_ns),
+        printf("%s before %s", dft_text_ns(room, (uint64_t)cause->suspects->lead_ns),
                cause->candidates > 2 ? "the next ones" : "the next one");
 }
 
@@ -136,7 +136,7 @@ static void put_first(const struct dft_ranks_job *job)
     put_host(job, suspect->rank);
     printf(" %s, at %s (", did[job->headline], dft_ranks_since(room, job, aligned_time(suspect)));
     put_clock(aligned_time(suspect));
-    putchar(')');
+    fputs("),\n          ", stdout);
     put_lead(job, measured);
     put_place(job, measured);
     printf("\n          it %s ", job->headline == DFT_RANKS_BYTES ? "moved" : "lost");

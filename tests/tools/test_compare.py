@@ -326,6 +326,10 @@ def where_it_is(where):
     text = dftmerge("compare", "--no-index", a, b).out.decode()
     assert "slower in I/O" in text or "times as long in I/O" in text
     assert "nearly all in open of .../ckpt-#: +35.0 ms" in text and "beyond the spread" in text, text
+    more = write(where / "c", [calls("/w/b", 400)[:100] + [("read", "/w/big", 500, 30000, None)]])
+    less = write(where / "d", [calls("/w/b", 50)[:100] + [("read", "/w/big", 500, 60000, None)]])
+    text = dftmerge("compare", "--no-index", more, less).out.decode()
+    assert "the most in open of /w/b/ckpt-#: -35.0 ms, while others took more" in text, text
     back = dftmerge("compare", "--no-index", b, a).out.decode()
     assert "faster in I/O" in back and "nearly all in open of .../ckpt-#: -35.0 ms" in back, back
 

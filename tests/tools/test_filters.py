@@ -1,9 +1,17 @@
 #!/usr/bin/env python3
 """--from --to --rank --pid --cat --name --file: of summary, against filtering a dump; of dump, against filtering the whole dump."""
 
+import contextlib
+import fcntl
 import fnmatch
+import json
+import os
+import pty
+import re
+import struct
+import termios
 
-from tooltest import counts, dftmerge, dump, groups, main, make, same_groups, summary
+from tooltest import BUILD, DFTMERGE, counts, dftmerge, dump, groups, main, make, run, same_groups, summary
 
 
 def fits(text, *patterns):
@@ -163,7 +171,41 @@ def commands_and_help(where):
     assert "lies before --from" in dftmerge("dump", "--from", "2", "--to", "1", where, expect=2).err
 
 
+def on_a_terminal(columns, *arguments, **environment):
+    pid, terminal = pty.fork()
+    if not pid:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execve(DFTMERGE, ["dftmerge", *map(str, arguments)], {"TERM": "xterm", **environment})
+    out = b""
+    with contextlib.suppress(OSError):  # EIO: it has ended
+        while more := os.read(terminal, 65536):
+            out += more
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, out
+    return out.decode().replace("\r\n", "\n")
+
+
+def a_terminal_gets_what_fits(where):
+    """80 columns are enough, colour is for terminals that want it; in a pipe nothing is cut."""
+    done = run(BUILD / "bin" / "make_ranks", where, "ranks=20", "hosts=3", "seconds=40", "slow=3", "at=10", "others=20")
+    assert done.code == 0
+    for command in ("summary", "ranks", "ps"):
+        for columns in (80, 120):
+            shown = on_a_terminal(columns, command, "-q", where)
+            plain = re.sub("\x1b\\[[0-9;]*m", "", shown)
+            assert max(map(len, plain.splitlines())) <= columns, (command, columns, plain)
+            assert "\x1b" not in on_a_terminal(columns, command, "-q", where, NO_COLOR="1")
+        assert b"\x1b" not in dftmerge(command, where).out
+    assert "\x1b" in on_a_terminal(80, "summary", "-q", where)
+    make(where / "long", ranks=1, processes=1, events=10)
+    command = json.loads(dftmerge("ps", "--json", where / "long").out)["processes"][0]["command"]
+    piped = dftmerge("ps", where / "long").out.decode()
+    assert " ".join(command) in piped
+    shown = on_a_terminal(70, "ps", "-q", where / "long").splitlines()[1]
+    assert len(shown) <= 91 and (" ".join(command) in shown or shown.endswith("...")), shown
+
+
 if __name__ == "__main__":
     main([processes, ranks_need_a_rank, categories_and_names, files, times, times_on_the_grid_need_no_events,
           aggregates_are_rounded_with_a_note, wrong_usage, nothing_passes,
-          commands_and_help])
+          commands_and_help, a_terminal_gets_what_fits])
