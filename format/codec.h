@@ -29,8 +29,7 @@ void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compressi
 
 /* Forgets what it learnt from earlier blocks, so that the next one does not depend on them. */
 void dft_encoder_forget(struct dft_encoder *encoder);
-/* The same, and from now on no block is made twice to see which encoding of times is smaller: they are multiples of a
- * microsecond or more, of which the one for numbers with random low bits would make nothing smaller. */
+/* The same, and from now on times are expected to be multiples of a microsecond, and written as such where they are. */
 void dft_encoder_coarse_times(struct dft_encoder *encoder);
 
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer: *block points there,

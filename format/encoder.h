@@ -43,7 +43,7 @@ struct dft_encoder {
     /* Time columns: enum dft_encoding in use, and blocks until both are tried again. */
     uint8_t gap_encoding, duration_encoding;
     uint8_t until_trial;
-    uint8_t coarse_times; /* there are no trials */
+    uint8_t coarse_times; /* multiples of a microsecond are expected: there are no trials */
     struct dft_idmap names, calls, shapes;
     struct dft_raw raw;
     uint8_t *arena, *arena_end;

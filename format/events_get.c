@@ -47,6 +47,7 @@ static const char *shape_fault(const struct shape *shape, uint32_t ncalls)
         return "column SHAPES refers to no call";
     if (flags & ~DFT_F_KNOWN || (flags >> DFT_F_FILE_SHIFT & 7) > DFT_FILE_NONE ||
         (flags >> DFT_F_OFFSET_SHIFT & 3) > DFT_OFFSET_EXPLICIT ||
+        (flags & DFT_F_UNKNOWN && (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT) ||
         (flags >> DFT_F_ERRNO_SHIFT & 3) > DFT_ERRNO_EXPLICIT || (flags >> DFT_F_PHASE_SHIFT & 15) > DFT_PHASE_LAST)
         return "column SHAPES has unknown flags";
     return NULL;
@@ -154,7 +155,8 @@ static inline void get_result(struct getting *g, struct dft_event *event, struct
         event->result = -1;
         break;
     default:
-        event->result = (int64_t)dft_unzigzag(dft_column_leb(columns, DFT_EV_RESULT));
+        event->result =
+            flags & DFT_F_UNKNOWN ? DFT_RESULT_UNKNOWN : (int64_t)dft_unzigzag(dft_column_leb(columns, DFT_EV_RESULT));
     }
     event->err = 0;
     if (flags & 3u << DFT_F_ERRNO_SHIFT) {

@@ -185,6 +185,8 @@ static inline uint32_t put_result(struct putting *p, const struct dft_event *eve
         flags |= DFT_RESULT_ZERO << DFT_F_RESULT_SHIFT;
     } else if (event->result == -1) {
         flags |= DFT_RESULT_FAILED << DFT_F_RESULT_SHIFT;
+    } else if (event->result == DFT_RESULT_UNKNOWN) {
+        flags |= DFT_RESULT_EXPLICIT << DFT_F_RESULT_SHIFT | DFT_F_UNKNOWN;
     } else {
         flags |= DFT_RESULT_EXPLICIT << DFT_F_RESULT_SHIFT;
         put(p, DFT_EV_RESULT, dft_zigzag((uint64_t)event->result));

@@ -24,7 +24,7 @@
  *    A column id appears at most once, in any order. Unknown ids are skipped; values of an absent column are 0; an
  *    unknown encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is
  *    unsigned, at most 10 bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as
- *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes. A column has encoding 0 unless it says otherwise.
+ *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes, 3 scaled: a unit (LEB128, not 0), then LEB128 values that are to be multiplied by it (modulo 2^64). A column has encoding 0 unless it says otherwise.
  *
  * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
  *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of
@@ -82,15 +82,17 @@
  *              Shapes with unknown flags, values of a field not listed here, or no such call make the block unreadable.
  *      SHAPE   index of the event's shape.
  *      GAP     |start - end of the previous event| (for the first: start - header.start), less than or equal to 2^63;
- *              flag BACK: it is negative. Encoding 0 or 1.
- *      DURATION  ns. Encoding 0 or 1. The end of an event is start + duration.
+ *              flag BACK: it is negative. Encoding 0, 1 or 3.
+ *      DURATION  ns. Encoding 0, 1 or 3. The end of an event is start + duration.
  *      FILE    field FILE of the flags: 0-3 the n-th most recent; 4 the next position; 5 explicit position; 6 none. The
  *              file used is moved to the front (of at most four).
  *      REGION  flag REGION: position in NAMES + 1, or 0 for none. Else the last.
  *      FILE2   flag FILE2: position in NAMES. Else none.
  *      SIZE    flag SIZE: zigzag of size - the call's last. Else the last.
  *      UNIT, CALLS_RUN   flags UNIT, CALLS: value (32 bits). Else the call's last.
- *      RESULT  field RESULT: 0: size / unit (integer division; unit is not 0), 1: 0, 2: -1, 3: zigzag explicit.
+ *      RESULT  field RESULT: 0: size / unit (integer division; unit is not 0), 1: 0, 2: -1, 3: zigzag explicit, or, with
+ *              flag UNKNOWN (which goes with 3 alone), -2^63 without a value in the column: another tracer's event
+ *              whose result it had not recorded.
  *      ERRNO   field ERRNO: 0 none, 1 the call's last, 2 explicit (16 bits). Only 1 and 2 set the last.
  *      OFFSET  field OFFSET: 0 none (-1), 1 the file's end of last access, 2 zigzag of offset - that. An event with an
  *              offset sets the end to offset + bytes moved: by the rule of its op, nothing, its result, or its result
@@ -203,7 +205,7 @@ struct dft_block_header {
 };
 _Static_assert(sizeof(struct dft_block_header) == 88, "the header is 88 bytes on disk");
 
-enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2 };
+enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2, DFT_ENC_SCALED = 3 };
 
 /* Shared by EVENTS, BUCKETS and NAMES. */
 enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2 };
@@ -258,6 +260,7 @@ enum dft_events_column {
 #define DFT_F_VFORK        (1u << 27) /* made by a vfork child, in its parent's memory */
 #define DFT_F_CUT          (1u << 28) /* an argument or name was cut */
 #define DFT_F_OPEN         (1u << 29) /* in flight when the process ended: no result, end unknown */
+#define DFT_F_UNKNOWN      (1u << 30) /* the result */
 
 enum dft_phase {
     DFT_PHASE_COMPLETE = 0,

@@ -10,7 +10,7 @@ enum dft_shape_errno { DFT_ERRNO_NONE = 0, DFT_ERRNO_LAST = 1, DFT_ERRNO_EXPLICI
 enum dft_shape_file { DFT_FILE_RECENT = 0, DFT_FILE_NEW = 4, DFT_FILE_EXPLICIT = 5, DFT_FILE_NONE = 6 };
 
 #define DFT_RECENT      4u
-#define DFT_F_KNOWN     ((1u << 30) - 1)
+#define DFT_F_KNOWN     ((1u << 31) - 1)
 #define DFT_BITS_KNOWN  (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE | DFT_BIT_VFORK | DFT_BIT_CUT | DFT_BIT_OPEN)
 #define DFT_BITS_SHIFT  16 /* SEQUENTIAL, CONSECUTIVE */
 #define DFT_BITS_SHIFT2 25 /* VFORK, CUT, OPEN */
@@ -41,7 +41,8 @@ static inline int dft_shape_is_steady(uint32_t flags, uint8_t op)
 {
     uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
 
-    return !(flags & DFT_F_UNSTEADY) && (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT &&
+    return !(flags & DFT_F_UNSTEADY) &&
+           ((flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT || flags & DFT_F_UNKNOWN) &&
            (flags >> DFT_F_ERRNO_SHIFT & 3) != DFT_ERRNO_EXPLICIT &&
            ((file == DFT_FILE_RECENT && offset != DFT_OFFSET_EXPLICIT) ||
             (file == DFT_FILE_NONE && offset == DFT_OFFSET_NONE)) &&

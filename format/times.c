@@ -1,6 +1,6 @@
 /* The columns GAP and DURATION: LEB128, or split into one-byte symbols, which deflate well, and the low bits, which do
  * not deflate at all and are left out of it. Which is smaller depends on the program: the encoder tries both now and
- * then. */
+ * then. Times that another tracer took in microseconds are numbers of these. */
 #include "times.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #define TRIAL_BLOCKS 32u /* both encodings are tried in one block of so many */
 #define TRIAL_EVENTS 64u /* and never on fewer events: the result would say little */
 #define SYMBOL_LAST  251u
+#define COARSE_NS    1000u /* what coarse times are multiples of */
 
 /* Low bits that the symbol of a value leaves to the bit string. */
 static inline unsigned low_bits(uint64_t value)
@@ -110,6 +111,36 @@ static void put_column(struct dft_raw *raw, unsigned id, uint8_t encoding, const
     dft_raw_close(raw);
 }
 
+/* Multiples of a microsecond in that unit: they take fewer bytes, before and after deflate. Returns whether they are. */
+static int put_scaled(struct dft_raw *raw, unsigned id, const uint64_t *values, uint32_t count)
+{
+    uint8_t *before = raw->at;
+
+    dft_raw_open(raw, id, DFT_ENC_SCALED);
+    if (raw->full || (uint64_t)(raw->end - raw->at) < ((uint64_t)count + 1) * DFT_LEB_MAX) {
+        raw->full = 1;
+        return 1;
+    }
+    raw->at = dft_leb_put(raw->at, COARSE_NS);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = values[i] / COARSE_NS;
+
+        if (dft_unlikely(value * COARSE_NS != values[i])) {
+            raw->at = before;
+            return 0;
+        }
+        raw->at = dft_leb_put(raw->at, value);
+    }
+    dft_raw_close(raw);
+    return 1;
+}
+
+static void put_numbers(struct dft_encoder *encoder, unsigned id, const uint64_t *values, uint32_t count)
+{
+    if (!encoder->coarse_times || !put_scaled(&encoder->raw, id, values, count))
+        put_column(&encoder->raw, id, DFT_ENC_LEB128, values, count);
+}
+
 int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint64_t *durations, uint32_t count,
                   const uint8_t **tail, size_t *tail_bytes)
 {
@@ -127,9 +158,9 @@ int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint6
     split_gap = encoder->gap_encoding == DFT_ENC_SPLIT;
     split_duration = encoder->duration_encoding == DFT_ENC_SPLIT;
     if (!split_gap)
-        put_column(&encoder->raw, DFT_EV_GAP, DFT_ENC_LEB128, gaps, count);
+        put_numbers(encoder, DFT_EV_GAP, gaps, count);
     if (!split_duration)
-        put_column(&encoder->raw, DFT_EV_DURATION, DFT_ENC_LEB128, durations, count);
+        put_numbers(encoder, DFT_EV_DURATION, durations, count);
     encoder->raw.symbols = encoder->raw.at;
     if (split_gap)
         put_column(&encoder->raw, DFT_EV_GAP, DFT_ENC_SPLIT, gaps, count);
@@ -193,14 +224,18 @@ static const uint8_t *symbols_of(struct dft_columns *columns, unsigned id, uint3
 static void get_leb(struct dft_columns *columns, unsigned id, uint64_t *values, uint32_t count)
 {
     struct dft_column *column = &columns->list[id];
+    uint64_t unit = column->encoding == DFT_ENC_SCALED ? dft_column_leb(columns, id) : 1;
     const uint8_t *at = column->at;
     uint32_t i = 0;
 
+    if (dft_unlikely(!unit))
+        dft_column_fault(columns, id);
     for (; i < count; i++) {
         const uint8_t *next = dft_leb_get(at, column->end, &values[i]);
 
         if (dft_unlikely(!next))
             break;
+        values[i] *= unit;
         at = next;
     }
     column->at = at;

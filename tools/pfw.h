@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of what is made. */
-#define DFT_PFW_VERSION 1u
+#define DFT_PFW_VERSION 2u
 
 /* What was found in a file beyond events; all of it can be told to the user. */
 #define DFT_PFW_COUNTS                                                                                                 \

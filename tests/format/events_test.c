@@ -128,7 +128,7 @@ static void change(struct dft_event *event, uint32_t ncalls)
         event->size++;
         break;
     case 5:
-        event->result = (int64_t)sample_below(3) - 1;
+        event->result = sample_below(2) ? DFT_RESULT_UNKNOWN : (int64_t)sample_below(3) - 1;
         break;
     case 6:
         event->offset = -1;
@@ -202,6 +202,36 @@ static void test_runs(void)
 {
     check_runs(0);
     check_runs(1);
+}
+
+/* Times in microseconds, all of them or all but a few, and results that are not known: smaller than without, and the
+ * same when read. */
+static void test_coarse(void)
+{
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE, 0);
+
+    for (unsigned round = 0; round < 100; round++) {
+        struct dft_batch batch = sample_batch(400, 0);
+        uint32_t odd = sample_below(2) ? (uint32_t)sample_below(batch.count) : UINT32_MAX;
+        long coarse, fine;
+
+        for (uint32_t i = 0; i < batch.count; i++) {
+            struct dft_event *event = &batch.events[i];
+
+            event->start_ns = event->start_ns / 1000 * 1000;
+            event->dur_ns = event->dur_ns * 1000 + (i == odd);
+            event->result = sample_below(2) ? DFT_RESULT_UNKNOWN : event->result;
+        }
+        dft_encoder_coarse_times(encoder);
+        coarse = round_trip(encoder, &batch);
+        dft_encoder_forget(encoder);
+        fine = round_trip(encoder, &batch);
+        CU_ASSERT(coarse > 0 && fine > 0);
+        /* An end that is none of these is the next one's begin too. */
+        CU_ASSERT(odd != UINT32_MAX || batch.count < 64 || coarse + (long)batch.count < fine);
+        sample_batch_free(&batch);
+    }
+    sample_encoder_free(encoder);
 }
 
 /* A thread that reads one file from beginning to end: the case that must be cheap. */
@@ -366,6 +396,7 @@ int suite_events(void)
         {"stored", test_stored},
         {"igzip and zlib read each other", test_other_inflate},
         {"runs of like events", test_runs},
+        {"coarse times", test_coarse},
         {"a sequential loop is small", test_loop_is_small},
         {"one encoder, many sizes", test_one_encoder_many_sizes},
         {"refused", test_refused},

@@ -117,12 +117,21 @@ static void test_list_of_columns(void)
     begin_events(FILE_NONE);
     LEBS(DFT_EV_DURATION, "\x01\xff");
     expect("column DURATION ends early");
+    begin_events(FILE_NONE);
+    LEBS(DFT_EV_SHAPE, "\x00\x00");
+    add_column(DFT_EV_DURATION, DFT_ENC_SCALED, "\x00\x01\x01", 3);
+    expect("column DURATION holds an impossible value");
+    begin_events(FILE_NONE);
+    LEBS(DFT_EV_SHAPE, "\x00\x00");
+    add_column(DFT_EV_DURATION, DFT_ENC_SCALED, "\x05\x01", 2);
+    expect("column DURATION ends early");
 }
 
 static void test_shapes(void)
 {
-    static const uint32_t wrong[] = {1u << 30,
-                                     1u << 31,
+    static const uint32_t wrong[] = {1u << 31,
+                                     DFT_F_UNKNOWN,
+                                     DFT_F_UNKNOWN | DFT_RESULT_ZERO << DFT_F_RESULT_SHIFT,
                                      7u << DFT_F_FILE_SHIFT,
                                      3u << DFT_F_OFFSET_SHIFT,
                                      3u << DFT_F_ERRNO_SHIFT,

@@ -18,7 +18,7 @@ TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "CO
          9: "INDEX", 11: "UNFINISHED", 12: "GROUP"}
 M64 = (1 << 64) - 1
 RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
-LEB, SPLIT, BYTES = 0, 1, 2
+LEB, SPLIT, BYTES, SCALED = 0, 1, 2, 3
 
 # ops.def: bytes moved. Those not here move nothing.
 BYTES_RESULT = {3, 4, 5, 6, 24, 25}
@@ -104,7 +104,7 @@ class Bytes:
     """A column, read from its beginning. An absent one is full of zeros."""
 
     def __init__(self, data=None, encoding=LEB, name=""):
-        self.data, self.at, self.encoding, self.name = data, 0, encoding, name
+        self.data, self.at, self.encoding, self.name, self.unit = data, 0, encoding, name, 0
 
     def left(self):
         return len(self.data) - self.at if self.data is not None else 0
@@ -148,7 +148,7 @@ def columns_of(kind, raw):
             continue
         need(name not in found, f"column {name} appears twice")
         is_bytes = name in ALL_BYTES or kind == "CLOCK"
-        allowed = {BYTES} if is_bytes else {LEB, SPLIT} if name in ("GAP", "DURATION") else {LEB}
+        allowed = {BYTES} if is_bytes else {LEB, SPLIT, SCALED} if name in ("GAP", "DURATION") else {LEB}
         need(encoding in allowed, f"column {name} has an unknown encoding")
         found[name] = Bytes(data, encoding, name)
     return {name: found.get(name, Bytes(name=name)) for name in known.values()}
@@ -208,6 +208,11 @@ class Bits:
 def read_time(column, bits):
     if column.data is None or column.encoding == LEB:
         return column.leb()
+    if column.encoding == SCALED:
+        if not column.unit:
+            column.unit = column.leb()
+            need(column.unit, f"column {column.name}: unit")
+        return column.leb() * column.unit & M64
     symbol = column.take(1)[0]
     need(symbol <= 251, f"column {column.name}: symbol")
     if symbol < 8:
@@ -257,8 +262,8 @@ class EventsReader:
         shapes = [(column.leb(), column.leb()) for _ in range(column.leb())]
         for call, flags in shapes:
             need(call < len(self.calls), "shape: call")
-            need(flags < 1 << 30 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
-                 and flags >> 18 & 15 < 11, "shape: flags")
+            need(flags < 1 << 31 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
+                 and flags >> 18 & 15 < 11 and (not flags >> 30 or flags >> 1 & 3 == 3), "shape: flags")
         return shapes
 
     def use(self, position):
@@ -320,7 +325,8 @@ class EventsReader:
         if code == 0:
             event["result"] = signed(state.size // state.unit)
         else:
-            event["result"] = 0 if code == 1 else -1 if code == 2 else columns["RESULT"].zigzag()
+            event["result"] = (0 if code == 1 else -1 if code == 2 else -1 << 63 if flags >> 30
+                               else columns["RESULT"].zigzag())
         code = flags >> 8 & 3
         if code == 2:
             state.errno = columns["ERRNO"].leb()

@@ -10,6 +10,7 @@ import time
 from corrupt import with_crcs
 from pfw_files import DIALECTS, read_events, write
 from test_pfw import agrees, sample
+import read_dft  # corrupt knows where it is
 from tooltest import DFTMERGE, dftmerge, dump, main, make, run, summary
 
 QUESTIONS = (["summary", "--json"], ["summary", "--json", "--by", "file,rank"], ["summary", "--json", "--by", "time,pid"],
@@ -48,6 +49,23 @@ def law(directory):
         assert bool(notes) == bool(damage), notes
         assert answers(directory / name, "--dedupe", code=damage) == \
             answers(directory / name, "--dedupe", "--no-index", code=damage)
+
+
+def as_the_format_says(directory):
+    """An index is read by the reader that was made from the format's description alone: times in microseconds and
+    results that are not known are what `dump` has."""
+    files = traces(directory / "t")
+    summary(directory / "t")
+    unknown = 0
+    for path in files:
+        blocks = read_dft.read_file((path.parent / ".dftindex" / (path.name + ".dft")).read_bytes())["blocks"]
+        events = [event for block in blocks if block["type"] == "EVENTS" for event in block["events"]]
+        shown = dump(path)
+        assert sorted((e["start_ns"], e["dur_ns"]) for e in events) == sorted((e["ts"], e["dur"]) for e in shown)
+        known = [e["result"] for e in events if e["result"] != -1 << 63]
+        assert all(e["ret"] in known for e in shown if "ret" in e)
+        unknown += len(events) - len(known)
+    assert unknown
 
 
 def later_questions_read_the_index(directory):
@@ -223,5 +241,5 @@ def much_without_index(directory):
 
 
 if __name__ == "__main__":
-    main([law, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, killed_half_way, another_converter,
+    main([law, as_the_format_says, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, killed_half_way, another_converter,
           the_same_bytes, nowhere_to_write, not_searched, copies_count, much_without_index])
