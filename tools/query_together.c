@@ -329,11 +329,13 @@ static int count_block(struct dft_asking *asking, struct dft_counting *counting,
             counting->met.events += passes ? row->metrics.count : 0;
             counting->met.events_kept += passes ? row->metrics.count : 0;
         }
-        if (placed <= 0 || (row->kind == DFT_ROW_HISTOGRAM && !asking->histograms))
+        if (placed <= 0 || row->kind > DFT_ROW_HISTOGRAM || (row->kind == DFT_ROW_HISTOGRAM && !asking->histograms))
             continue;
         row->interval = row->region = 0;
         row->subject = DFT_SUBJECT(group);
         rc = dft_table_merge(counting->tally.table, row);
+        if (rc == -EINVAL) /* bins that no value has: the row says nothing */
+            rc = 0;
     }
     return rc < 0 ? rc : dft_hand_over(asking, counting);
 }

@@ -15,13 +15,11 @@ from tooltest import dump, groups, main, run, same_groups, summary, DFTMERGE
 BASE = 1_700_000_000_000_000
 EVENTS, FILES = 9_000, 8
 NAMES = ("read", "write", "pread64", "__xstat", "open", "close")
-#            arguments, keys of its groups
-QUESTIONS = ((["--by", "file"], 1), (["--by", "file,name"], 1), (["--by", "region,call,file"], 1), (["--by", "dir"], 1),
-             (["--by", "pattern,class"], 1), (["--by", "op,file", "--name", "p*,write"], 1), (["--cat", "STDIO", "--by", "dir,name"], 1),
-             (["--by", "call", "--file", "*/set 1/*"], 0), (["--by", "cat", "--file", "*a*", "--file", "*7*", "--name", "read"], 0),
-             (["--by", "name", "--file", "nothing"], 0), (["--by", "file", "--top", "7", "--sort", "time_p95_ns"], 0),
-             (["--by", "file,name", "--sort", "file"], 0))
-#           what only events know
+QUESTIONS = (["--by", "file"], ["--by", "file,name"], ["--by", "region,call,file"], ["--by", "dir"], ["--by", "pattern,class"],
+             ["--by", "op,file", "--name", "p*,write"], ["--cat", "STDIO", "--by", "dir,name"], ["--by", "call", "--file", "*/set 1/*"],
+             ["--by", "cat", "--file", "*a*", "--file", "*7*", "--name", "read"], ["--by", "name", "--file", "nothing"],
+             ["--by", "file", "--top", "7", "--sort", "time_p95_ns"], ["--by", "file,name", "--sort", "file"])
+# What only events know.
 OTHERS = (["--by", "file,rank"], ["--by", "file", "--pid", "101-104"], ["--by", "file", "--from", "0.5"], ["--by", "time,file"],
           ["--by", "dir", "--events"], ["--by", "file", "--sort", "busy_union_ns", "--top", "5"])
 
@@ -61,9 +59,9 @@ def without_union(answer):
     return answer
 
 
-def right(where, questions=QUESTIONS, **more):
-    for question, _ in questions:
-        got, wanted = summary(*question, where, **more), summary("--no-index", "--events", *question, where)
+def right(where, questions=QUESTIONS, anew=(), **more):
+    for question in questions:
+        got, wanted = summary(*question, where, **more), summary(*anew, "--events", *question, where)
         assert (got["source"], wanted["source"]) == ("buckets", "events"), question
         assert all(g["busy_union_ns"] is g["in_flight_max"] is None for g in got["groups"]), question
         assert without_union(got) == without_union(wanted), question
@@ -76,17 +74,16 @@ def law(directory):
     summary(where)
     summary("--by", "rank,name", where)
     assert not kept(where), "nobody has asked about files"
-    right(where)
+    right(where, anew=["--no-index"])
     one, = kept(where)
     state = one.stat()
     right(where, QUESTIONS[:4], env={"DFTMERGE_GROUP_BYTES": "90000"})
     agrees([where], [event for path in files for event in read_events(path)])
     events = [dict(event, host=None, bytes=event.get("bytes", 0)) for event in dump(where)]
     nothing = dict(errors=None, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None)
-    for by in (["file"], ["name", "dir"]):
-        got = summary("--by", ",".join(by), where)
-        assert got["source"] == "buckets"
-        same_groups([dict(g, **nothing) for g in got["groups"]], [dict(g, **nothing) for g in groups(events, by)], by)
+    got = summary("--by", "name,dir", where)
+    assert got["source"] == "buckets"
+    same_groups([dict(g, **nothing) for g in got["groups"]], [dict(g, **nothing) for g in groups(events, ["name", "dir"])], "name,dir")
     for question in OTHERS:
         assert summary(*question, where) == summary("--no-index", *question, where), question
     text = [run(DFTMERGE, "summary", *more, where).out.decode() for more in ((), ("--events",))]
@@ -98,7 +95,7 @@ def other_events(directory):
     """Traces that changed, came or went; a part of them; lines left out: it is of what is asked about, or made anew."""
     where = directory / "t"
     files = traces(where)
-    some = QUESTIONS[1:2] + QUESTIONS[7:8]
+    some = (QUESTIONS[1], QUESTIONS[7])
     right(where, some)
     first = kept(where)[0].read_bytes()
     more = trace(102, seed=2)
@@ -111,12 +108,12 @@ def other_events(directory):
     right(where, some)
     files.remove(files[4])
     for paths in (files[:7], files[1:], [*files, where / "new.pfw"]):
-        for question, _ in some:
+        for question in some:
             got, wanted = summary(*question, *paths), summary("--no-index", "--events", *question, *paths)
             assert without_union(got) == without_union(wanted)
     write(files[0], "\n".join(trace(100).lines + trace(100).lines[50:3000]))
     right(where, some)
-    for question, _ in some:
+    for question in some:
         got, wanted = (summary("--dedupe", *more, *question, where) for more in ((), ("--no-index", "--events")))
         assert without_union(got) == without_union(wanted) and got["source"] == "buckets"
     right(where, some)
