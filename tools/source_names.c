@@ -19,6 +19,7 @@ struct fetching {
     size_t count;
     int rows_only;      /* no EVENTS blocks */
     int locate;         /* beyond the room for texts: only where they stand */
+    uint64_t kept;      /* locate: that room, in bytes */
     int alone;          /* by this rank, from whatever blocks they are in */
     uint64_t bytes_max; /* of the texts in `into`: -E2BIG beyond. 0: any number */
     _Atomic size_t missing;
@@ -49,7 +50,7 @@ static int locate(struct dft_source *source, uint64_t id, const struct dft_block
 /* Texts of calls and regions (they have a NUL) are few, and asked for at any time: always kept. */
 static int is_kept(const struct fetching *fetching, const struct dft_text *text)
 {
-    return !fetching->locate || dft_names_bytes(fetching->into) < DFT_NAMES_KEPT / dft_comm_size() ||
+    return !fetching->locate || dft_names_bytes(fetching->into) < fetching->kept ||
            memchr(text->bytes, 0, text->length);
 }
 
@@ -230,9 +231,17 @@ int dft_source_names_of_rows(struct dft_source *source)
     return atomic_load(&source->all_names) || atomic_load(&source->all_located) ? 0 : fetch_shared(&fetching);
 }
 
+/* Of all ranks together. DFTMERGE_NAMES_BYTES is for the tests, which have not that many. */
+static uint64_t names_kept(void)
+{
+    const char *text = getenv("DFTMERGE_NAMES_BYTES");
+
+    return (text ? strtoull(text, NULL, 10) : DFT_NAMES_KEPT) / dft_comm_size();
+}
+
 int dft_source_names_locate(struct dft_source *source)
 {
-    struct fetching fetching = {.source = source, .into = source->names, .locate = 1};
+    struct fetching fetching = {.source = source, .into = source->names, .locate = 1, .kept = names_kept()};
     int rc;
 
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))

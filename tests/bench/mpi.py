@@ -19,7 +19,8 @@ QUESTIONS = (["summary", "--json", "--by", "rank,call", "--top", "20"], ["summar
              ["merge", "-q", "--split-by", "rank", "-o", "split"],
              ["merge", "-q", "--group", "reads: class=read; writes: class=write", "-o", "groups"],
              ["export", "-q", "--to", "pfw", "-o", "all.pfw.gz"], ["export", "-q", "--to", "pfw", "-o", "."],
-             ["export", "-q", "--to", "csv", "-o", "all.csv"], ["dump", "-q", "--json"])
+             ["export", "-q", "--to", "csv", "-o", "all.csv"], ["dump", "-q", "--json"], ["ranks", "--json"],
+             ["compare", "--json"])
 
 
 def one_rank(log, *command):
@@ -64,11 +65,12 @@ def main(build="build", ranks="10000", events="200", command=None):
         for question in QUESTIONS:
             if command not in (None, question[0]):
                 continue
-            wanted = measure(log, [], [tools / "dftmerge", *question, traces])
+            paths = [traces, traces] if question[0] == "compare" else [traces]
+            wanted = measure(log, [], [tools / "dftmerge", *question, *paths])
             print(f"\n{' '.join(question)}\n{'':>12} {'wall s':>8} {'CPU s':>8} {'MiB a rank':>11}")
             print(f"{'dftmerge':>12} {wanted[2]:8.2f} {wanted[4]:8.2f} {wanted[3]:11.0f}")
             for n in (1, 2, 4, 8):
-                got = measure(log, [*mpirun, "-n", str(n)], [tools / "dftmerge-mpi", *question, traces])
+                got = measure(log, [*mpirun, "-n", str(n)], [tools / "dftmerge-mpi", *question, *paths])
                 same = "" if got[:2] == wanted[:2] else "   DIFFERS"
                 print(f"{n:>8} rank{'s' if n > 1 else ' '} {got[2]:8.2f} {got[4]:8.2f} {got[3]:11.0f}{same}")
 
