@@ -48,7 +48,7 @@ static int identify(void)
 {
     struct stat st;
 
-    if (DFT_SYS(newfstatat, AT_FDCWD, dft_livefile_path, &st, AT_SYMLINK_NOFOLLOW, 0, 0) < 0)
+    if (dft_tracename_look(dft_livefile_path, &st) < 0)
         return -1;
     device = st.st_dev;
     inode = st.st_ino;

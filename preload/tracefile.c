@@ -55,7 +55,7 @@ static void identify_created(void)
 {
     struct stat st = {0};
 
-    DFT_SYS(newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW, 0, 0);
+    dft_tracename_look(path, &st);
     device = st.st_dev;
     inode = st.st_ino;
 }

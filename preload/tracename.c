@@ -95,11 +95,25 @@ void dft_tracename_make(void)
     dft_tracename_directory = slash ? (size_t)(slash - dft_tracename_base) + 1 : 0;
 }
 
+long dft_tracename_look(const char *made, struct stat *st)
+{
+    long result = DFT_SYS(newfstatat, AT_FDCWD, made, st, AT_SYMLINK_NOFOLLOW, 0, 0);
+    mode_t least;
+
+    if (result < 0)
+        return result;
+    least = S_ISDIR(st->st_mode) ? 0700 : 0600;
+    if ((st->st_mode & least) != least)
+        DFT_SYS(fchmodat, AT_FDCWD, made, (st->st_mode & 07777) | least, 0, 0, 0);
+    return 0;
+}
+
 void dft_tracename_make_directories(char *file)
 {
     for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
+        if (DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0) == 0)
+            dft_tracename_look(file, &(struct stat){0});
         *slash = '/';
     }
 }

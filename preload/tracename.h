@@ -3,6 +3,7 @@
 #define DFT_TRACENAME_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #define DFT_TRACENAME_ROOM 4352u
 
@@ -11,6 +12,10 @@ void dft_tracename_init(void);
 
 /* Makes the name for the current program, pid and key. dft_process_lock is held. */
 void dft_tracename_make(void);
+
+/* What `made` is, which we have just made: a file or a directory. When the program's umask took the owner's rights, too, they are given back: we
+ * open the files again, and whoever has them wants to read them. Returns 0 or -errno. */
+long dft_tracename_look(const char *made, struct stat *st);
 
 /* Makes the directories that a file lies in, as far as it can. `file` is as before when it returns. */
 void dft_tracename_make_directories(char *file);

@@ -280,6 +280,17 @@ def many_processes_at_once(directory):
 
 
 @tests.case
+def a_mask_that_takes_all_rights(directory):
+    """It is for the program's files: the trace's owner can read it, and the library can open it again."""
+    work, out = directory / "work", directory / "new" / "out"
+    work.mkdir()
+    done = run(["sh", "-c", "umask 777; echo x > file; kill -9 $$"], cwd=work, env=tracing(out / "t", DATA_DIR=work))
+    equal((done.code, (work / "file").stat().st_mode & 0o777), (-9, 0), "exit code, and rights of the program's file")
+    made = [out.parent, out, *traces(out), *live_files(out)]
+    equal([path.stat().st_mode & 0o777 for path in made], [0o700, 0o700, 0o600, 0o600], "rights of what the library made")
+
+
+@tests.case
 def signals_still_arrive(directory):
     process = start_hanging(directory, 10)
     process.send_signal(signal.SIGTERM)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real programs, killed with all their children at random moments: what the trace has is what a library that knows nothing
+"""Real programs, killed with all their children after so and so many calls: what the trace has is what a library that knows nothing
 of ours counted on the other side of it.
 
 DFT_KILLS: how often each program is killed (8)."""
@@ -84,7 +84,7 @@ def found(directory, below):
 def wait_for(pids):
     """A process closes its files before it is dead."""
     for pid in pids:
-        for _ in range(1000):
+        while True:
             try:
                 with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
                     if stat.read().rpartition(")")[2].split()[0] in "ZX":
@@ -94,8 +94,8 @@ def wait_for(pids):
             time.sleep(0.01)
 
 
-def kill(place, program, stdin, seconds):
-    """Runs it in `place`/work, kills it and all its children somewhere in these seconds, and compares."""
+def kill(place, program, stdin, enough):
+    """Runs it in `place`/work, kills it and all its children when they have made so many calls, and compares."""
     work, out, counters = place / "work", place / "out", place / "counters"
     counters.write_bytes(bytes(HEADER + SLOTS * SLOT))
     env = tracing(out / "t", DATA_DIR=work)
@@ -104,7 +104,10 @@ def kill(place, program, stdin, seconds):
     with open(stdin, "rb") as source:
         process = subprocess.Popen(program, cwd=work, env=env, stdin=source, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(random.random() * seconds)
+        # One that has ended by itself is left a zombie: its number stays its own.
+        ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        while not os.waitid(os.P_PID, process.pid, ended) and sum(counted(counters)[0].values()) < enough:
+            time.sleep(0.005)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=SECONDS)  # until all who hold its output are dead
     least, most = counted(counters)
@@ -120,16 +123,16 @@ def kill(place, program, stdin, seconds):
     return sum(calls.values())
 
 
-def rounds(directory, program, prepare, stdin="/dev/null", seconds=0.5):
+def rounds(directory, program, prepare, stdin="/dev/null", most=3000):
     need(program[0], "gcc")
     run_checked(["gcc", "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", "-fno-builtin", "-o", directory / "counting.so",
                  HERE / "counting.c", "-ldl"])
-    calls = 0
+    calls, chance = 0, random.Random(1)
     for i in range(ROUNDS):
         place = directory / str(i)
         (place / "work").mkdir(parents=True)
         prepare(place / "work")
-        calls += kill(place, program, stdin, seconds)
+        calls += kill(place, program, stdin, chance.randrange(most))
         shutil.rmtree(place, ignore_errors=True)
     true(calls > 10 * ROUNDS, f"only {calls} calls in {ROUNDS} rounds")
 
@@ -148,7 +151,7 @@ def sqlite(directory):
 
 @tests.case
 def make_in_parallel(directory):
-    rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), seconds=1.5)
+    rounds(directory, ["make", "-j8"], lambda work: (work / "Makefile").write_text(MAKEFILE), most=1000)
 
 
 @tests.case
@@ -163,8 +166,7 @@ def git_gc(directory):
             (base / f"f{j}").write_text(f"{i} {j}\n" * 200)
         run_checked([*git, "add", "-A"], cwd=base)
         run_checked([*git, "commit", "-qm", str(i)], cwd=base)
-    rounds(directory, ["git", "gc", "--prune=now"], lambda work: shutil.copytree(base, work, dirs_exist_ok=True),
-           seconds=0.7)
+    rounds(directory, ["git", "gc", "--prune=now"], lambda work: shutil.copytree(base, work, dirs_exist_ok=True), most=1000)
 
 
 if __name__ == "__main__":

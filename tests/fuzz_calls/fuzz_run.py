@@ -60,18 +60,13 @@ class Once:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
         make_tree(self.work, size)
-        os.link(PROGRAM, self.logs / "fuzz_calls") if same_device(PROGRAM, self.logs) else \
-            shutil.copy2(PROGRAM, self.logs / "fuzz_calls")
+        shutil.copy2(PROGRAM, self.logs / "fuzz_calls")
         env = tracing(self.traces / "t", DATA_DIR=":".join([str(self.work), *(f"!{place}/outside" for place in sorted(self.work.glob("w*")))])) if traced else environment()
         done = run([self.logs / "fuzz_calls", self.work, self.logs, seed, size.ops, size.processes, size.threads, *only],
                    cwd=directory, env=env, seconds=SECONDS)
         self.code, self.out, self.err = done
         self.tree = tree(self.work)
         self.log = fuzz_log.read_all(self.logs)
-
-
-def same_device(a, b):
-    return a.stat().st_dev == b.stat().st_dev
 
 
 class Result:

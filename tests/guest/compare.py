@@ -10,10 +10,11 @@ import shutil
 import signal
 import stat
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (BUILD, DFTRUN, LIBRARY, Skip, Tests, dftmerge, equal, environment, need, run, tracing,  # noqa: E402,F401
+from tracing import (BUILD, DFTRUN, LIBRARY, SHARED_MEMORY, Skip, Tests, dftmerge, equal, environment, need, run, tracing,  # noqa: E402,F401
                      true)
 from endings import Endings  # noqa: E402
 
@@ -101,6 +102,17 @@ def run_plain(directory, command, prepare=None, stdin=None, env=None, seconds=SE
     return run(command, cwd=work, stdin=stdin, env={**environment(), **own_environment(directory, env)}, seconds=seconds)
 
 
+def live_directory(place):
+    """A place for live files where the traces' file system is not fit for them: in /dev/shm itself, whoever has become another user cannot
+    remove his own."""
+    kind = run(["stat", "-f", "-c", "%t", place]).out.decode().strip()
+    if kind in ("ef53", "58465342", "1021994"):  # ext2 to 4, xfs, tmpfs
+        return None
+    live = tempfile.mkdtemp(prefix="dft-guest-", dir=SHARED_MEMORY)
+    os.chmod(live, 0o777)
+    return live
+
+
 def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=SECONDS, settings=None, preload=(),
                sound=True, writable=True, dropped=()):
     """Runs it, and checks its traces. settings: of the tracer; preload: other libraries; sound: whether the traces are checked; writable: for
@@ -114,12 +126,17 @@ def run_traced(directory, command, prepare=None, stdin=None, env=None, seconds=S
     env = {**tracing(place / "t", **(settings or {})), **own_environment(directory, env)}
     env["LD_PRELOAD"] = ":".join([str(LIBRARY), *map(str, preload)])
     endings = Endings()
+    live = live_directory(place)
+    if live:
+        env.setdefault("DFTRACER_LIVE_DIR", live)
     try:
         done = run(command, cwd=work, stdin=stdin, env=env, seconds=seconds)
         if sound:
             check_traces(place, endings, set(dropped))
     finally:
         endings.close()
+        if live:
+            shutil.rmtree(live)
     return done
 
 
