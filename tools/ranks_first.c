@@ -238,6 +238,28 @@ static void set_floor(struct measuring *measuring)
             next[s].value = 0;
 }
 
+/* Who was as usual again when the next one became slow has hardly drawn it along: those are two things, and which came first
+ * says little. */
+static void doubt(struct measuring *measuring)
+{
+    struct dft_measured *measured = measuring->measured;
+    int64_t onset = measured->cause.onset_ns, near = 2 * (int64_t)measuring->job->bucket_ns;
+
+    if (!measured->cause.has_onset || !measured->cause.nsuspects)
+        return;
+    measured->over_before = 1;
+    for (uint32_t r = 0; r < measuring->count; r++) {
+        const struct dft_series *series = &measuring->series[r];
+
+        for (uint32_t i = 0; series->rank == measured->cause.suspects->rank && i < series->count; i++)
+            if (series->samples[i].time_ns >= onset - near && series->samples[i].time_ns <= onset &&
+                series->samples[i].value >= measured->floor)
+                measured->over_before = 0;
+    }
+    if (measured->over_before)
+        measured->cause.suspects->confidence = DFT_CONFIDENCE_LOW;
+}
+
 static int measure(struct measuring *measuring)
 {
     struct dft_ranks_job *job = measuring->job;
@@ -252,6 +274,8 @@ static int measure(struct measuring *measuring)
     set_floor(measuring);
     rc = dft_first_cause_find(measuring->series, measuring->count, measured->floor, (int64_t)job->bucket_ns,
                               job->nmissing != 0, &measured->cause);
+    if (!rc)
+        doubt(measuring);
     for (uint32_t i = 0; !rc && measured->cause.nsuspects && i < measuring->count; i++)
         if (measuring->series[i].rank == measured->cause.suspects->rank)
             measured->lost = measuring->lost[i];

@@ -94,8 +94,9 @@ enum dft_ranks_measure { DFT_RANKS_LATENCY, DFT_RANKS_METADATA, DFT_RANKS_BYTES,
 struct dft_measured {
     struct dft_first_cause cause;
     int64_t floor;
-    double beyond; /* how many times the usual counts as usual still */
-    uint64_t lost; /* by the first suspect: sum of its values */
+    double beyond;   /* how many times the usual counts as usual still */
+    uint64_t lost;   /* by the first suspect: sum of its values */
+    int over_before; /* it was as usual again when the second one began */
     /* Where the first suspect lost it; call 0: not known. */
     uint64_t call;
     double times;    /* what it took against the usual */

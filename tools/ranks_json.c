@@ -197,6 +197,7 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
         dft_json_int(json, "cluster_onset_timestamp_ns", measured->cause.onset_ns);
     else
         dft_json_null(json, "cluster_onset_timestamp_ns");
+    dft_json_bool(json, "over_before_onset", measured->over_before);
     dft_json_array(json, "first_cause_suspects");
     for (uint32_t i = 0; i < measured->cause.nsuspects; i++)
         put_suspect(json, job, &measured->cause.suspects[i]);

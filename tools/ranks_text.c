@@ -100,6 +100,8 @@ static void put_lead(const struct dft_ranks_job *job, const struct dft_measured 
     else
         printf("%s before %s", dft_text_ns(room, (uint64_t)cause->suspects->lead_ns),
                cause->candidates > 2 ? "the next ones" : "the next one");
+    if (measured->over_before)
+        printf(", and as usual again by then: perhaps two things");
 }
 
 /* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody either. */

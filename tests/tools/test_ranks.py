@@ -279,6 +279,17 @@ def a_call_lags_also_when_the_others_follow(where):
                if line.startswith("POSIX"))
 
 
+def over_before_the_others_began(where):
+    """Six seconds of one rank, and of all others a quarter of a minute later, are two things: it is no cause of theirs."""
+    for length, over in ((6, True), (0, False)):
+        found = first(ranks(make_ranks(where / str(length), ranks=8, seconds=60, slow=1, at=20, for_=length, call=2, others=40,
+                                       factor=20)), "latency")
+        suspect = found["first_cause_suspects"][0]
+        assert suspect["rank"] == 1 and found["over_before_onset"] == over, found
+        assert suspect["confidence"] == ("low" if over else "high"), found
+        assert ("perhaps two things" in dftmerge("ranks", where / str(length)).out.decode()) == over
+
+
 def slow_all_in_all(where):
     """By too little at a time for a first cause: it is not said that nobody is slow, just above who is."""
     answer = ranks(make_ranks(where, ranks=16, hosts=4, seconds=60, slow=5, at=0, call=2, factor=4))
@@ -385,4 +396,4 @@ if __name__ == "__main__":
           one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
           clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces,
           threads_and_order_do_not_matter, how_events_are_cut_does_not_matter, odd_traces, text_fits,
-          a_call_lags_also_when_the_others_follow, slow_all_in_all, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])
+          a_call_lags_also_when_the_others_follow, over_before_the_others_began, slow_all_in_all, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])
