@@ -96,7 +96,7 @@ static void read_counts(const struct dft_origin *origin, struct dft_pfw_counts *
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-int dft_index_fits(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
+int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts)
 {
     char room[DFT_ORIGIN_ROOM];
@@ -110,17 +110,17 @@ int dft_index_fits(const char *path, const struct dft_index_key *key, struct dft
     ssize_t n;
 
     if (fd < 0)
-        return 0;
+        return -1;
     n = fstat(fd, &st) ? -1 : pread(fd, room, sizeof room, 0);
-    close(fd);
     if (n < (ssize_t)sizeof header || !dft_block_next(room, (size_t)n, &offset, &header, &found, &skipped) || found ||
-        header.type != DFT_BLOCK_ORIGIN || dft_decode_origin(decoder, &header, room + sizeof header, &origin, &why))
-        return 0;
-    if (origin.converter != DFT_PFW_VERSION || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
-        origin.inode != key->inode || origin.identity != key->identity || origin.length != (uint64_t)st.st_size)
-        return 0;
+        header.type != DFT_BLOCK_ORIGIN || dft_decode_origin(decoder, &header, room + sizeof header, &origin, &why) ||
+        origin.converter != DFT_PFW_VERSION || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
+        origin.inode != key->inode || origin.identity != key->identity || origin.length != (uint64_t)st.st_size) {
+        close(fd);
+        return -1;
+    }
     read_counts(&origin, counts);
-    return 1;
+    return fd;
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

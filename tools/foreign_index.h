@@ -27,8 +27,9 @@ void dft_index_key_of(struct dft_index_key *key, const struct stat *st);
  * caller. */
 char *dft_index_path(const char *trace, int where);
 
-/* Is there an index at `path` that was made of this very file? Returns 1 and what was found in the trace, or 0. */
-int dft_index_fits(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
+/* The index at `path`, if there is one that was made of this very file: its descriptor, and what was found in the trace; else -1.
+ * Another one may take its name at any time: what is open stays what it is. */
+int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts);
 
 /* Begins a new index for `path`: *temporary is the name it has before that, owned by the caller. Returns a descriptor positioned

@@ -109,19 +109,14 @@ static char *path_of(const struct dft_source *source)
 /* --- reading and writing -------------------------------------------------------------------------------------------- */
 
 /* All behind the room for ORIGIN. Returns 1, 0: it cannot be read, or -ENOMEM. */
-static int read_blocks(const char *path, struct dft_together *together)
+static int read_blocks(int fd, struct dft_together *together)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t done = 0;
     struct stat st;
 
-    if (fd < 0)
-        return 0;
     if (fstat(fd, &st) || st.st_size < (off_t)DFT_ORIGIN_ROOM ||
-        (size_t)st.st_size > DFT_TOGETHER_BYTES + DFT_ORIGIN_ROOM) {
-        close(fd);
+        (size_t)st.st_size > DFT_TOGETHER_BYTES + DFT_ORIGIN_ROOM)
         return 0;
-    }
     together->length = (size_t)st.st_size - DFT_ORIGIN_ROOM;
     together->bytes = malloc(together->length + 1);
     while (together->bytes && done < together->length) {
@@ -133,7 +128,6 @@ static int read_blocks(const char *path, struct dft_together *together)
             break;
         done += (size_t)n;
     }
-    close(fd);
     return !together->bytes ? -ENOMEM : done == together->length;
 }
 
@@ -158,17 +152,19 @@ int dft_together_read(const struct dft_source *source, const struct dft_index_ke
     struct dft_decoder *decoder = dft_decoder_create();
     char *path = path_of(source);
     struct dft_pfw_counts counts;
+    int fd = decoder && path ? dft_index_open(path, key, decoder, &counts) : -1;
     int rc = decoder ? 0 : -ENOMEM;
 
-    if (!rc && path && dft_index_fits(path, key, decoder, &counts)) {
-        rc = counts.not_kept ? 1 : read_blocks(path, together);
-        if (rc == 1 && together->bytes && !is_whole(together, decoder))
-            rc = 0;
-        if (rc != 1) {
-            free(together->bytes);
-            together->bytes = NULL;
-            together->length = 0;
-        }
+    if (fd >= 0) {
+        rc = counts.not_kept ? 1 : read_blocks(fd, together);
+        close(fd);
+    }
+    if (rc == 1 && together->bytes && !is_whole(together, decoder))
+        rc = 0;
+    if (rc != 1) {
+        free(together->bytes);
+        together->bytes = NULL;
+        together->length = 0;
     }
     dft_decoder_destroy(decoder);
     free(path);

@@ -168,15 +168,14 @@ static int take_index(struct converting *converting, uint32_t number, const stru
 
     for (int where = 0; where < 2 && rc == 1; where++) {
         char *path = dft_index_path(file->path, where);
+        int fd = path ? dft_index_open(path, key, decoder, file->counts) : -1;
         struct stat st;
-        int fd;
 
-        if (!path || !dft_index_fits(path, key, decoder, file->counts)) {
+        if (fd < 0) {
             free(path);
             continue;
         }
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0 && !fstat(fd, &st)) {
+        if (!fstat(fd, &st)) {
             file->blocks_path = path;
             path = NULL;
             rc = scan_range(converting, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder);
@@ -190,8 +189,7 @@ static int take_index(struct converting *converting, uint32_t number, const stru
                 rc = rc == -ENOMEM ? rc : 1;
             }
         }
-        if (fd >= 0)
-            close(fd);
+        close(fd);
         free(path);
     }
     return rc;

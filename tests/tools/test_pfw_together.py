@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 
 from pfw_files import Writer, read_events, write
 from test_pfw import agrees
@@ -145,6 +146,20 @@ def damaged(directory):
     assert summary(*question, where) == wanted and index.read_bytes() == data
 
 
+def several_at_once(directory):
+    """Of other traces of the directory, while they take each other's file away: each has its own answer."""
+    where = directory / "t"
+    files = traces(where)
+    sets = (files, files[:-1], files[1:])
+    question = ["summary", "--json", "--by", "pattern,name"]
+    wanted = [run(DFTMERGE, *question, *paths).out for paths in sets]
+    assert len(set(wanted)) == len(sets)
+    running = [(i % 3, subprocess.Popen([DFTMERGE, *question, *sets[i % 3]], stdout=subprocess.PIPE)) for i in range(24)]
+    for number, process in running:
+        assert process.communicate(timeout=200)[0] == wanted[number] and process.returncode == 0
+    assert len(list((where / ".dftindex").iterdir())) == len(files) + 1
+
+
 def not_worth_it(directory):
     """Hardly a file that is used twice: from events, and that is remembered. Few events, and native ones: no such file."""
     where = directory / "t"
@@ -200,4 +215,4 @@ def many_ranks(directory):
 
 
 if __name__ == "__main__":
-    main([law, other_events, damaged, not_worth_it, nowhere_to_write, many_ranks])
+    main([law, other_events, damaged, several_at_once, not_worth_it, nowhere_to_write, many_ranks])
