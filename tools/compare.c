@@ -214,6 +214,7 @@ static int run_both(struct dft_comparison *comparison)
     struct dft_run *runs = comparison->runs;
     int code, rc, status;
 
+    runs[0].options.only_queries = runs[1].options.only_queries = 1;
     if (dft_command_begin(&runs[0].options, &runs[0].source, &code))
         return code;
     if (dft_command_begin(&runs[1].options, &runs[1].source, &code)) {

@@ -143,10 +143,16 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
 /* What is needed while counting. */
 static int fetch_texts(struct dft_asking *asking)
 {
-    if (asking->together) /* has its own */
-        return 0;
-    if (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN) || DFT_HAS_STACKS(asking) ||
-        asking->filter->nfiles)
+    const enum dft_file_facts_by by = DFT_HAS(asking, DFT_BY_PATTERN) ? DFT_FILES_PATTERN
+                                      : DFT_HAS(asking, DFT_BY_DIR)   ? DFT_FILES_DIR
+                                                                      : DFT_FILES_ALONE;
+    int rc = 0;
+
+    if (by != DFT_FILES_ALONE || asking->filter->nfiles)
+        rc = dft_file_facts_create(&asking->files, asking->source, asking->filter, by, !asking->together);
+    if (rc || asking->together) /* has its own texts */
+        return rc;
+    if (DFT_HAS_STACKS(asking))
         return dft_source_names(asking->source, NULL, 0);
     return dft_filter_has_calls(asking->filter) ? dft_source_names_of_rows(asking->source) : 0;
 }
@@ -181,6 +187,7 @@ static int asking_begin(struct dft_asking **result, struct dft_source *source, c
         rc = dft_together_begin(asking);
     if (!rc)
         rc = fetch_texts(asking);
+    answer->files = asking->files;
     if (!rc)
         rc = dft_number_processes(asking);
     if (!rc)
@@ -276,6 +283,8 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
         answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
     if (!rc && answer->has_union)
         rc = dft_count_union(asking, answer);
+    if (!rc && (DFT_HAS(asking, DFT_BY_DIR) || DFT_HAS(asking, DFT_BY_PATTERN)))
+        rc = dft_answer_texts(answer, asking->names, answer->groups, answer->count);
     return done(asking, answer, rc);
 }
 
@@ -346,6 +355,7 @@ void dft_answer_fini(struct dft_answer *answer)
 {
     dft_windows_end(answer);
     dft_names_destroy(answer->texts);
+    dft_file_facts_destroy(answer->files);
     free(answer->groups);
     free(answer->bins);
     free(answer->who);

@@ -94,6 +94,7 @@ struct dft_group {
 enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
 
 struct dft_windows;
+struct dft_file_facts;
 struct dft_answer {
     struct dft_query query; /* with width_ns set */
     enum dft_answer_source source;
@@ -109,8 +110,9 @@ struct dft_answer {
     struct dft_bin *bins;                  /* of all groups; only dft_query_run keeps them */
     uint64_t nbins;
     struct dft_source *dft_source;
-    struct dft_names *texts;     /* of files and regions of these groups, where they are not the source's; or NULL */
-    struct dft_windows *windows; /* when there are more groups than these; or NULL */
+    struct dft_names *texts;      /* of files and regions of these groups, where they are not the source's; or NULL */
+    struct dft_file_facts *files; /* what is known of files; or NULL */
+    struct dft_windows *windows;  /* when there are more groups than these; or NULL */
 };
 
 /* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */

@@ -317,21 +317,35 @@ int dft_group_compare(const void *left, const void *right, void *context)
     return order;
 }
 
-static int fetch_texts(struct dft_answer *answer, uint32_t count)
+static int is_by_group_of_files(const struct dft_answer *answer)
 {
-    uint64_t *wanted = malloc((2 * (size_t)count + 1) * sizeof *wanted);
-    size_t n = 0;
-    int rc = dft_comm_agree(wanted ? 0 : -ENOMEM);
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        if (answer->query.by[i] == DFT_BY_DIR || answer->query.by[i] == DFT_BY_PATTERN)
+            return 1;
+    return 0;
+}
+
+int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, const struct dft_group *groups,
+                     uint32_t count)
+{
+    uint64_t *files = malloc((count + 1u) * sizeof *files), *regions = malloc((count + 1u) * sizeof *regions);
+    size_t nfiles = 0, nregions = 0;
+    int rc = dft_comm_agree(files && regions ? 0 : -ENOMEM);
 
     for (uint32_t i = 0; !rc && i < count; i++) {
-        if (answer->groups[i].key.file)
-            wanted[n++] = answer->groups[i].key.file;
-        if (answer->groups[i].key.region)
-            wanted[n++] = answer->groups[i].key.region;
+        if (groups[i].key.file)
+            files[nfiles++] = groups[i].key.file;
+        if (groups[i].key.region)
+            regions[nregions++] = groups[i].key.region;
     }
+    if (!rc && is_by_group_of_files(answer))
+        rc = dft_file_facts_texts(answer->files, into, files, nfiles);
+    else if (!rc)
+        rc = dft_source_names_into(answer->dft_source, into, files, nfiles);
     if (!rc)
-        rc = dft_source_names(answer->dft_source, wanted, n);
-    free(wanted);
+        rc = dft_source_names_into(answer->dft_source, into, regions, nregions);
+    free(files);
+    free(regions);
     return rc;
 }
 
@@ -372,7 +386,7 @@ int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
             if (dft_group_compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
                 break;
     }
-    rc = fetch_texts(answer, count);
+    rc = dft_answer_texts(answer, dft_source_names_table(answer->dft_source), answer->groups, count);
     if (rc)
         return rc;
     sorting.with_keys = 1;

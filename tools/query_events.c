@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern.h"
 #include "stacks.h"
 
 int dft_event_counts(const struct dft_event *event, uint8_t op)
@@ -40,43 +39,6 @@ static uint64_t duration_of(const struct dft_event *event)
 /* --- files ----------------------------------------------------------------------------------------------------------
  * */
 
-/* The directory of a path: all before the last '/', "/" for what lies at the top; of a text without '/' "." */
-static int directory_of(struct dft_asking *asking, uint64_t file, uint64_t *directory)
-{
-    char room[18];
-    struct dft_text text = dft_names_show(asking->names, file, room);
-    uint32_t n = text.length;
-
-    while (n && text.bytes[n - 1] != '/')
-        n--;
-    if (!n) {
-        text.bytes = ".";
-        n = 1;
-    } else if (n > 1) {
-        n--;
-    }
-    *directory = dft_name_id(text.bytes, n);
-    return dft_names_add(asking->names, *directory, text.bytes, n, NULL);
-}
-
-static int pattern_of(struct dft_asking *asking, uint64_t file, uint64_t *pattern)
-{
-    char small[512], room[18];
-    struct dft_text text = dft_names_show(asking->names, file, room);
-    char *bytes = text.length <= sizeof small ? small : malloc(text.length);
-    uint32_t length;
-    int rc;
-
-    if (!bytes)
-        return -ENOMEM;
-    length = dft_pattern_of(text.bytes, text.length, bytes);
-    *pattern = dft_name_id(bytes, length);
-    rc = dft_names_add(asking->names, *pattern, bytes, length, NULL);
-    if (bytes != small)
-        free(bytes);
-    return rc;
-}
-
 static const struct dft_memo *memo_of(struct dft_asking *asking, struct dft_counting *counting, uint64_t file)
 {
     struct dft_memo *memo = &counting->memo[file % DFT_MEMO];
@@ -85,9 +47,9 @@ static const struct dft_memo *memo_of(struct dft_asking *asking, struct dft_coun
         return memo;
     *memo = (struct dft_memo){.file = file, .used = 1, .passes = 1};
     if (asking->filter->nfiles)
-        memo->passes = (uint8_t)dft_filter_file(asking->filter, file);
-    if (DFT_HAS(asking, DFT_BY_PATTERN) ? pattern_of(asking, file, &memo->group)
-                                        : DFT_HAS(asking, DFT_BY_DIR) && directory_of(asking, file, &memo->group))
+        memo->passes = (uint8_t)dft_file_facts_passes(asking->files, file);
+    if ((DFT_HAS(asking, DFT_BY_PATTERN) || DFT_HAS(asking, DFT_BY_DIR)) &&
+        dft_file_facts_group(asking->files, file, &memo->group))
         memo->used = 0;
     return memo;
 }

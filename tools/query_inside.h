@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "query.h"
+#include "query_files.h"
 #include "query_tally.h"
 
 #define DFT_MEMO       4096u
@@ -97,7 +98,8 @@ struct dft_asking {
     const struct dft_filter *filter;
     struct dft_query query;
     struct dft_names *names;
-    unsigned has; /* mask of 1 << enum dft_by */
+    struct dft_file_facts *files; /* the answer's */
+    unsigned has;                 /* mask of 1 << enum dft_by */
     int want_self;
     int want_busy;                       /* of intervals: there are time groups */
     int all_events;                      /* those without a file are in groups, too */
@@ -201,6 +203,9 @@ struct dft_sorting {
 };
 int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting);
 int dft_group_compare(const void *left, const void *right, void *sorting);
+/* query_columns.c: texts of files and regions of these groups. Collective. */
+int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, const struct dft_group *groups,
+                     uint32_t count);
 /* query.c: ready to count all events of a source, those without a file too, for dft_count_part. Of the asking dft_asking_end takes care. */
 int dft_asking_begin_all(struct dft_asking **asking, struct dft_source *source, const struct dft_filter *filter,
                          const struct dft_query *query);

@@ -63,25 +63,6 @@ static int keep_texts(struct dft_windows *windows)
     return 0;
 }
 
-/* The texts of all groups of the window in the making. Collective; groups are on rank 0. */
-static int fetch_texts(struct dft_windows *windows)
-{
-    uint64_t *wanted = malloc((2 * (size_t)windows->count + 1) * sizeof *wanted);
-    size_t n = 0;
-    int rc = dft_comm_agree(wanted ? 0 : -ENOMEM);
-
-    for (uint32_t i = 0; !rc && i < windows->count; i++) {
-        if (windows->groups[i].key.file)
-            wanted[n++] = windows->groups[i].key.file;
-        if (windows->groups[i].key.region)
-            wanted[n++] = windows->groups[i].key.region;
-    }
-    if (!rc)
-        rc = dft_source_names_into(windows->asking->source, windows->texts, wanted, n);
-    free(wanted);
-    return rc;
-}
-
 /* --- a window ------------------------------------------------------------------------------------------------------ */
 
 static int sort_window(const void *left, const void *right, void *context)
@@ -94,7 +75,7 @@ static int sort_window(const void *left, const void *right, void *context)
 static int settle(struct dft_windows *windows)
 {
     uint32_t n = 0;
-    int rc = fetch_texts(windows);
+    int rc = dft_answer_texts(windows->answer, windows->texts, windows->groups, windows->count);
 
     if (rc)
         return rc;

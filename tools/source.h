@@ -306,6 +306,10 @@ struct dft_names *dft_source_names_table(const struct dft_source *source);
 int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t count);
 /* The same into a table of the caller's, for texts that are not to stay: those that the source's table has not. */
 int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count);
+/* Gives the names of all blocks (with many ranks: of this rank's share, or all) and keeps none; from several threads at once, and one
+ * again wherever it stands. `give` returns 0 or what ends it, which is returned; texts are valid while it runs. */
+int dft_source_names_each(struct dft_source *source, int (*give)(void *context, uint64_t id, struct dft_text text),
+                          void *context);
 /* Fetches what BUCKETS and NAMES blocks alone hold: mostly all names of calls and regions, for a fraction of the work.
  * */
 int dft_source_names_of_rows(struct dft_source *source);

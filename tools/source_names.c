@@ -17,10 +17,12 @@ struct fetching {
     struct dft_names *into;
     uint64_t *wanted; /* ascending; NULL: all */
     size_t count;
-    int rows_only;      /* no EVENTS blocks */
-    int locate;         /* beyond the room for texts: only where they stand */
-    uint64_t kept;      /* locate: that room, in bytes */
-    int alone;          /* by this rank, from whatever blocks they are in */
+    int rows_only; /* no EVENTS blocks */
+    int locate;    /* beyond the room for texts: only where they stand */
+    uint64_t kept; /* locate: that room, in bytes */
+    int alone;     /* by this rank, from whatever blocks they are in */
+    int (*give)(void *context, uint64_t id, struct dft_text text); /* all names, none is kept */
+    void *give_context;
     uint64_t bytes_max; /* of the texts in `into`: -E2BIG beyond. 0: any number */
     _Atomic size_t missing;
 };
@@ -60,6 +62,8 @@ static int fetch_name(struct fetching *fetching, const struct dft_block *block, 
 
     if (!name->text.bytes)
         return 0;
+    if (fetching->give)
+        return fetching->give(fetching->give_context, name->id, name->text);
     if (fetching->wanted && !bsearch(&name->id, fetching->wanted, fetching->count, sizeof(uint64_t), by_id))
         return 0;
     if (!is_kept(fetching, &name->text) && !dft_names_text(fetching->into, name->id).bytes)
@@ -215,6 +219,14 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
     if (!rc)
         atomic_store(&source->all_names, 1);
     return rc;
+}
+
+int dft_source_names_each(struct dft_source *source, int (*give)(void *context, uint64_t id, struct dft_text text),
+                          void *context)
+{
+    struct fetching fetching = {.source = source, .into = source->names, .give = give, .give_context = context};
+
+    return atomic_load(&source->all_names) ? dft_names_each(source->names, give, context) : fetch(&fetching);
 }
 
 int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count)

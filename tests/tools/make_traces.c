@@ -9,7 +9,7 @@
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
  * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
- * many=N: events are on N files in turn.
+ * many=N: events are on N files in turn; long=N: whose paths are about N bytes longer.
  * job=N, ppid=N, world=N: of processes with ranks: the job's id (0: none), who started them, how many they are. */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, job, ppid, world;
+        live, lossy, reverse, texts, many, longer, job, ppid, world;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -66,6 +66,7 @@ static const struct setting names_of_settings[] = {
     {"same_time", &settings.same_time},
     {"reverse", &settings.reverse},
     {"many", &settings.many},
+    {"long", &settings.longer},
     {"live", &settings.live},
     {"lossy", &settings.lossy},
     {"texts", &settings.texts},
@@ -198,12 +199,15 @@ static void set_data(struct dft_event *event, uint8_t op)
     event->bits = (uint8_t)(random_below(2) ? DFT_BIT_SEQUENTIAL : 0);
 }
 
-#define MANY_LENGTH 48
+#define LONGER_MAX  4000
+#define MANY_LENGTH (48 + LONGER_MAX)
 
 static struct dft_name many_file(uint32_t number, char text[MANY_LENGTH])
 {
-    int length = snprintf(text, MANY_LENGTH, "/data/many/%03u/a-file-of-many-%08u", number % 997, number);
+    int length = snprintf(text, 48, "/data/many/%03u/a-file-of-many-%08u", number % 997, number);
 
+    for (int i = 0; i < settings.longer; i++) /* letters that tell the files' patterns apart */
+        text[length++] = (char)('h' + (number >> i % 16) % 2);
     return name_of((struct dft_text){text, (uint32_t)length});
 }
 
@@ -554,7 +558,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "make_traces: %s: no such setting\n", argv[i]);
             return 2;
         }
-    if (argc < 2 || memory == MAP_FAILED || settings.block > BLOCK_MAX)
+    if (argc < 2 || memory == MAP_FAILED || settings.block > BLOCK_MAX || settings.longer > LONGER_MAX)
         return 2;
     mkdir(argv[1], 0777);
     encoder = dft_encoder_init(memory);

@@ -120,6 +120,16 @@ def memory(directory):
     assert little[0] == much[0] and little[1] < much[1] / 2, (much, little)
 
 
+def memory_of_texts(directory):
+    """Directories, patterns and --file need no texts while counting, only those that are shown."""
+    traces = make(directory / "t", processes=1, threads=1, events=60000, many=60000, long=1000, block=256)
+    least = peak(traces, "0", "--by", "name")[1]
+    for words in (("--by", "dir"), ("--by", "pattern", "--top", "5"), ("--by", "name", "--file", "*7*"),
+                  ("--by", "dir,name", "--file", "*77*", "--json", "--top", "9")):
+        length, most = peak(traces, "4000000", *words)
+        assert length and most < least + 24, (words, least, most)
+
+
 def memory_of_millions(directory):
     """With --full: a million files, 1.4 million groups, all of them printed, as they come out of the box."""
     traces = make(directory / "t", processes=2, threads=2, events=500000, many=1000000, block=4096)
@@ -131,5 +141,5 @@ def memory_of_millions(directory):
 
 if __name__ == "__main__":
     tooltest.main([keys_and_forms, orders, filters, sources, threads, passes_are_made, processes_are_read_once,
-                   equal_groups, memory] +
+                   equal_groups, memory, memory_of_texts] +
                   ([memory_of_millions] if "--full" in sys.argv else []))
