@@ -24,7 +24,8 @@
  *    A column id appears at most once, in any order. Unknown ids are skipped; values of an absent column are 0; an
  *    unknown encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is
  *    unsigned, at most 10 bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as
- *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes, 3 scaled: a unit (LEB128, not 0), then LEB128 values that are to be multiplied by it (modulo 2^64). A column has encoding 0 unless it says otherwise.
+ *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes, 3 scaled: a unit (LEB128, not 0), then LEB128 values, to
+ *    be multiplied by it (modulo 2^64). A column has encoding 0 unless it says otherwise.
  *
  * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
  *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of

@@ -18,7 +18,7 @@
 
 /* --- time --------------------------------------------------------------------------------------------------------- */
 
-int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
+static inline int when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
 {
     uint64_t number = value->number;
     int negative = 0;
@@ -33,6 +33,11 @@ int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_
     return 0;
 }
 
+int dft_pfw_when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
+{
+    return when(pfw, value, ns);
+}
+
 /* One that is longer than any program runs was made by a clock that stepped back. */
 static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *record, uint64_t start_ns)
 {
@@ -40,7 +45,7 @@ static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *re
 
     if (!DFT_PFW_HAS(record, DUR))
         return 0;
-    if (dft_likely(!dft_pfw_when(pfw, DFT_PFW_GET(record, DUR), &ns) && ns <= LONGEST_LIFE - start_ns))
+    if (dft_likely(!when(pfw, DFT_PFW_GET(record, DUR), &ns) && ns <= LONGEST_LIFE - start_ns))
         return ns;
     pfw->counts->long_durations++;
     return 0;
@@ -253,7 +258,7 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
     call = dft_pfw_call(pfw, record);
     if (call && dft_unlikely(call->bookkeeping == 2))
         take_configuration(pfw, record);
-    if (dft_unlikely(dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns)))
+    if (dft_unlikely(when(pfw, DFT_PFW_GET(record, TS), &start_ns)))
         return -1;
     stream = call ? dft_pfw_stream_of_record(pfw, 0) : NULL;
     if (!stream)

@@ -17,7 +17,7 @@ static inline int integer(const struct dft_pfw_value *value, int64_t *number)
 }
 
 /* An integer argument that was asked for; what stays unasked becomes an argument of the event. */
-static int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
+static inline int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
 {
     if (!(record->have >> member & 1) || integer(&record->member[member], number))
         return 0;
@@ -25,7 +25,7 @@ static int take(struct dft_pfw_record *record, enum dft_pfw_member member, int64
     return 1;
 }
 
-static int has_number(const struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
+static inline int has_number(const struct dft_pfw_record *record, enum dft_pfw_member member, int64_t *number)
 {
     return (record->have >> member & 1) && !integer(&record->member[member], number);
 }
