@@ -240,6 +240,16 @@ static struct work read_work(const char *path)
     return work;
 }
 
+/* Multiples of a microsecond, as in what becomes of DFTracer's traces? */
+static int is_coarse(const struct work *work)
+{
+    for (uint32_t i = 0; i < work->count; i++)
+        for (uint32_t k = 0; k < work->batches[i].count; k++)
+            if (work->batches[i].events[k].start_ns % 1000 || work->batches[i].events[k].dur_ns % 1000)
+                return 0;
+    return 1;
+}
+
 /* Brings a batch into the cache, where a drain has it. */
 static void warm(const struct dft_batch *batch)
 {
@@ -312,6 +322,8 @@ static void measure(const char *title, const struct work *work)
         size_t bytes = 0;
 
         dft_encoder_set(encoder, ways[way].compression, ways[way].small_stack);
+        if (is_coarse(work))
+            dft_encoder_coarse_times(encoder);
         for (int i = 0; i < ROUNDS; i++) {
             double put = 0, start;
 
