@@ -12,9 +12,10 @@
 
 #include "comm.h"
 
-#define PIECE_BYTES  ((size_t)1 << 30) /* MPI counts in int */
-#define POLLS        200               /* before a rank that waits sleeps */
-#define PAUSE_MAX_NS 1000000
+#define PIECE_BYTES      ((size_t)1 << 30) /* MPI counts in int */
+#define POLLS            200               /* before a rank that waits sleeps */
+#define PAUSE_MAX_NS     1000000
+#define PAUSE_SENDING_NS 100000
 
 void dft_mpi_give_up(unsigned other, const char *why)
 {
@@ -24,16 +25,38 @@ void dft_mpi_give_up(unsigned other, const char *why)
     abort();
 }
 
+/* MPI's own waiting keeps the processor busy; here it may take as long as one rank works alone. `tries`: so far. */
+static void pause_politely(unsigned tries, struct timespec *pause, long most_ns)
+{
+    if (tries < POLLS)
+        return;
+    nanosleep(pause, NULL);
+    if (pause->tv_nsec < most_ns)
+        pause->tv_nsec *= 2;
+}
+
+/* A large message is on its way until the other rank takes it; then it comes piece by piece, as this one is awake. */
+static void put_large(unsigned to, const void *bytes, size_t length)
+{
+    struct timespec pause = {0, 1000};
+    MPI_Request request;
+    int sent = 0;
+
+    MPI_Isend(bytes, (int)length, MPI_BYTE, (int)to, 0, dft_world.comm, &request);
+    for (unsigned tries = 0; !sent; tries++) {
+        MPI_Test(&request, &sent, MPI_STATUS_IGNORE);
+        if (!sent)
+            pause_politely(tries, &pause, PAUSE_SENDING_NS);
+    }
+}
+
 void dft_mpi_put(unsigned to, enum dft_kind kind, const void *bytes, size_t length)
 {
     uint64_t head[2] = {kind, length};
 
     MPI_Send(head, 2, MPI_UINT64_T, (int)to, 0, dft_world.comm);
-    for (size_t at = 0; at < length; at += PIECE_BYTES) {
-        size_t n = length - at < PIECE_BYTES ? length - at : PIECE_BYTES;
-
-        MPI_Send((const char *)bytes + at, (int)n, MPI_BYTE, (int)to, 0, dft_world.comm);
-    }
+    for (size_t at = 0; at < length; at += PIECE_BYTES)
+        put_large(to, (const char *)bytes + at, length - at < PIECE_BYTES ? length - at : PIECE_BYTES);
 }
 
 void dft_mpi_get_bytes(unsigned from, void *bytes, size_t length)
@@ -45,7 +68,6 @@ void dft_mpi_get_bytes(unsigned from, void *bytes, size_t length)
     }
 }
 
-/* MPI's own waiting keeps the processor busy; here it may take as long as one rank works alone. */
 void dft_mpi_wait(unsigned from)
 {
     struct timespec pause = {0, 1000};
@@ -53,11 +75,8 @@ void dft_mpi_wait(unsigned from)
 
     for (unsigned tries = 0; !there; tries++) {
         MPI_Iprobe((int)from, 0, dft_world.comm, &there, MPI_STATUS_IGNORE);
-        if (there || tries < POLLS)
-            continue;
-        nanosleep(&pause, NULL);
-        if (pause.tv_nsec < PAUSE_MAX_NS)
-            pause.tv_nsec *= 2;
+        if (!there)
+            pause_politely(tries, &pause, PAUSE_MAX_NS);
     }
 }
 

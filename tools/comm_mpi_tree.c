@@ -10,6 +10,8 @@
 #include "comm.h"
 #include "pack.h"
 
+#define SUM_NUMBERS ((size_t)1 << 18) /* at a time: of many, the first ones are on their way back while others come */
+
 /* To all from rank 0. */
 static void down(enum dft_kind kind, void *bytes, size_t length)
 {
@@ -45,7 +47,7 @@ int dft_comm_agree(int result)
     return result;
 }
 
-void dft_comm_sum(uint64_t *numbers, size_t count)
+static void sum(uint64_t *numbers, size_t count)
 {
     uint64_t *other = malloc(count * sizeof *other + 1);
 
@@ -64,6 +66,12 @@ void dft_comm_sum(uint64_t *numbers, size_t count)
     }
     free(other);
     down(DFT_KIND_SUM, numbers, count * sizeof *numbers);
+}
+
+void dft_comm_sum(uint64_t *numbers, size_t count)
+{
+    for (size_t at = 0; at < count; at += SUM_NUMBERS)
+        sum(numbers + at, count - at < SUM_NUMBERS ? count - at : SUM_NUMBERS);
 }
 
 void dft_comm_broadcast(void *bytes, size_t length)

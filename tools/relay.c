@@ -29,10 +29,10 @@ struct dft_relay {
     struct dft_gzip *gzip;
     char *kept;
     size_t used, room, bound;
+    int found;     /* it is known where this turn begins; or it is this rank's to send */
     int has_place; /* what is written in this turn goes out at once */
     uint64_t at;   /* shared: where the next byte goes */
     int error;     /* the first one */
-    int begun;     /* a turn of this rank is over, and another one comes */
 };
 
 static unsigned owner_of(const struct dft_relay *relay, uint64_t turn)
@@ -94,18 +94,22 @@ static int write_bytes(struct dft_relay *relay, const void *bytes, size_t length
     return rc ? fail(relay, rc) : 0;
 }
 
-/* Where this turn begins, as whoever has the one before it says. What rank 0 writes for all has no place: it is its turn. */
+/* Where this turn begins, as whoever has the one before it says; or that rank 0 is ready for it: who sends much to somebody
+ * who is not waits busily. What rank 0 writes for all has no place: it is its turn. */
 static void find_place(struct dft_relay *relay)
 {
+    unsigned from = relay->shared && relay->turn ? owner_of(relay, relay->turn - 1) : 0;
     struct word word;
 
-    if (relay->has_place)
+    if (relay->found)
         return;
-    relay->has_place = 1;
-    if (!relay->shared || !relay->turn || owner_of(relay, relay->turn - 1) == relay->rank)
+    relay->found = 1;
+    relay->has_place = relay->shared;
+    if (from == relay->rank || (relay->shared && !relay->turn))
         return;
-    word = hear(owner_of(relay, relay->turn - 1));
-    relay->at = word.bytes;
+    word = hear(from);
+    if (relay->shared)
+        relay->at = word.bytes;
     if (word.error)
         fail(relay, (int)word.error);
 }
@@ -117,8 +121,6 @@ static int write_kept(struct dft_relay *relay)
     find_place(relay);
     rc = write_bytes(relay, relay->kept, relay->used);
     relay->used = 0;
-    if (relay->rank && !relay->shared)
-        relay->has_place = 0; /* what follows is sent in pieces that are worth it */
     return rc;
 }
 
@@ -161,6 +163,7 @@ static void write_others(struct dft_relay *relay, uint64_t until)
 
         if (!from)
             continue;
+        tell(from, 0, relay->error);
         while ((word = hear(from)).bytes) {
             size_t length;
             void *bytes = dft_comm_receive(from, &length);
@@ -170,19 +173,7 @@ static void write_others(struct dft_relay *relay, uint64_t until)
         }
         if (word.error)
             fail(relay, (int)word.error);
-        tell(from, 0, relay->error);
     }
-}
-
-/* How it went with the turn that this rank has sent to rank 0. */
-static void hear_outcome(struct dft_relay *relay)
-{
-    struct word word = {0};
-
-    if (relay->rank && !relay->shared)
-        word = hear(0);
-    if (word.error)
-        fail(relay, (int)word.error);
 }
 
 /* --- turns ----------------------------------------------------------------------------------------------------------- */
@@ -191,11 +182,9 @@ FILE *dft_relay_begin(struct dft_relay *relay, uint64_t turn)
 {
     if (!relay->rank && !relay->shared)
         write_others(relay, turn);
-    if (relay->begun)
-        hear_outcome(relay);
     relay->turn = turn;
     relay->used = 0;
-    relay->has_place = relay->ranks == 1 || (!relay->rank && !relay->shared) || !turn;
+    relay->has_place = relay->found = relay->ranks == 1 || (!relay->rank && !relay->shared) || !turn;
     if (turn + 1 == relay->turns)
         find_place(relay); /* then no word is on its way any more */
     return relay->error ? NULL : relay->stream;
@@ -211,8 +200,8 @@ int dft_relay_end(struct dft_relay *relay, int rc)
         rc = dft_gzip_end(relay->gzip);
     if (rc)
         fail(relay, rc);
+    find_place(relay);
     if (relay->shared) {
-        find_place(relay);
         if (next != relay->rank && relay->turn + 1 < relay->turns)
             tell(next, relay->at + relay->used, relay->error);
         write_bytes(relay, relay->kept, relay->used);
@@ -222,9 +211,6 @@ int dft_relay_end(struct dft_relay *relay, int rc)
             tell(0, 0, relay->error);
     }
     relay->used = 0;
-    relay->begun = relay->turn + relay->ranks + 1 < relay->turns;
-    if (!relay->begun)
-        hear_outcome(relay); /* it was the last one of this rank */
     relay->turn += !relay->rank;
     return relay->error;
 }
