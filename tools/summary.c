@@ -13,7 +13,7 @@ static const struct dft_option own_options[] = {
     {"by", 'b', "KEYS", &by_text, NULL, "group by these, separated by commas (default: call)"},
     {"width", 0, "SECONDS", &width_text, NULL, "width of time groups (default: the traces' interval)"},
     {"events", 0, NULL, NULL, &from_events,
-     "count events, even where sums answer: slower; JSON and CSV have busy_union_ns and in_flight_max then"},
+     "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
     {0},
 };
 
@@ -116,10 +116,11 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is without "
-        "what is directly inside a region. Percentiles\n"
-        "are of durations, within 1.6 %. Grouping by file, dir or pattern leaves out what has no file. In\n"
-        "patterns " DFT_PATTERN_RULE ".\n"
+        "op, class, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is "
+        "without\n"
+        "what is directly inside a region. Percentiles are of durations, within 1.6 %. Grouping by file, dir or "
+        "pattern\n"
+        "leaves out what has no file. In patterns\n" DFT_PATTERN_RULE ".\n"
         "By time a call counts where it starts; busy is what of all calls lies in the interval, and in flight how "
         "many\n"
         "were going on, on average (in_flight_max in JSON: at most).",

@@ -9,8 +9,9 @@ import json
 import os
 import re
 import sys
+import zlib
 
-from tracing import ROOT, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
+from tracing import ROOT, Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true
 
 tests = Tests()
 
@@ -186,6 +187,53 @@ def pfw_keeps_counts_bytes_and_names(directory):
     true({r["args"]["hhash"] for r in complete} <= hosts, "hosts are in the dictionary")
     equal(sum(r["args"]["num_events"] for r in records if r["name"] == "end"), len(complete), "num_events")
     equal({r["args"]["value"] for r in records if r["name"] == "PR"}, {"3"}, "rank")
+
+
+def gzip_members(data):
+    """What each member decompresses to."""
+    while data:
+        member = zlib.decompressobj(31)
+        yield member.decompress(data) + member.flush()
+        data = member.unused_data
+
+
+@tests.case
+def gzip_members_are_of_whole_lines(directory):
+    """And a stretch of events begins a new one."""
+    code = f"for i in range(4000): open('{directory}/' + 'x' * 200 + str(i), 'w').close()"
+    equal(run([sys.executable, "-S", "-c", code], env=tracing(directory / "out" / "t")).code, 0, "exit code of Python")
+    for more in ({}, {"DFTMERGE_STRETCH_EVENTS": "1000"}):
+        for form in ("pfw", "csv"):
+            for path in (directory / "plain", directory / "packed.gz"):
+                equal(dftmerge("export", "--to", form, "-o", path, directory / "out", env=environment(**more)).code, 0,
+                      "export")
+            members = list(gzip_members((directory / "packed.gz").read_bytes()))
+            equal(b"".join(members), (directory / "plain").read_bytes(), "the text")
+            true(all(m.endswith(b"\n") and len(m) <= 1 << 20 for m in members[:-1]), "whole lines, of a MiB at most")
+            true(len(members) > (8 if more else 2), f"{len(members)} members")
+
+
+@tests.case
+def pfw_into_a_directory_is_a_file_for_each_process(directory):
+    out = job(directory)
+    (directory / "parts").mkdir()
+    equal(dftmerge("export", "--to", "pfw", "-o", directory / "parts", out).code, 0, "export")
+    events, got = dump(out), []
+    for path in (directory / "parts").iterdir():
+        lines = gzip.decompress(path.read_bytes()).decode().split("\n")
+        equal((lines[0], lines[-1], path.name[-7:]), ("[", "]", ".pfw.gz"), "frame")
+        records, known = [strict(line) for line in lines[1:-1]], set()
+        equal([r["id"] for r in records], list(range(1, len(records) + 1)), "ids")
+        equal(len({r["pid"] for r in records if r["ph"] == "X"}), 1, "processes")
+        for r in records:
+            if r["name"] == "FH":
+                known.add(r["args"]["value"])
+            true(r["args"].get("fhash", 0) in known | {0}, "the dictionary has a file before its first event")
+        calls = [r for r in records if r["ph"] == "X" and r["cat"] != "dftracer"]
+        equal([r["args"]["num_events"] for r in records if r["name"] == "end"], [len(calls)], "num_events")
+        got += [(r["pid"], r["tid"], r["cat"], r["name"], r["ts"]) for r in calls]
+    equal(sorted(got), sorted((e["pid"], e["tid"], e["cat"], e["name"], e["ts"] // 1000) for e in events
+                              for _ in range(e.get("calls", 1))), "events")
 
 
 @tests.case

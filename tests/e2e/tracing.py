@@ -70,8 +70,8 @@ def tracing(prefix, **more):
                        **{"DFTRACER_" + k: v for k, v in more.items()})
 
 
-def dftmerge(*arguments, seconds=SECONDS):
-    return run([DFTMERGE, *arguments], seconds=seconds)
+def dftmerge(*arguments, env=None, seconds=SECONDS):
+    return run([DFTMERGE, *arguments], env=env, seconds=seconds)
 
 
 def dump(*paths, expect=0, options=()):
