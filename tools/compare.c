@@ -177,6 +177,8 @@ static int compare(struct dft_comparison *comparison)
         if (!rc)
             rc = dft_run_ask(run);
     }
+    if (!rc)
+        rc = dft_runs_ask_files(comparison->runs);
     if (!rc && !dft_comm_rank())
         rc = answer(comparison);
     dft_comm_broadcast(&comparison->nfailures, sizeof comparison->nfailures);

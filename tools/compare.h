@@ -121,6 +121,8 @@ struct dft_comparison {
 
 /* compare_ask.c: answers of one run. Returns 0 or -ENOMEM. */
 int dft_run_ask(struct dft_run *run);
+/* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which is noted then. Collective. */
+int dft_runs_ask_files(struct dft_run runs[2]);
 void dft_run_fini(struct dft_run *run);
 
 /* compare_match.c: which patterns of A and B are the same in other directories. */

@@ -52,12 +52,31 @@ static int ask(struct dft_run *run, const struct dft_query *query, struct dft_an
     return rc;
 }
 
-static int ask_files(struct dft_run *run)
+/* What of files is told apart: the finest that fits, and what to say if it is not the first. */
+static const struct {
+    enum dft_by by;
+    int units;
+    const char *note;
+} finenesses[] = {
+    {DFT_BY_PATTERN, 1, NULL},
+    {DFT_BY_PATTERN, 0,
+     "files have so many patterns that of each only the whole run is compared: their spread is not known"},
+    {DFT_BY_DIR, 1, "files have so many patterns that they are put together by directory"},
+    {DFT_BY_DIR, 0,
+     "files are put together by directory, and so many are these that only the whole run is compared: their spread is "
+     "not "
+     "known"},
+};
+
+static int ask_files(struct dft_run *run, unsigned fineness)
 {
-    struct dft_query query = {.by = {DFT_BY_PATTERN, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4};
+    const uint8_t by = (uint8_t)finenesses[fineness].by;
+    struct dft_query query = {.by = {by, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4, .bounded = 1};
     int rc;
 
-    add_units(run, &query, PROCESSES_FILE, DFT_BY_PROCESS);
+    if (finenesses[fineness].units)
+        add_units(run, &query, PROCESSES_FILE, DFT_BY_PROCESS);
+    query.percentiles = query.bins = 1;
     if (dft_source_used(run->source, DFT_BLOCK_EVENTS)) {
         rc = ask(run, &query, &run->files);
         if (rc || !run->files.unsplit)
@@ -65,8 +84,28 @@ static int ask_files(struct dft_run *run)
         dft_answer_fini(&run->files);
     }
     /* What is known as aggregates alone is not known by file and call. */
-    query = (struct dft_query){.by = {DFT_BY_PATTERN, DFT_BY_CLASS}, .nby = 2, .percentiles = 1, .bins = 1};
+    query = (struct dft_query){.by = {by, DFT_BY_CLASS}, .nby = 2, .percentiles = 1, .bins = 1, .bounded = 1};
     return ask(run, &query, &run->files);
+}
+
+int dft_runs_ask_files(struct dft_run runs[2])
+{
+    const unsigned most = sizeof finenesses / sizeof *finenesses;
+
+    for (unsigned fineness = 0; fineness < most; fineness++) {
+        int rc = ask_files(&runs[0], fineness);
+
+        if (!rc)
+            rc = ask_files(&runs[1], fineness);
+        if (!rc && finenesses[fineness].note)
+            dft_source_note(runs[0].source, 0, "%s", finenesses[fineness].note);
+        if (rc != -E2BIG)
+            return rc;
+        dft_answer_fini(&runs[0].files);
+        dft_answer_fini(&runs[1].files);
+    }
+    dft_source_note(runs[0].source, 0, "files are not compared: they are in too many directories");
+    return 0;
 }
 
 int dft_run_ask(struct dft_run *run)
@@ -80,8 +119,6 @@ int dft_run_ask(struct dft_run *run)
     run->lossy |= run->job.damaged || run->job.endless;
     add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
     rc = ask(run, &calls, &run->calls);
-    if (!rc)
-        rc = ask_files(run);
     if (rc || !run->job.ranks)
         return rc;
     add_units(run, &ranks, UINT32_MAX, DFT_BY_RANK);

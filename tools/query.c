@@ -271,14 +271,25 @@ static int answer_part(struct dft_asking *asking, uint32_t *part, struct dft_ans
     return rc;
 }
 
+/* All ranks must know. */
+static int check_bound(const struct dft_asking *asking, const struct dft_answer *answer)
+{
+    uint64_t bytes = answer->count * sizeof *answer->groups + answer->nbins * sizeof *answer->bins;
+
+    return asking->query.bounded ? dft_comm_agree(bytes > group_bytes() / 4 * 3 ? -E2BIG : 0) : 0;
+}
+
 int dft_query_run(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                   struct dft_answer *answer)
 {
     struct dft_asking *asking;
     int rc = asking_begin(&asking, source, filter, query, answer);
 
-    for (uint32_t part = 0; !rc && part < asking->nparts;)
+    for (uint32_t part = 0; !rc && part < asking->nparts;) {
         rc = answer_part(asking, &part, answer);
+        if (!rc)
+            rc = check_bound(asking, answer);
+    }
     for (uint32_t i = 0; i < answer->count; i++) /* they have stopped moving */
         answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
     if (!rc && answer->has_union)

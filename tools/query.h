@@ -64,6 +64,7 @@ struct dft_query {
     int events;     /* events alone are to answer, though rows could: for what only they know */
     int busy;       /* of time groups: what of calls lies in which interval; groups in which none starts come with it */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
+    int bounded;    /* dft_query_run: -E2BIG when groups and histograms take more than 72 MiB */
 };
 
 /* What makes a group. Fields that are no key are 0. */

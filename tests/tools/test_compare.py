@@ -392,6 +392,31 @@ def csv_and_text(where):
         assert "\x1b" not in text and max(map(len, tables.splitlines())) <= width, (width, text)
 
 
+def more_files_than_fit(where):
+    """Files of more patterns than there is memory for: coarser, step by step, which is told; all else stays as it is."""
+    def letters(number):
+        return "".join("ghijklmnop"[int(digit)] for digit in f"{number:03}")
+    for side in "ab":
+        calls = [("read", f"/data/{letters(number % 24)}/{letters(number)}", 1000 * (900 * turn + number), 100 + turn, 4096)
+                 for turn in range(4) for number in range(900)]
+        write(where / side, [calls if side == "a" else [(*call[:3], call[3] + 1, 8192) for call in calls]])
+    whole, seen = compare(where / "a", where / "b"), []
+    assert not whole["notes"] and len(whole["files"]) == 900
+    for budget in ("10000000", "600000", "350000", "40000", "1"):
+        answer = compare(where / "a", where / "b", env={"DFTMERGE_GROUP_BYTES": budget})
+        files, notes = answer.pop("files"), answer.pop("notes")
+        assert answer == {key: value for key, value in whole.items() if key not in ("files", "notes")}, budget
+        if files:
+            assert sum(line["count"]["a"] for line in files) == 3600
+            assert sum(line["bytes"]["b"] for line in files) == 3600 * 8192
+        if len(files) == 24:
+            assert {line["pattern"] for line in files} == {f"/data/{letters(n)}" for n in range(24)}
+        seen.append((len(files), "".join(notes)))
+    assert [n for n, _ in seen] == [900, 900, 24, 24, 0], seen
+    for (_, note), words in zip(seen, ("", "spread is not known", "put together by directory", "the whole run", "not compared")):
+        assert words in note and bool(words) == bool(note), seen
+
+
 def filters(where):
     """The filters of other commands hold for both runs."""
     make(where / "a", ranks=1, processes=3, seed=1)
@@ -418,4 +443,5 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, csv_and_text, filters, usage])
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, csv_and_text, more_files_than_fit, filters,
+          usage])
