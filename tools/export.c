@@ -69,6 +69,14 @@ const struct dft_arg *dft_export_argument(const struct dft_export *export, const
     return NULL;
 }
 
+int dft_export_is_last(const struct dft_event_at *at, uint32_t i)
+{
+    for (uint32_t later = i + 1; later < at->nargs; later++)
+        if (at->args[later].key == at->args[i].key)
+            return 0;
+    return 1;
+}
+
 void dft_export_value(struct dft_json *json, const struct dft_arg *arg)
 {
     if (arg->type == DFT_ARG_INT)

@@ -40,6 +40,9 @@ const char *dft_export_mark(const struct dft_event *event, uint8_t op);
 const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
                                           const char *name);
 
+/* Is the i-th argument the last one of its key? In an object of JSON a key stands once. */
+int dft_export_is_last(const struct dft_event_at *at, uint32_t i);
+
 /* The value of an argument, as a JSON value. */
 void dft_export_value(struct dft_json *json, const struct dft_arg *arg);
 

@@ -51,11 +51,7 @@ static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at
     char room[18];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
-        uint32_t later = i + 1;
-
-        while (later < at->nargs && at->args[later].key != at->args[i].key)
-            later++;
-        if (later < at->nargs)
+        if (!dft_export_is_last(at, i))
             continue;
         dft_names_call(p->export->names, at->args[i].key, &category, &name, room);
         dft_json_key(&p->json, name.bytes, name.length);

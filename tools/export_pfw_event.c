@@ -64,11 +64,7 @@ static void put_user_arguments(struct dft_pfw_out *pfw, const struct dft_event_a
     char room[18], changed[256];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
-        uint32_t later = i + 1;
-
-        while (later < at->nargs && at->args[later].key != at->args[i].key)
-            later++;
-        if (later < at->nargs)
+        if (!dft_export_is_last(at, i))
             continue;
         dft_names_call(pfw->export->names, at->args[i].key, &category, &name, room);
         if (reserved(name) && (at->op != DFT_OP_REGION || at->event->id)) {

@@ -83,16 +83,6 @@ static const struct {
 static struct dft_call calls[CALLS];
 static struct dft_encoder *encoder;
 static FILE *out;
-static uint64_t random_state;
-
-/* xorshift64*: G. Marsaglia, S. Vigna. */
-static uint64_t random_below(uint64_t limit)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit;
-}
 
 static void put(long length, const void *const *block)
 {

@@ -80,17 +80,6 @@ static struct dft_name files[FILES], regions[REGIONS], keys[3];
 static struct dft_encoder *encoder;
 static FILE *out;
 
-/* xorshift64*: G. Marsaglia, S. Vigna. */
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 16) % limit;
-}
-
 #define TEXT(s) ((struct dft_text){s, sizeof s - 1})
 
 static struct dft_name name_of(struct dft_text text)
