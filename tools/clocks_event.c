@@ -264,7 +264,6 @@ static int share(struct collecting *collecting)
 {
     struct dft_pack pack = {0};
     uint32_t count;
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
@@ -278,11 +277,7 @@ static int share(struct collecting *collecting)
         dft_pack_put(&pack, head, sizeof head);
         dft_pack_put(&pack, collecting->ends[i].times, head[1] * sizeof *collecting->ends[i].times);
     }
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_ends, collecting);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_ends, collecting);
 }
 
 static int collect_ends(struct collecting *collecting)

@@ -152,10 +152,7 @@ static int gather(struct dft_files *files, uint64_t *count)
     for (size_t i = 0; i < files->ids.room; i++)
         if (files->ids.slots[i].key)
             dft_pack_put(&pack, &files->ids.slots[i].key, sizeof(uint64_t));
-    error = dft_comm_agree(pack.rc);
-    if (!error)
-        error = dft_comm_gather(pack.bytes, pack.length, take_ids, files);
-    free(pack.bytes);
+    error = dft_pack_gather(&pack, take_ids, files);
     *count = files->ids.count;
     if (!error)
         dft_comm_broadcast(count, sizeof *count);

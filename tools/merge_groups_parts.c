@@ -209,7 +209,6 @@ static int take_archives(void *context, unsigned rank, const void *bytes, size_t
 static int tell_first(struct dft_grouping *grouping)
 {
     struct dft_pack pack = {0};
-    int rc;
 
     for (uint32_t group = 0; group < grouping->groups && dft_comm_rank(); group++) {
         const struct dft_archive *archive = &grouping->archives[group];
@@ -220,11 +219,7 @@ static int tell_first(struct dft_grouping *grouping)
             if (archive->names.slots[i].key)
                 dft_pack_put(&pack, &archive->names.slots[i].key, sizeof(uint64_t));
     }
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_gather(pack.bytes, pack.length, take_archives, grouping);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_gather(&pack, take_archives, grouping);
 }
 
 /* Where the parts end, as whoever had the last window knows; what follows is written there. */

@@ -38,6 +38,28 @@ void dft_pack_string(struct dft_pack *pack, const char *string)
     dft_pack_put(pack, string, length);
 }
 
+static int share(struct dft_pack *pack, int (*how)(const void *, size_t, dft_comm_take_fn *, void *),
+                 dft_comm_take_fn *take, void *context)
+{
+    int rc = dft_comm_agree(pack->rc);
+
+    if (!rc)
+        rc = how(pack->bytes, pack->length, take, context);
+    free(pack->bytes);
+    *pack = (struct dft_pack){.rc = rc};
+    return rc;
+}
+
+int dft_pack_exchange(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
+{
+    return share(pack, dft_comm_exchange, take, context);
+}
+
+int dft_pack_gather(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
+{
+    return share(pack, dft_comm_gather, take, context);
+}
+
 const void *dft_unpack_here(struct dft_unpack *unpack, size_t length)
 {
     const void *here = unpack->at;

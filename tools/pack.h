@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "comm.h"
 #include "event.h"
 
 struct dft_pack {
@@ -17,6 +18,11 @@ void dft_pack_put(struct dft_pack *pack, const void *bytes, size_t length);
 void dft_pack_text(struct dft_pack *pack, struct dft_text text);
 /* A C string, or NULL, which stays NULL. */
 void dft_pack_string(struct dft_pack *pack, const char *string);
+
+/* What each rank has packed, to all ranks, or to rank 0 (dft_comm_exchange, dft_comm_gather); frees it, and fails everywhere when one had no memory for
+ * it. Collective. */
+int dft_pack_exchange(struct dft_pack *pack, dft_comm_take_fn *take, void *context);
+int dft_pack_gather(struct dft_pack *pack, dft_comm_take_fn *take, void *context);
 
 struct dft_unpack {
     const char *at, *end;

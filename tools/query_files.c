@@ -111,7 +111,6 @@ static int take_pairs(void *context, unsigned rank, const void *bytes, size_t le
 static int share(struct dft_pfw_map *map)
 {
     struct dft_pack pack = {0};
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
@@ -121,11 +120,7 @@ static int share(struct dft_pfw_map *map)
         if (pair[0])
             dft_pack_put(&pack, pair, sizeof pair);
     }
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_pairs, map);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_pairs, map);
 }
 
 int dft_file_facts_create(struct dft_file_facts **result, struct dft_source *source, const struct dft_filter *filter,

@@ -64,7 +64,6 @@ static int take_pairs(void *context, unsigned rank, const void *bytes, size_t le
 int dft_pairs_share(struct dft_looking *looking)
 {
     struct dft_pack pack = {0};
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
@@ -72,9 +71,5 @@ int dft_pairs_share(struct dft_looking *looking)
         dft_pack_put(&pack, &looking->map.keys[i], sizeof looking->map.keys[i]);
         dft_pack_put(&pack, &looking->pairs[i], sizeof looking->pairs[i]);
     }
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_pairs, looking);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_pairs, looking);
 }

@@ -68,18 +68,13 @@ int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest)
 {
     struct totals totals = {job, widest};
     struct dft_pack pack = {0};
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
     dft_pack_put(&pack, widest, sizeof *widest);
     for (uint32_t r = 0; r < job->nranks; r++)
         pack_rank(&pack, &job->ranks[r]);
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_totals, &totals);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_totals, &totals);
 }
 
 /* --- over time ------------------------------------------------------------------------------------------------------- */

@@ -136,11 +136,8 @@ int dft_share_notes(struct dft_source *source)
     dft_pack_put(&pack, &notes->bad, sizeof notes->bad);
     for (size_t i = 0; i < notes->count; i++)
         dft_pack_string(&pack, notes->lines[i] + 1);
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_notes, source);
+    rc = dft_pack_exchange(&pack, take_notes, source);
     notes->shared = notes->count;
-    free(pack.bytes);
     return rc;
 }
 

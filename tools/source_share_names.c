@@ -69,7 +69,6 @@ static int take_names(void *context, unsigned rank, const void *bytes, size_t le
 int dft_share_names(struct dft_source *source, struct dft_names *into, const uint64_t *wanted, size_t count)
 {
     struct dft_pack pack = {0};
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
@@ -81,11 +80,7 @@ int dft_share_names(struct dft_source *source, struct dft_names *into, const uin
     }
     if (!wanted)
         dft_names_each(into, put_name, &pack);
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_names, into);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_names, into);
 }
 
 int dft_share_wanted(struct dft_source *source, struct dft_names *into, uint64_t **wanted, size_t *count)
@@ -151,9 +146,5 @@ int dft_share_located(struct dft_source *source)
         if (slot->key)
             dft_pack_put(&pack, pair, sizeof pair);
     }
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_located, source);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_located, source);
 }

@@ -228,7 +228,6 @@ int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, i
 {
     struct sharing sharing = {source, scanned};
     struct dft_pack pack = {0};
-    int rc;
 
     if (dft_comm_size() == 1)
         return 0;
@@ -237,9 +236,5 @@ int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, i
             pack_file(&pack, source, f, &(*scanned)[f]);
     if (changed)
         return dft_share_from_first(&pack, take_files, &sharing);
-    rc = dft_comm_agree(pack.rc);
-    if (!rc)
-        rc = dft_comm_exchange(pack.bytes, pack.length, take_files, &sharing);
-    free(pack.bytes);
-    return rc;
+    return dft_pack_exchange(&pack, take_files, &sharing);
 }
