@@ -86,8 +86,7 @@ static struct dft_call_state *call_state(struct putting *p, uint32_t call)
     return &p->calls[p->call_of[call]];
 }
 
-/* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into *flags. NULL: too
- * many names. */
+/* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into *flags. NULL: too many names. */
 static __attribute__((noinline)) struct dft_entry *put_file(struct putting *p, uint64_t id, uint32_t *flags)
 {
     struct dft_entry *entry = NULL;

@@ -69,6 +69,12 @@ static int is(const char *text, const char *word)
     return text && !strcmp(text, word);
 }
 
+/* Does the advice surround the function? Else it is a point before or after it. */
+static int is_around(const char *pointcut)
+{
+    return is(pointcut, "around") || is(pointcut, "around_async") || !pointcut;
+}
+
 /* Kept as arguments of the event to come. */
 static void keep(struct dft_thread *self, const char *pointcut, const char *scope, const char *flow)
 {
@@ -116,7 +122,7 @@ static void before(int async, const char *module, const char *function, const ch
     if (!self)
         return;
     name = dft_annotate_name(self, module, function);
-    if (is(pointcut, "around") || is(pointcut, "around_async") || !pointcut) {
+    if (is_around(pointcut)) {
         if (async) {
             uint32_t from = self->args_used;
 
@@ -143,7 +149,7 @@ static void after(int async, const char *module, const char *function, const cha
     if (!self)
         return;
     name = dft_annotate_name(self, module, function);
-    if (is(pointcut, "around") || is(pointcut, "around_async") || !pointcut) {
+    if (is_around(pointcut)) {
         uint32_t from = self->args_used;
         int within;
 
