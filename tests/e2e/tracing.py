@@ -155,9 +155,14 @@ class Tests:
         return 1 if failed else 0
 
 
+def shown(value):
+    text = repr(value)
+    return text if len(text) <= 2000 else f"{text[:2000]}... ({len(text):,} characters)"
+
+
 def equal(got, expected, what):
     if got != expected:
-        raise AssertionError(f"{what}: {got!r}, expected {expected!r}")
+        raise AssertionError(f"{what}: {shown(got)}, expected {shown(expected)}")
 
 
 def true(condition, what):
