@@ -255,7 +255,8 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
     }
     fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        note_unreadable(source, file, errno);
+        if (errno != ENOENT || file->kind != DFT_FILE_LIVE) /* its process has just ended: source_snapshot.c */
+            note_unreadable(source, file, errno);
         return 0;
     }
     if (fstat(fd, &st)) {

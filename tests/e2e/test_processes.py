@@ -111,6 +111,24 @@ def recover_leaves_a_running_process_alone(directory):
 
 
 @tests.case
+def processes_may_end_while_their_files_are_listed(directory):
+    """A live file that is gone when it is its turn is no damage: its trace has all."""
+    script = "while [ ! -e stop ]; do cat /etc/hostname; done"
+    shells = [subprocess.Popen(["sh", "-c", script], cwd=directory, stdout=subprocess.DEVNULL,
+                               env={k: str(v) for k, v in tracing(directory / "out" / "t").items()}) for _ in range(3)]
+    try:
+        said = []
+        for _ in range(40):
+            said.append(dftmerge("check", directory / "out").err)
+    finally:
+        (directory / "stop").touch()
+        for shell in shells:
+            shell.wait()
+    equal([err for err in said if b"No such file" in err], [], "files that are gone")
+    equal(dftmerge("check", directory / "out").code, 0, "check when all have ended")
+
+
+@tests.case
 def forked_children_have_files_of_their_own(directory):
     script = "echo a > f1; (echo b > f2; (echo c > f3)); echo d > f4 & wait"
     done = run(["bash", "-c", script], cwd=directory, env=tracing(directory / "out" / "t"))
