@@ -165,16 +165,15 @@ int dft_table_rows_unsorted(struct dft_table *table, struct dft_row **rows, uint
 
 int dft_table_rows(struct dft_table *table, struct dft_row **rows, uint32_t *count)
 {
+    int rc;
+
     if (!table->sorted) {
         rows_permute(table, rows_order(table));
         dft_table_index(table);
         memset(table->recent, 0, sizeof(table->recent));
         memset(table->recent_files, 0, sizeof(table->recent_files));
-        if (dft_table_rows_unsorted(table, rows, count))
-            return -ENOMEM;
-        table->sorted = 1;
     }
-    *rows = table->rows;
-    *count = table->count;
-    return 0;
+    rc = dft_table_rows_unsorted(table, rows, count);
+    table->sorted = !rc;
+    return rc;
 }

@@ -219,6 +219,5 @@ void dft_pfw_metadata_waiting(struct dft_pfw *pfw);
 void dft_pfw_encoder_begin(struct dft_pfw *pfw);
 /* "NS", "US", "MS", "SEC". */
 void dft_pfw_unit(struct dft_pfw *pfw, const struct dft_pfw_value *value);
-void dft_pfw_end_of_process(struct dft_pfw *pfw, struct dft_pfw_process *process, uint64_t ns);
 
 #endif

@@ -20,7 +20,8 @@ def traced(directory, compiler, source, *files):
     """Compiles, runs plain and woven with RANKS ranks; the events by rank."""
     need("mpirun", compiler)
     program = directory / "program"
-    done = run([compiler, *(["-shlib"] if compiler == "h5pcc" else []), HERE / source, "-O1", "-o", program])
+    done = run([compiler, *(["-shlib"] if compiler == "h5pcc" else []), HERE / source, "-O1", "-o", program],
+               cwd=directory)  # h5pcc leaves its object file where it is
     if done.code:
         raise Skip(f"{compiler} cannot compile here: {done.err.decode(errors='replace').splitlines()[-1]}")
     home = {"HOME": directory, "OMPI_MCA_rmaps_base_oversubscribe": 1, "OMPI_MCA_btl": "self,vader"}
