@@ -76,7 +76,7 @@ def a_daemon_and_its_parent(directory):
     _, files = family(directory, "daemon", expect=0)
     for _ in range(SECONDS * 20):  # the daemon runs on
         found = processes(directory / "out")
-        if len(found) == 2 and found[1]["ended"] == "exit":
+        if len(found) == 2 and found[1]["ended"] == "exit" and not live_files(directory / "out"):  # its last step
             break
         os.sched_yield()
         run(["sleep", "0.05"])

@@ -90,8 +90,9 @@ def in_phases(program, work, calls, phases, what=(), between=None, env=None):
                 break
             if between:
                 between(phase, process)
-            process.stdin.write(b"\n")
-            process.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):  # it may have been killed between
+                process.stdin.write(b"\n")
+                process.stdin.flush()
         more, err = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
