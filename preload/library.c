@@ -101,6 +101,7 @@ const char *dft_library_needed_version(const struct dft_library *library, uint32
 /* What is looked for, and what was found. Without `all`, one symbol: the first that fits best. */
 struct search {
     const char *name, *version;
+    int no_old; /* versions */
     const ElfW(Sym) * best;
     void **all;
     size_t found, room;
@@ -139,7 +140,7 @@ static int fits(const struct dft_library *library, uint32_t index, const struct 
 
         return !has || !strcmp(has, search->version) ? 2 : 0; /* as the loader has it: one without any is as good */
     }
-    return library->versions && library->versions[index] & 0x8000 ? 1 : 2;
+    return !library->versions || !(library->versions[index] & 0x8000) ? 2 : !search->no_old;
 }
 
 /* Assembly does not always say so. */
@@ -213,6 +214,14 @@ static void run(const struct dft_library *library, struct search *search)
 void *dft_library_find(const struct dft_library *library, const char *name, const char *version)
 {
     struct search search = {.name = name, .version = version};
+
+    run(library, &search);
+    return search.best ? address_of(library, search.best) : NULL;
+}
+
+void *dft_library_find_default(const struct dft_library *library, const char *name)
+{
+    struct search search = {.name = name, .no_old = 1};
 
     run(library, &search);
     return search.best ? address_of(library, search.best) : NULL;

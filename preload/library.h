@@ -28,6 +28,9 @@ void dft_library_read(struct dft_library *library, ElfW(Addr) base, const ElfW(D
  * what is asked for. */
 void *dft_library_find(const struct dft_library *library, const char *name, const char *version);
 
+/* Likewise, the default version or none at all: an old one is for those alone that were linked with it. */
+void *dft_library_find_default(const struct dft_library *library, const char *name);
+
 /* All addresses that a function has there (its versions), at most `room`; returns their number. */
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
                             size_t room);

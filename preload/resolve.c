@@ -1,8 +1,9 @@
 /* Finds the real functions by walking the loader's list of libraries: dlsym takes locks, and a wrapper may run where those are
  * held (a library constructor, before ours, that waits for a thread).
  *
- * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the symbol; of several versions the
- * default one, as for a program linked today. */
+ * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the symbol, in its default version, as for
+ * a program linked today. Only what no library has so is taken in an old version: an old one of another library (libattr has
+ * fsetxattr@ATTR_1.0, which comes before the C library's) is not what a call of the C library's function would reach. */
 #include "resolve.h"
 
 #include <elf.h>
@@ -63,10 +64,13 @@ static void *answer_pointer(void)
     return NULL;
 }
 
-void dft_resolve(void)
+static void *find(const struct dft_library *library, const char *name, const char *version, int old)
 {
-    void **pointers = (void **)&dft_real;
+    return version || old ? dft_library_find(library, name, version) : dft_library_find_default(library, name);
+}
 
+static void find_wanted(void **pointers, int old)
+{
     for (const struct link_map *map = libraries_behind_ours(); map; map = map->l_next) {
         struct dft_library library;
 
@@ -75,15 +79,23 @@ void dft_resolve(void)
         dft_library_read(&library, map->l_addr, map->l_ld);
         for (size_t i = 0; i < WANTED; i++)
             if (!pointers[i])
-                __atomic_store_n(&pointers[i], dft_library_find(&library, wanted[i].name, wanted[i].version),
+                __atomic_store_n(&pointers[i], find(&library, wanted[i].name, wanted[i].version, old),
                                  __ATOMIC_RELEASE);
     }
+}
+
+void dft_resolve(void)
+{
+    void **pointers = (void **)&dft_real;
+
+    find_wanted(pointers, 0);
+    find_wanted(pointers, 1);
     for (size_t i = 0; i < WANTED; i++)
         if (!pointers[i] && wanted[i].type)
             pointers[i] = strchr(wanted[i].type, '*') ? (void *)answer_pointer : (void *)answer_number;
 }
 
-void *dft_resolve_symbol(const char *name)
+static void *find_symbol(const char *name, int old)
 {
     for (const struct link_map *map = libraries_behind_ours(); map; map = map->l_next) {
         struct dft_library library;
@@ -92,10 +104,17 @@ void *dft_resolve_symbol(const char *name)
         if (map->l_ld == _DYNAMIC)
             continue;
         dft_library_read(&library, map->l_addr, map->l_ld);
-        if ((address = dft_library_find(&library, name, NULL)))
+        if ((address = find(&library, name, NULL, old)))
             return address;
     }
     return NULL;
+}
+
+void *dft_resolve_symbol(const char *name)
+{
+    void *address = find_symbol(name, 0);
+
+    return address ? address : find_symbol(name, 1);
 }
 
 struct dft_own_calls dft_own;
