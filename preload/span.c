@@ -1,5 +1,5 @@
-/* Owns spans, which one thread begins and another may end, and flows. A span's start is in its user's handle; where the user has but a
- * number for it, in a table.
+/* Owns spans, which one thread begins and another may end, and flows. A span's start is in its user's handle, sealed: of memory that no
+ * begin has filled in it would be a time that cannot be. Where the user has but a number for the span, it is in a table.
  *
  * The table is one of sets: a number has DFT_WAYS places where it may be. Any thread may put, and take, at the same time: a place is
  * claimed by changing its key, to CLAIMED while the rest of it is written or read. */
@@ -129,6 +129,23 @@ static uint64_t next_id(struct dft_thread *self)
     return (uint64_t)self->home->stream << 32 | (__atomic_add_fetch(&self->spans, 1, __ATOMIC_RELAXED) & UINT32_MAX);
 }
 
+/* Sealing twice opens it. */
+static uint64_t sealed(const struct dftrace_span *span, uint64_t id, uint64_t start)
+{
+    return start ^ key_of(span->name, id);
+}
+
+/* Processors' ticks may differ by a little. Of handles that were never begun one in thousands passes. */
+static int has_been(uint64_t start)
+{
+    return start <= dft_ticks() + UINT32_MAX;
+}
+
+static int is_begun(const struct dftrace_span *span)
+{
+    return span && span->id && has_been(sealed(span, span->id, span->start));
+}
+
 void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const struct dftrace_span *parent,
                     const struct dftrace_arg *args, uint32_t count)
 {
@@ -144,7 +161,7 @@ void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const 
     id = next_id(self);
     span->name = dft_annotate_site(self, site, "ASYNC");
     span->parent = parent ? parent->id : 0;
-    span->start = put_begin(self, span->name, id, span->parent, args, count);
+    span->start = sealed(span, id, put_begin(self, span->name, id, span->parent, args, count));
     atomic_fetch_add_explicit(&self->home->spans_begun, 1, memory_order_relaxed);
     __atomic_store_n(&span->id, id, __ATOMIC_RELEASE);
 }
@@ -152,13 +169,14 @@ void dft_span_begin(struct dftrace_span *span, struct dftrace_site *site, const 
 void dft_span_end(struct dftrace_span *span, const struct dftrace_arg *args, uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
-    uint64_t id;
+    uint64_t id, start;
 
     if (!self)
         return;
     id = span ? __atomic_exchange_n(&span->id, 0, __ATOMIC_ACQUIRE) : 0; /* of two that end it one does */
-    if (id)
-        put_span(self, span->name, id, span->start, args, count);
+    start = id ? sealed(span, id, span->start) : 0;
+    if (id && has_been(start))
+        put_span(self, span->name, id, start, args, count);
     else
         dft_misuse(self, span ? DFT_MISUSE_SPAN_ALONE : DFT_MISUSE_NULL, 1);
 }
@@ -170,7 +188,7 @@ void dft_span_resume(const struct dftrace_span *span)
     if (!self)
         return;
     dft_run_break_all(self);
-    if (span && span->id)
+    if (is_begun(span))
         dft_region_begin(self, span->name, 0, span->id);
     else
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
@@ -183,7 +201,7 @@ void dft_span_suspend(const struct dftrace_span *span)
     if (!self)
         return;
     dft_run_break_all(self);
-    if (!span || !span->id || dft_region_leave(self, span->name, span->id) < 0)
+    if (!is_begun(span) || dft_region_leave(self, span->name, span->id) < 0)
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
 }
 

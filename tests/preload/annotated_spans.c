@@ -200,7 +200,7 @@ static void *end_foreign(void *argument)
 
 static void mistakes(void)
 {
-    struct dftrace_span span, twice;
+    struct dftrace_span span, twice, never[2];
     static char huge[1 << 20];
     char name[32];
 
@@ -217,6 +217,14 @@ static void mistakes(void)
     DFTRACE_SPAN_BEGIN(&twice, "twice");
     DFTRACE_SPAN_END(&twice);
     DFTRACE_SPAN_END(&twice);
+    memset(never, 0xff, sizeof never);
+    never[1].id = 1;
+    never[1].start = 2;
+    for (int i = 0; i < 2; i++) {
+        DFTRACE_SPAN_RESUME(&never[i]);
+        DFTRACE_SPAN_SUSPEND(&never[i]);
+        DFTRACE_SPAN_END(&never[i]);
+    }
     DFTRACE_ASYNC_END("numbered", 12345);
     DFTRACE_ARG_INT("nowhere", 1);
     DFTRACE_BEGIN("null");
