@@ -23,6 +23,7 @@ FULL = os.environ.get("DFT_GUEST") == "full"
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SECONDS = 900
 WITNESS_SECONDS = 2
+CHILD_SECONDS = 60
 UNWRITABLE = {"no space for the trace", "no descriptor for the trace", "write failed"}
 
 # What differs between two plain runs: a pattern, what takes its place, and why that says nothing about the tracer.
@@ -145,10 +146,15 @@ def processes_of(place):
     return json.loads(done.out)["processes"] if done.out else []
 
 
+def is_ending(process):
+    """It says that it has ended, and has not removed its live file yet."""
+    return process["ended"] != "killed" and process["live_file"] and os.path.exists(f"/proc/{process['pid']}")
+
+
 def wait_for_the_last(place):
     """Some programs do not wait for all of their children."""
-    until = time.monotonic() + WITNESS_SECONDS
-    while time.monotonic() < until and any(process["ended"] == "running" for process in processes_of(place)):
+    until = time.monotonic() + CHILD_SECONDS
+    while time.monotonic() < until and any(process["ended"] == "running" or is_ending(process) for process in processes_of(place)):
         time.sleep(0.1)
 
 
