@@ -1,17 +1,11 @@
 /* Beside the indexes of many traces one more file: what all of them did, by region, call and file together. Questions by
- * file that do not tell processes, threads or times apart are answered from it without an event being read.
- *
- * It says of which blocks of events it was made (their keys, ranges and checksums): where these are not exactly those
- * of the source (a trace was added, changed or left out, a block is damaged), it does not count. So nobody needs to keep it
- * up to date: whoever could have used it makes it anew. */
+ * file that do not tell processes, threads or times apart are answered from it without an event being read. */
 #ifndef DFT_INDEX_TOGETHER_H
 #define DFT_INDEX_TOGETHER_H
 
-#include "foreign_index.h"
-#include "source.h"
+#include "index_beside.h"
 
-#define DFT_TOGETHER_EVENTS 65536u             /* with fewer events it is not worth a file */
-#define DFT_TOGETHER_BYTES  ((size_t)64 << 20) /* of the file, at most */
+#define DFT_TOGETHER_BYTES ((size_t)64 << 20) /* of the file, at most */
 
 /* Blocks as they stand in the file. */
 struct dft_together {
@@ -28,7 +22,7 @@ int dft_together_key(const struct dft_source *source, struct dft_index_key *key)
 int dft_together_read(const struct dft_source *source, const struct dft_index_key *key, struct dft_together *together);
 /* Writes it, where one can: who cannot, makes it again the next time. */
 void dft_together_write(const struct dft_source *source, const struct dft_index_key *key,
-                        const struct dft_together *together, struct dft_encoder *encoder);
+                        const struct dft_together *together);
 /* That of the source, empty at first; it goes with the source. */
 struct dft_together *dft_source_together(struct dft_source *source);
 

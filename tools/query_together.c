@@ -215,7 +215,7 @@ static int keep(struct dft_source *source, const struct dft_index_key *key, stru
         together->length = 0;
     }
     if (rc != -ENOMEM)
-        dft_together_write(source, key, together, encoder);
+        dft_together_write(source, key, together);
     if (encoder)
         munmap(memory, bytes);
     return rc == -ENOMEM ? rc : 0;
