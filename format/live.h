@@ -247,6 +247,13 @@ static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t s
     return sequence - ((uint64_t)back << ring->shift);
 }
 
+/* Is the marker of a lap after that of `sequence`? So it is in a copy of a ring that went on while it was copied, head first: the record
+ * that the slot held was drained, and the one that it holds is behind what was copied. */
+static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
+{
+    return (((marker >> 2) - (uint32_t)(sequence >> ring->shift) - 1u) & 0x3fffffffu) < 0x1fffffffu;
+}
+
 static inline size_t dft_ring_bytes(uint32_t slots)
 {
     return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);

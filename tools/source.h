@@ -56,6 +56,7 @@ struct dft_source_file {
     uint8_t kind;        /* enum dft_source_kind */
     uint8_t found;       /* live: not named by the user but found beside its trace, or where PROCESS says */
     uint8_t gone;        /* live: it was there, and its process ended and removed it before it was read */
+    uint8_t has_live;    /* trace: the live file of one of its processes is an input */
     uint16_t live_state; /* live: enum dft_live_state as found */
     int error;           /* errno when it could not be opened or read, else 0 */
     const char *why;     /* live file that makes no sense: the reason, else NULL */

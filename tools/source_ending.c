@@ -82,11 +82,14 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
         return dft_source_keep_end(source, &end, &process->end);
     }
     end = *file->end;
-    if (file->live_state < sizeof endings && endings[file->live_state])
+    /* Without its END it still drains, though it has begun to end. After an exec there is another program in the process. */
+    if (file->is_running && file->live_state != DFT_LIVE_EXEC)
+        process->how = DFT_ENDING_RUNNING;
+    else if (file->live_state < sizeof endings && endings[file->live_state])
         process->how =
             file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
-        process->how = file->is_running ? DFT_ENDING_RUNNING : DFT_ENDING_KILLED;
+        process->how = DFT_ENDING_KILLED;
     if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
         end.dropped[DFT_DROP_TORN] += file->torn;
     return dft_source_keep_end(source, &end, &process->end);

@@ -99,6 +99,7 @@ struct dft_scanned {
     size_t count, capacity;
     struct dft_found_record *records;
     size_t nrecords, records_capacity;
+    uint8_t looked; /* for what lies beside it, since it was scanned */
 };
 
 /* source_texts.c: keeps bytes for as long as the source lives, at an address for 64-bit numbers and with a NUL behind
@@ -145,12 +146,17 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
 /* source_foreign.c: converts all files of DFTracer, and scans what comes of them. */
 int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
 
-/* source_live.c: finds live files that were not named, turns all of them into blocks in memory, and scans these.
- * *scanned grows with source->files. */
+/* source_beside.c: adds live files beside the traces that were scanned since it was called last, and traces beside the live
+ * files that were copied or are gone since. *scanned grows with source->files. Returns 0 or -ENOMEM. */
+int dft_find_beside(struct dft_source *source, struct dft_scanned **scanned);
+/* source_live.c: turns all live files, found beside traces too, into blocks in memory, and scans these. *scanned grows
+ * with source->files. */
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
-/* source_snapshot.c: copies of the live files of running processes (file->snapshot), taken before what their traces hold is
+/* source_snapshot.c: finds all live files, and copies those of running processes (file->snapshot) before what their traces hold is
  * looked at for the last time: what a process drains meanwhile is seen twice, not missed. */
-int dft_live_snapshots(struct dft_source *source, struct dft_scanned *scanned);
+int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned);
+/* source_snapshot.c: scans the traces anew that have another size by now. */
+int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned);
 /* source_ending.c: what the live files say about the ends of their processes, after the processes are known; and what there
  * is to tell about it, when it is known which events are new. */
 int dft_live_processes(struct dft_source *source); /* 0 or -ENOMEM */

@@ -1,5 +1,4 @@
-/* Live files: found beside their traces, turned into blocks in memory with the encoder, so that everything behind sees
- * but one kind of input.
+/* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
  *
  * Traces are scanned first: which records of a ring are in a block already is known from them. */
 #include "source_inside.h"
@@ -16,122 +15,6 @@
 #include "live.h"
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
-
-/* --- which live files ----------------------------------------------------------------------------------------------
- * */
-
-static int has_input(const struct dft_source *source, const struct stat *st)
-{
-    struct stat other;
-
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        if (source->files[f].kind == DFT_FILE_LIVE && !stat(source->files[f].path, &other) &&
-            other.st_dev == st->st_dev && other.st_ino == st->st_ino)
-            return 1;
-    return 0;
-}
-
-static int add_input(struct dft_source *source, struct dft_scanned **scanned, const char *path, uint64_t key)
-{
-    struct dft_source_file *files = realloc(source->files, (source->nfiles + 1u) * sizeof *files);
-    struct dft_scanned *more;
-
-    if (!files)
-        return -ENOMEM;
-    source->files = files;
-    more = realloc(*scanned, (source->nfiles + 1u) * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    *scanned = more;
-    memset(&more[source->nfiles], 0, sizeof *more);
-    memset(&files[source->nfiles], 0, sizeof *files);
-    files[source->nfiles].path = strdup(path);
-    if (!files[source->nfiles].path)
-        return -ENOMEM;
-    files[source->nfiles].kind = DFT_FILE_LIVE;
-    files[source->nfiles].key = key;
-    files[source->nfiles].found = 1;
-    source->nfiles++;
-    return 0;
-}
-
-/* Adds the live file at `path` if there is one, it is not an input yet, and it is of this process. */
-static int try_live(struct dft_source *source, struct dft_scanned **scanned, const char *path, uint64_t key)
-{
-    struct dft_live live;
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), fits;
-
-    if (fd < 0)
-        return 0;
-    fits = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
-           live.magic == DFT_LIVE_MAGIC && live.key == key;
-    close(fd);
-    return fits && !has_input(source, &st) ? add_input(source, scanned, path, key) : 0;
-}
-
-static int try_trace(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, uint64_t key)
-{
-    char *path;
-    int rc;
-
-    if (asprintf(&path, "%s.live", source->files[file].path) < 0)
-        return -ENOMEM;
-    rc = try_live(source, scanned, path, key);
-    free(path);
-    return rc;
-}
-
-static int has_process(const struct dft_scanned *scanned)
-{
-    for (size_t i = 0; i < scanned->nrecords; i++)
-        if (scanned->records[i].type == DFT_BLOCK_PROCESS)
-            return 1;
-    return 0;
-}
-
-/* A trace to which not even PROCESS could be written does not say where its live file is. Its name has the key; where there is no room
- * beside the trace, the live file is in /dev/shm. */
-static int try_nameless(struct dft_source *source, struct dft_scanned **scanned, uint32_t file)
-{
-    const char *slash = strrchr(source->files[file].path, '/');
-    const char *name = slash ? slash + 1 : source->files[file].path, *dash = strrchr(name, '-');
-    char *end, *path;
-    uint64_t key = dash ? strtoull(dash + 1, &end, 16) : 0;
-    int rc;
-
-    if (!key || strcmp(end, ".dft"))
-        return 0;
-    rc = try_trace(source, scanned, file, key);
-    if (rc)
-        return rc;
-    if (asprintf(&path, "/dev/shm/%s.live", name) < 0)
-        return -ENOMEM;
-    rc = try_live(source, scanned, path, key);
-    free(path);
-    return rc;
-}
-
-/* Looks for the live files of all processes that the traces hold and that have not ended. */
-static int find_live(struct dft_source *source, struct dft_scanned **scanned)
-{
-    uint32_t traces = source->nfiles;
-    int rc = 0;
-
-    for (uint32_t f = 0; !rc && f < traces; f++) {
-        if ((*scanned)[f].count)
-            rc = try_trace(source, scanned, f, (*scanned)[f].keys[0]);
-        if (!rc && !has_process(&(*scanned)[f]))
-            rc = try_nameless(source, scanned, f);
-        for (size_t i = 0; !rc && i < (*scanned)[f].nrecords; i++) {
-            const struct dft_found_record *record = &(*scanned)[f].records[i];
-
-            if (record->type == DFT_BLOCK_PROCESS && record->process->live_path.length)
-                rc = try_live(source, scanned, record->process->live_path.bytes, record->process->key);
-        }
-    }
-    return rc;
-}
 
 /* --- what the traces cover -----------------------------------------------------------------------------------------
  * */
@@ -345,7 +228,8 @@ static int convert_file(struct converting *converting, struct dft_scanned *scann
     }
     if (bytes == MAP_FAILED) {
         file->key = 0;
-        if (!file->error && !(fd >= 0 && !st.st_size))
+        file->gone = fd < 0 && errno == ENOENT;
+        if (!file->gone && !file->error && !(fd >= 0 && !st.st_size))
             dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
     } else {
         rc = convert_mapped(converting, scanned, bytes);
@@ -356,17 +240,32 @@ static int convert_file(struct converting *converting, struct dft_scanned *scann
     return rc;
 }
 
+static int convert_all(struct converting *converting, struct dft_scanned *scanned)
+{
+    struct dft_source *source = converting->source;
+    int rc = 0;
+
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
+        if (source->files[f].kind != DFT_FILE_LIVE)
+            continue;
+        converting->file = f;
+        source->files[f].changed = 1;
+        source->files[f].owner = 0; /* where the user is, who sees whether processes are running */
+        if (!source->files[f].gone)
+            rc = convert_file(converting, &scanned[f]);
+    }
+    return rc;
+}
+
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
 {
     struct converting converting = {.source = source};
     size_t room = dft_encoder_bytes();
     void *memory = MAP_FAILED;
-    int rc = find_live(source, scanned), any = 0;
+    int rc = dft_live_snapshots(source, scanned), any = 0;
 
     for (uint32_t f = 0; f < source->nfiles; f++)
         any |= source->files[f].kind == DFT_FILE_LIVE;
-    if (!rc && any)
-        rc = dft_live_snapshots(source, *scanned);
     if (rc || !any)
         return rc;
     memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -375,16 +274,10 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     if (!rc) {
         converting.encoder = dft_encoder_init(memory);
         dft_encoder_set(converting.encoder, DFT_DEFLATE, 0);
+        rc = convert_all(&converting, *scanned);
     }
-    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
-        converting.file = f;
-        if (source->files[f].kind == DFT_FILE_LIVE) {
-            source->files[f].changed = 1;
-            source->files[f].owner = 0; /* where the user is, who sees whether processes are running */
-        }
-        if (source->files[f].kind == DFT_FILE_LIVE && !source->files[f].gone)
-            rc = convert_file(&converting, &(*scanned)[f]);
-    }
+    if (!rc)
+        rc = dft_scan_grown(source, *scanned); /* of what went while it was read */
     free(converting.ranges.list);
     dft_decoder_destroy(converting.decoder);
     if (memory != MAP_FAILED)

@@ -1,8 +1,9 @@
 /* Live files of processes that go on while they are read.
  *
- * The copy comes first, then the trace is scanned again. A drain frees slots only after their records stand in the trace, so a
- * record is in the copy, in the trace, or in both; and a slot that was filled anew while it was copied had a number that the trace holds,
- * so that what the copy says of it is passed over. */
+ * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only after their records stand in
+ * the trace, so a record is in the copy, in the trace, or in both; and a slot that was filled anew while it was copied had a
+ * number that the trace holds, so that what the copy says of it is passed over. Processes begin and end meanwhile: what is new
+ * beside the inputs, and what has gone, takes another round. */
 #include "source_inside.h"
 
 #include <errno.h>
@@ -15,10 +16,12 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "work.h"
 
 #define BYTES_MAX     (UINT64_C(1) << 34)
 #define SCANS_MOST    20
 #define SCAN_EVERY_NS 2000000
+#define ROUNDS_MOST   8
 
 /* One slot: its marker before its contents, and once more behind them. */
 static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
@@ -49,48 +52,111 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Returns 1 when its process is running and there is a copy, or when it has gone; 0: it can be read as it is. */
-static int take(struct dft_source_file *file)
+/* Of a process that is there, in whatever state: one that is ending still drains. A live file that has gone was removed behind
+ * its trace's END, which has all. */
+static void take(struct dft_source_file *file)
 {
     struct stat st;
     const struct dft_live *live;
     void *bytes = MAP_FAILED;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC), is_running = 0;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
         file->gone = errno == ENOENT;
-        return file->gone;
+        return;
     }
     if (!fstat(fd, &st) && st.st_size >= (off_t)DFT_LIVE_PAGE && (uint64_t)st.st_size < BYTES_MAX)
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
     close(fd);
     if (bytes == MAP_FAILED)
-        return 0;
+        return;
     live = bytes;
-    if (live->magic == DFT_LIVE_MAGIC && atomic_load(&((struct dft_live *)bytes)->state) == DFT_LIVE_RUNNING &&
-        dft_pid_is_alive(live->pid, live->start_ns) && (file->snapshot = malloc((size_t)st.st_size))) {
+    if (live->magic == DFT_LIVE_MAGIC) {
+        file->key = live->key;
+        if (dft_pid_is_alive(live->pid, live->start_ns))
+            file->snapshot = malloc((size_t)st.st_size);
+    }
+    if (file->snapshot) {
         file->is_snapshot = 1;
         file->bytes = (uint64_t)st.st_size;
-        file->key = live->key;
         copy(file->snapshot, bytes, (size_t)st.st_size);
-        is_running = 1;
     }
     munmap(bytes, (size_t)st.st_size);
-    return is_running;
 }
 
-/* Is this the trace of that live file? */
-static int belongs(const struct dft_source_file *trace, const struct dft_scanned *scanned,
-                   const struct dft_source_file *live)
+/* Its process ended after the copy was made: all is in the trace, and what the copy says of the end is old. */
+static int has_gone(struct dft_source_file *file)
 {
-    size_t n = strlen(trace->path);
+    struct stat st;
 
-    if (trace->kind != DFT_FILE_TRACE)
+    if (!stat(file->path, &st) || errno != ENOENT)
         return 0;
-    for (size_t i = 0; live->key && i < scanned->count; i++)
-        if (scanned->keys[i] == live->key)
-            return 1;
-    return !strncmp(live->path, trace->path, n) && !strcmp(live->path + n, ".live");
+    free(file->snapshot);
+    file->snapshot = NULL;
+    file->is_snapshot = 0;
+    file->gone = 1;
+    return 1;
+}
+
+static void take_all(struct dft_source *source, struct dft_scanned *scanned)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone)
+            continue;
+        take(file);
+        if (file->snapshot || file->gone)
+            scanned[f].looked = 0; /* for its trace */
+    }
+}
+
+/* Returns whether any has gone since it was copied. */
+static int let_go(struct dft_source *source)
+{
+    int any = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE)
+            continue;
+        any |= file->snapshot && has_gone(file);
+        if (file->gone)
+            file->key = 0;
+    }
+    return any;
+}
+
+/* --- traces that grow --------------------------------------------------------------------------------------------- */
+
+static int has_end(const struct dft_scanned *scanned)
+{
+    size_t begun = 0, ended = 0;
+
+    for (size_t i = 0; i < scanned->nrecords; i++) {
+        begun += scanned->records[i].type == DFT_BLOCK_PROCESS;
+        ended += scanned->records[i].type == DFT_BLOCK_END;
+    }
+    return ended && ended >= begun;
+}
+
+/* Of jobs that are over nothing is asked for again. */
+static int is_over(const struct dft_source *source, const struct dft_scanned *scanned)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_LIVE ||
+            (source->files[f].kind == DFT_FILE_TRACE && !source->files[f].error && !has_end(&scanned[f])))
+            return 0;
+    return 1;
+}
+
+static int has_grown(const struct dft_source_file *file)
+{
+    struct stat st;
+
+    return file->kind == DFT_FILE_TRACE && !file->error && !stat(file->path, &st) &&
+           (uint64_t)st.st_size != file->bytes;
 }
 
 /* A block that is being written is not damaged: it is whole in a moment. */
@@ -107,20 +173,52 @@ static int scan_growing(struct dft_source *source, uint32_t file, struct dft_sca
     return rc;
 }
 
-int dft_live_snapshots(struct dft_source *source, struct dft_scanned *scanned)
+struct growing {
+    struct dft_source *source;
+    struct dft_scanned *scanned;
+};
+
+static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 {
+    struct growing *growing = context;
     int rc = 0;
 
-    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
-        struct dft_source_file *live = &source->files[f];
+    (void)worker;
+    for (size_t f = from; !rc && f < to; f++)
+        if (has_grown(&growing->source->files[f]))
+            rc = scan_growing(growing->source, (uint32_t)f, &growing->scanned[f]);
+    return rc;
+}
 
-        if (live->kind != DFT_FILE_LIVE || live->error || !take(live))
-            continue;
-        for (uint32_t trace = 0; !rc && trace < source->nfiles; trace++)
-            if (belongs(&source->files[trace], &scanned[trace], live))
-                rc = scan_growing(source, trace, &scanned[trace]);
-        if (live->gone)
-            live->key = 0;
+int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct growing growing = {source, scanned};
+
+    return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
+}
+
+/* A trace that has grown since what lies beside it was looked for may have got its live file, too. */
+static int is_unknown(const struct dft_source *source, const struct dft_scanned *scanned)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_TRACE && !scanned[f].looked && !source->files[f].has_live &&
+            !has_end(&scanned[f]))
+            return 1;
+    return 0;
+}
+
+int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
+{
+    int rc = 0, again = 1;
+
+    for (int round = 0; !rc && again && round < ROUNDS_MOST; round++) {
+        uint32_t known = source->nfiles;
+
+        take_all(source, *scanned);
+        rc = dft_find_beside(source, scanned);
+        if (!rc)
+            rc = dft_scan_grown(source, *scanned);
+        again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
     }
     return rc;
 }

@@ -112,19 +112,17 @@ def recover_leaves_a_running_process_alone(directory):
 
 @tests.case
 def processes_may_end_while_their_files_are_listed(directory):
-    """A live file that is gone when it is its turn is no damage: its trace has all."""
+    """A live file that is gone when it is its turn is no damage, and what ended meanwhile has its end: its trace has all."""
     script = "while [ ! -e stop ]; do cat /etc/hostname; done"
     shells = [subprocess.Popen(["sh", "-c", script], cwd=directory, stdout=subprocess.DEVNULL,
                                env={k: str(v) for k, v in tracing(directory / "out" / "t").items()}) for _ in range(3)]
     try:
-        said = []
-        for _ in range(40):
-            said.append(dftmerge("check", directory / "out").err)
+        checks = [dftmerge("check", directory / "out") for _ in range(40)]
     finally:
         (directory / "stop").touch()
         for shell in shells:
             shell.wait()
-    equal([err for err in said if b"No such file" in err], [], "files that are gone")
+    equal([(done.out, done.err) for done in checks if done.code or b"No such file" in done.err], [], "checks that complain")
     equal(dftmerge("check", directory / "out").code, 0, "check when all have ended")
 
 

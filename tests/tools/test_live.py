@@ -2,6 +2,7 @@
 """Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
 
 import shutil
+import struct
 
 from tooltest import counts, dftmerge, dump, groups, main, make, same_groups, summary
 
@@ -94,6 +95,25 @@ def damaged(where):
     assert len(dump(where)) == 2 * EVENTS
 
 
+def filled_anew_behind_the_copy(where):
+    """A ring's head was copied, and then its slots, of which some had got the next lap's records by then: those are not events of
+    that copy, least of all with a number of a lap long ago."""
+    make(where, live=1, processes=1, threads=1)
+    path = where / "t1-0.dft.live"
+    data = bytearray(path.read_bytes())
+    ring, slots = 4096, 8192
+    capacity, shift = struct.unpack_from("<II", data, ring + 16)
+    for seq in (500, 505):
+        at = slots + seq % capacity * 64
+        assert struct.unpack_from("<I", data, at)[0] == seq >> shift << 2 | 2
+        struct.pack_into("<I", data, at, (seq + capacity) >> shift << 2 | (2 if seq == 500 else 1))
+    path.write_bytes(data)
+    events = [e for e in dump(where) if not e.get("open")]
+    assert len(events) == 518
+    assert set(range(520)) - {e["seq"] for e in events} == {500, 505}, sorted(e["seq"] for e in events)[480:]
+    assert not any("half-written" in n for n in summary(where)["notes"])
+
+
 def without_its_live_file(where):
     """Nothing says what the process had not written: neither the summary nor check passes over that."""
     make(where, live=1, processes=2, threads=1)
@@ -107,4 +127,4 @@ def without_its_live_file(where):
 
 if __name__ == "__main__":
     main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace,
-          without_its_live_file, just_created, damaged])
+          without_its_live_file, just_created, damaged, filled_anew_behind_the_copy])
