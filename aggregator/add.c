@@ -2,24 +2,13 @@
  *
  * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval
  * in which it starts: `recent` finds that row without hashing or dividing. All else takes the slow way. */
-#include "table.h"
+#include "add_inside.h"
 
 /* What an event adds. Kept in registers on the fast way: nothing that is not inlined gets its address. */
 struct add_sample {
     uint64_t start_ns, end_ns;
     struct dft_metrics metrics; /* edge: as if the event ended in its first interval */
 };
-
-#define DFT_INLINE static inline __attribute__((always_inline))
-
-DFT_INLINE int add_is_aggregated(const struct dft_event *event, uint8_t op, enum dft_class class)
-{
-    if (class == DFT_CLASS_MARK || event->bits & DFT_BIT_OPEN)
-        return 0;
-    if (event->phase == DFT_PHASE_BEGIN)
-        return op == DFT_OP_EXEC || op == DFT_OP_FORK;
-    return event->phase == DFT_PHASE_COMPLETE;
-}
 
 DFT_INLINE void add_data(struct dft_metrics *metrics, const struct dft_event *event, uint8_t op)
 {
@@ -179,49 +168,16 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
     return 0;
 }
 
+int dft_table_add_one(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
+                      enum dft_class class)
+{
+    return add_event(table, event, call, class);
+}
+
 /* The i-th event of those to add: with an order the one that it names. */
 DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, const uint32_t *order, uint32_t i)
 {
     return &events[order ? order[i] : i];
-}
-
-/* Where a run counts durations and sizes: read once, since the compiler must think that counting changes it. */
-struct add_bins {
-    struct dft_spine *spine; /* NULL: none are kept */
-    struct dft_chunk *chunks;
-};
-
-DFT_INLINE void add_bin(struct dft_table *table, const struct add_bins *bins, int which, uint64_t value, uint64_t count)
-{
-    uint32_t bin = dft_bin_of(value), *chunk;
-
-    if (!bins->spine)
-        return;
-    chunk = &bins->spine->chunks[which][bin / DFT_CHUNK_BINS];
-    if (__builtin_expect(!*chunk, 0))
-        *chunk = dft_table_take_chunk(table);
-    bins->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
-}
-
-/* Data events of a run that follow each other and move the same number of bytes, which calls in a loop do. */
-struct add_same {
-    int64_t result;
-    uint32_t unit, bits;
-    uint64_t bytes, count;
-};
-
-/* Sums them up. */
-DFT_INLINE void add_same_end(struct dft_table *table, const struct add_bins *bins, struct dft_metrics *sum,
-                             const struct add_same *same)
-{
-    if (!same->count)
-        return;
-    sum->bytes += same->bytes * same->count;
-    sum->size_min = same->bytes < sum->size_min ? same->bytes : sum->size_min;
-    sum->size_max = same->bytes > sum->size_max ? same->bytes : sum->size_max;
-    sum->sequential += same->bits & DFT_BIT_SEQUENTIAL ? same->count : 0;
-    sum->consecutive += same->bits & DFT_BIT_CONSECUTIVE ? same->count : 0;
-    add_bin(table, bins, DFT_SIZES, same->bytes, same->count);
 }
 
 /* What a data event of a run adds besides its times. */
@@ -240,17 +196,6 @@ DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bin
         sum->offset_min = event->offset < sum->offset_min ? event->offset : sum->offset_min;
         sum->offset_max = end > sum->offset_max ? end : sum->offset_max;
     }
-}
-
-/* Does the event belong to the run? */
-DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_event *event, uint32_t call)
-{
-    uint64_t end_ns = event->start_ns + event->dur_ns;
-
-    return !((event->call ^ call) | (event->region ^ recent->region) | (event->calls ^ 1u) |
-             (uint32_t)(event->phase ^ DFT_PHASE_COMPLETE) | event->err | (event->bits & DFT_BIT_OPEN)) &&
-           event->start_ns >= recent->from_ns && event->start_ns < recent->to_ns && end_ns <= recent->to_ns &&
-           end_ns >= event->start_ns;
 }
 
 /* The events from i on that fall into the same recent row: their sum is made aside and merged once (written out,
@@ -337,7 +282,20 @@ DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, c
 
 int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
 {
-    return add_all(table, batch, NULL, batch->count, position);
+    const struct dft_streak *streak = batch->streaks, *last = streak ? streak + batch->nstreaks : NULL;
+    int rc = 0;
+
+    if (*position < batch->count)
+        table->sorted = 0;
+    while (streak < last && streak->first + streak->count <= *position)
+        streak++;
+    for (; streak < last && !rc; streak++) {
+        if (*position < streak->first)
+            rc = add_all(table, batch, NULL, streak->first, position);
+        if (!rc)
+            rc = dft_table_add_streak(table, batch, streak, position);
+    }
+    return rc ? rc : add_all(table, batch, NULL, batch->count, position);
 }
 
 int dft_table_add_ordered(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order, uint32_t count)

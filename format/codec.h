@@ -111,4 +111,17 @@ static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op
     return rule == DFT_BYTES_ITEMS ? (uint64_t)event->result * event->unit : (uint64_t)event->result;
 }
 
+/* The i-th event of a batch, which is in this streak; `bytes` moved each of them. */
+static inline void dft_streak_event(const struct dft_batch *batch, const struct dft_streak *streak, uint32_t i,
+                                    uint64_t bytes, struct dft_event *event)
+{
+    *event = batch->events[streak->first];
+    if (event->offset != -1)
+        event->offset += (int64_t)((i - streak->first) * bytes);
+    if (i > streak->first) {
+        event->start_ns = batch->when[i].start_ns;
+        event->dur_ns = batch->when[i].dur_ns;
+    }
+}
+
 #endif

@@ -73,6 +73,17 @@ struct dft_event {
     uint8_t bits;
 };
 
+/* Events in a row that say the same but for their times and offsets: each begins where and when the one before has ended, or later in
+ * time; or none has an offset. Only the first is among the batch's events; of those behind it `when` has the times, and their places
+ * among the events are not filled in. */
+struct dft_streak {
+    uint32_t first, count; /* count: with the first, at least two */
+};
+
+struct dft_when {
+    uint64_t start_ns, dur_ns;
+};
+
 struct dft_batch {
     uint64_t key;
     uint32_t stream, tid;
@@ -85,8 +96,11 @@ struct dft_batch {
     uint32_t nnames;
     struct dft_arg *args; /* ascending by event */
     uint32_t nargs;
-    uint32_t part;           /* 0: all events of the range */
-    const uint32_t *numbers; /* the i-th event has the number first + numbers[i]; NULL: first + i */
+    uint32_t part;                    /* 0: all events of the range */
+    const uint32_t *numbers;          /* the i-th event has the number first + numbers[i]; NULL: first + i */
+    const struct dft_streak *streaks; /* ascending; only in a batch that a drain takes */
+    uint32_t nstreaks;
+    const struct dft_when *when; /* by position, like events */
 };
 
 static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t i)

@@ -1,82 +1,20 @@
-/* EVENTS blocks from batches. One pass over the events predicts every field from what came before; what is not as
+/* The events of an EVENTS block. One pass over the events predicts every field from what came before; what is not as
  * predicted goes into the field's own column, and which fields those are makes the event's shape. */
 #include <errno.h>
 
 #include "alike.h"
-#include "args.h"
-#include "encoder.h"
-#include "shape.h"
-#include "times.h"
+#include "putting.h"
 
-#define COLUMNS (DFT_EV_NUMBER + 1)
-#define UNSEEN  UINT32_MAX
-
-struct putting {
-    struct dft_encoder *encoder;
-    const struct dft_batch *batch;
-    struct dft_entries entries;
-    uint8_t *start[COLUMNS], *at[COLUMNS];
-    struct dft_call_state *calls;
-    uint32_t *call_of;    /* position in the batch -> in calls; UNSEEN */
-    uint32_t *call_order; /* and back */
-    uint32_t ncalls;
-    uint64_t *shapes; /* position in CALLS << 32 | flags */
-    uint32_t nshapes;
-    uint64_t *gaps, *durations;
-    uint64_t start_ns, end_ns;
-    /* Prediction state. */
-    struct dft_entry *recent[DFT_RECENT];
-    struct dft_entry no_file;
-    struct dft_block_state block;
-};
-
-static const uint8_t column_bytes[COLUMNS] = {
-#define DFT_EVENT_COLUMN(name, encodings, bytes) [DFT_EV_##name] = bytes,
-#include "events.def"
-#undef DFT_EVENT_COLUMN
-};
-
-static inline void put(struct putting *p, unsigned column, uint64_t value)
+static inline void put(struct dft_putting *p, unsigned column, uint64_t value)
 {
     p->at[column] = dft_leb_put(p->at[column], value);
 }
 
-/* Memory for a batch. Returns 0 or -E2BIG. */
-static int putting_begin(struct putting *p, struct dft_encoder *encoder, const struct dft_batch *batch)
-{
-    uint64_t count = batch->count, bound = 3 * count + batch->nnames + batch->nargs + batch->ncalls;
-    uint64_t ncalls = batch->ncalls < count ? batch->ncalls : count;
-
-    p->encoder = encoder;
-    p->batch = batch;
-    p->ncalls = p->nshapes = 0;
-    p->gaps = dft_arena_take(encoder, count * 8);
-    p->durations = dft_arena_take(encoder, count * 8);
-    p->shapes = dft_arena_take(encoder, count * 8);
-    p->calls = dft_arena_take(encoder, ncalls * sizeof *p->calls);
-    p->call_of = dft_arena_take(encoder, (uint64_t)batch->ncalls * 4);
-    p->call_order = dft_arena_take(encoder, ncalls * 4);
-    if (!p->gaps || !p->durations || !p->shapes || !p->calls || !p->call_of || !p->call_order)
-        return -E2BIG;
-    for (unsigned i = 0; i < COLUMNS; i++) {
-        p->start[i] = p->at[i] = dft_arena_take(encoder, count * column_bytes[i]);
-        if (!p->start[i])
-            return -E2BIG;
-    }
-    memset(p->call_of, 0xff, (size_t)batch->ncalls * 4);
-    dft_idmap_reset(&encoder->shapes, count);
-    for (unsigned i = 0; i < DFT_RECENT; i++)
-        p->recent[i] = &p->no_file;
-    p->no_file = (struct dft_entry){.fd = -1};
-    p->block = (struct dft_block_state){.fd = -1};
-    return dft_entries_begin(encoder, &p->entries, batch->names, batch->nnames, bound);
-}
-
-static struct dft_call_state *call_state(struct putting *p, uint32_t call)
+static struct dft_call_state *call_state(struct dft_putting *p, uint32_t call)
 {
     struct dft_call_state *state;
 
-    if (p->call_of[call] == UNSEEN) {
+    if (p->call_of[call] == DFT_PUT_UNSEEN) {
         p->call_of[call] = p->ncalls;
         p->call_order[p->ncalls] = call;
         state = &p->calls[p->ncalls];
@@ -87,7 +25,7 @@ static struct dft_call_state *call_state(struct putting *p, uint32_t call)
 }
 
 /* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into *flags. NULL: too many names. */
-static __attribute__((noinline)) struct dft_entry *put_file(struct putting *p, uint64_t id, uint32_t *flags)
+static __attribute__((noinline)) struct dft_entry *put_file(struct dft_putting *p, uint64_t id, uint32_t *flags)
 {
     struct dft_entry *entry = NULL;
     uint32_t code = 1;
@@ -116,7 +54,7 @@ static __attribute__((noinline)) struct dft_entry *put_file(struct putting *p, u
 }
 
 /* The fields that few events have, or that rarely change. Returns their flags, or UINT32_MAX: too many names. */
-static __attribute__((noinline)) uint32_t put_rare(struct putting *p, const struct dft_event *event,
+static __attribute__((noinline)) uint32_t put_rare(struct dft_putting *p, const struct dft_event *event,
                                                    struct dft_call_state *call)
 {
     struct dft_block_state *block = &p->block;
@@ -169,7 +107,7 @@ static inline int has_rare(const struct dft_block_state *block, const struct dft
     return different != 0;
 }
 
-static inline uint32_t put_result(struct putting *p, const struct dft_event *event, struct dft_call_state *call)
+static inline uint32_t put_result(struct dft_putting *p, const struct dft_event *event, struct dft_call_state *call)
 {
     uint32_t flags = 0;
 
@@ -199,7 +137,7 @@ static inline uint32_t put_result(struct putting *p, const struct dft_event *eve
     return flags;
 }
 
-static inline uint32_t put_place(struct putting *p, const struct dft_event *event, struct dft_call_state *call,
+static inline uint32_t put_place(struct dft_putting *p, const struct dft_event *event, struct dft_call_state *call,
                                  struct dft_entry *file)
 {
     uint32_t flags = 0;
@@ -221,7 +159,7 @@ static inline uint32_t put_place(struct putting *p, const struct dft_event *even
     return flags;
 }
 
-static uint32_t find_shape(struct putting *p, struct dft_call_state *call, uint32_t flags)
+static uint32_t find_shape(struct dft_putting *p, struct dft_call_state *call, uint32_t flags)
 {
     struct dft_idmap *map = &p->encoder->shapes;
     uint64_t shape = (uint64_t)call->position << 32 | flags;
@@ -238,7 +176,7 @@ static uint32_t find_shape(struct putting *p, struct dft_call_state *call, uint3
 }
 
 /* One event. Returns 0, -EINVAL or -E2BIG. */
-static inline int put_event(struct putting *p, const struct dft_event *event, uint64_t gap)
+static inline int put_event(struct dft_putting *p, const struct dft_event *event, uint64_t gap)
 {
     struct dft_call_state *call;
     struct dft_entry *file;
@@ -274,7 +212,7 @@ static inline int put_event(struct putting *p, const struct dft_event *event, ui
     return 0;
 }
 
-static inline void put_times(struct putting *p, uint32_t i, uint64_t start_ns, uint64_t dur_ns, uint64_t gap)
+static inline void put_times(struct dft_putting *p, uint32_t i, uint64_t start_ns, uint64_t dur_ns, uint64_t gap)
 {
     uint64_t end_ns = start_ns + dur_ns;
 
@@ -284,117 +222,135 @@ static inline void put_times(struct putting *p, uint32_t i, uint64_t start_ns, u
     p->end_ns = end_ns > p->end_ns ? end_ns : p->end_ns;
 }
 
-/* The events behind the i-th that differ from it in nothing but what is predicted: they have its shape, and no columns but that.
- * Returns the last of them, or i. */
-static uint32_t put_run(struct putting *p, uint32_t i)
+/* What is predicted behind an event that was just put. */
+struct predicted {
+    uint8_t shape;   /* the same */
+    int at_end;      /* it is where the last access to its file ended; else it is nowhere */
+    uint64_t bytes;  /* and will move so many */
+    uint64_t offset; /* of the next one */
+};
+
+/* Returns 0 when the next one needs a look whatever it is. */
+static int predict(const struct dft_putting *p, const struct dft_event *event, struct predicted *next)
+{
+    const struct dft_call_state *call = &p->calls[p->call_of[event->call]];
+
+    next->shape = (uint8_t)call->shape;
+    next->at_end = (call->shape_flags >> DFT_F_OFFSET_SHIFT & 3) == DFT_OFFSET_END;
+    next->bytes = next->at_end ? dft_event_bytes(event, call->op) : 0;
+    next->offset = next->at_end ? p->recent[0]->end : UINT64_MAX;
+    /* Sums of small numbers to a positive one: they never get to be -1, which is no offset. */
+    return dft_shape_is_steady(call->shape_flags, call->op) && call->shape <= 127 &&
+           !(next->at_end && (event->offset < 0 || next->bytes >> 40));
+}
+
+/* The last of so many events that were as predicted has been put, but for their shapes. */
+static void put_predicted(struct dft_putting *p, const struct predicted *next, uint32_t count)
+{
+    if (next->at_end)
+        p->recent[0]->end += count * next->bytes;
+    memset(p->at[DFT_EV_SHAPE], next->shape, count);
+    p->at[DFT_EV_SHAPE] += count;
+}
+
+/* The events behind the i-th and before `limit` that differ from it in nothing but what is predicted: they have its shape, and no
+ * columns but that. Returns the last of them, or i. */
+static uint32_t put_run(struct dft_putting *p, uint32_t i, uint32_t limit)
 {
     const struct dft_event *first = &p->batch->events[i], *event = first;
-    const struct dft_call_state *call = &p->calls[p->call_of[first->call]];
-    int at_end = (call->shape_flags >> DFT_F_OFFSET_SHIFT & 3) == DFT_OFFSET_END;
-    uint64_t bytes = at_end ? dft_event_bytes(first, call->op) : 0, previous_end = first->start_ns + first->dur_ns;
-    uint64_t offset = at_end ? p->recent[0]->end : UINT64_MAX; /* the one predicted */
-    uint8_t *shape = p->at[DFT_EV_SHAPE];
+    uint64_t offset, end = p->previous_end;
+    struct predicted next;
+    uint32_t from = i;
 
-    /* Sums of small numbers to a positive one: they never get to be -1, which is no offset. */
-    if (!dft_shape_is_steady(call->shape_flags, call->op) || call->shape > 127 ||
-        (at_end && (first->offset < 0 || bytes >> 40)))
+    if (!predict(p, first, &next))
         return i;
-    while (++i < p->batch->count) {
-        uint64_t gap = (++event)->start_ns - previous_end;
+    for (offset = next.offset; ++i < limit; offset += next.bytes) {
+        uint64_t gap = (++event)->start_ns - end;
 
         if ((int64_t)gap < 0 || (uint64_t)event->offset != offset || !dft_is_alike(event, first))
             break;
         put_times(p, i, event->start_ns, event->dur_ns, gap);
-        previous_end = event->start_ns + event->dur_ns;
-        offset += bytes;
-        *shape++ = (uint8_t)call->shape;
+        end = event->start_ns + event->dur_ns;
     }
-    if (at_end)
-        p->recent[0]->end = offset;
-    p->at[DFT_EV_SHAPE] = shape;
+    p->previous_end = end;
+    put_predicted(p, &next, i - 1 - from);
     return i - 1;
 }
 
-static int put_all_events(struct putting *p)
+/* An event in full. Returns 0, -EINVAL or -E2BIG. */
+static int put_whole(struct dft_putting *p, uint32_t i, const struct dft_event *event)
+{
+    uint64_t gap = i ? event->start_ns - p->previous_end : 0;
+
+    put_times(p, i, event->start_ns, event->dur_ns, gap);
+    p->previous_end = event->start_ns + event->dur_ns;
+    return put_event(p, event, gap);
+}
+
+/* The times of a streak from the i-th event on, which are in order. */
+static void put_streak_times(struct dft_putting *p, uint32_t i, uint32_t limit)
+{
+    const struct dft_when *when = p->batch->when;
+    uint64_t *gaps = p->gaps, *durations = p->durations, end = p->previous_end;
+
+    p->start_ns = when[i].start_ns < p->start_ns ? when[i].start_ns : p->start_ns;
+    for (; i < limit; i++) {
+        gaps[i] = when[i].start_ns - end;
+        durations[i] = when[i].dur_ns;
+        end = when[i].start_ns + when[i].dur_ns;
+    }
+    p->end_ns = end > p->end_ns ? end : p->end_ns;
+    p->previous_end = end;
+}
+
+/* A streak: its first events in full, until the others are as predicted. */
+static int put_streak(struct dft_putting *p, const struct dft_streak *streak)
+{
+    const struct dft_batch *batch = p->batch;
+    const struct dft_event *first = &batch->events[streak->first];
+    uint32_t i = streak->first, limit = i + streak->count;
+    uint64_t bytes = first->call < batch->ncalls ? dft_event_bytes(first, batch->calls[first->call].op) : 0;
+    struct dft_event event;
+    struct predicted next;
+
+    for (; i < limit; i++) {
+        int status;
+
+        if (i > streak->first && predict(p, &event, &next) &&
+            (uint64_t)(event.offset == -1 ? -1 : event.offset + (int64_t)bytes) == next.offset)
+            break;
+        dft_streak_event(batch, streak, i, bytes, &event);
+        status = put_whole(p, i, &event);
+        if (status)
+            return status;
+    }
+    if (i < limit) {
+        put_streak_times(p, i, limit);
+        put_predicted(p, &next, limit - i);
+    }
+    return 0;
+}
+
+int dft_put_events(struct dft_putting *p)
 {
     const struct dft_batch *batch = p->batch;
     const struct dft_event *events = batch->events;
+    const struct dft_streak *streak = batch->streaks, *last = streak ? streak + batch->nstreaks : NULL;
 
     p->start_ns = batch->count ? UINT64_MAX : 0;
     p->end_ns = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        uint64_t gap = i ? events[i].start_ns - (events[i - 1].start_ns + events[i - 1].dur_ns) : 0;
-        int status = put_event(p, &events[i], gap);
+        uint32_t limit = streak < last ? streak->first : batch->count;
+        int status = i == limit ? put_streak(p, streak) : put_whole(p, i, &events[i]);
 
         if (status)
             return status;
-        put_times(p, i, events[i].start_ns, events[i].dur_ns, gap);
-        if (i + 1 < batch->count && events[i + 1].call == events[i].call)
-            i = put_run(p, i);
+        if (i == limit)
+            i += streak++->count - 1;
+        else if (i + 1 < limit && events[i + 1].call == events[i].call)
+            i = put_run(p, i, limit);
     }
     if (batch->count) /* the first one's is from the earliest start, which is known by now */
         p->gaps[0] = events[0].start_ns - p->start_ns;
     return 0;
-}
-
-static void put_shapes(struct putting *p)
-{
-    struct dft_raw *raw = &p->encoder->raw;
-
-    dft_raw_open(raw, DFT_EV_SHAPES, DFT_ENC_BYTES);
-    dft_raw_leb(raw, p->nshapes);
-    for (uint32_t i = 0; i < p->nshapes; i++) {
-        dft_raw_leb(raw, p->shapes[i] >> 32);
-        dft_raw_leb(raw, (uint32_t)p->shapes[i]);
-    }
-    dft_raw_close(raw);
-}
-
-long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batch, const void **block)
-{
-    struct dft_block_header header = {.type = DFT_BLOCK_EVENTS,
-                                      .count = batch->count,
-                                      .stream = batch->stream,
-                                      .key = batch->key,
-                                      .first = batch->first,
-                                      .last = batch->last,
-                                      .tid = batch->tid,
-                                      .part = batch->part};
-    const uint8_t *tail = NULL;
-    size_t tail_bytes = 0;
-    uint32_t *arg_keys = NULL;
-    struct putting p;
-    int status;
-
-    if (batch->count > DFT_BLOCK_EVENTS_MAX || batch->ncalls > DFT_COUNT_MAX)
-        return -EINVAL;
-    dft_block_begin(encoder);
-    status = putting_begin(&p, encoder, batch);
-    if (!status)
-        status = put_all_events(&p);
-    if (!status)
-        status = dft_args_begin(encoder, &p.entries, batch, &arg_keys);
-    if (!status)
-        status = dft_calls_put(&encoder->raw, &p.entries, batch->calls, p.call_order, p.ncalls);
-    if (status)
-        return status;
-    dft_names_put(&encoder->raw, &p.entries);
-    if (batch->count) {
-        put_shapes(&p);
-        for (unsigned i = 0; i < COLUMNS; i++)
-            if (p.at[i] > p.start[i])
-                dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
-                               (size_t)(p.at[i] - p.start[i]));
-        dft_args_put(&encoder->raw, batch, arg_keys);
-        status = batch->numbers && batch->first <= batch->last
-                     ? dft_raw_ascending(&encoder->raw, DFT_EV_NUMBER, batch->numbers, batch->count,
-                                         batch->last - batch->first)
-                     : 0;
-    }
-    if (batch->count && !status) {
-        status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
-    }
-    header.start = p.start_ns;
-    header.end = p.end_ns;
-    return status ? status : dft_block_end(encoder, &header, tail, tail_bytes, block);
 }

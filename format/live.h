@@ -290,9 +290,11 @@ struct dft_take {
     struct dft_call *calls; /* room for as many as events */
     struct dft_name *names;
     struct dft_arg *args;
-    char *text;        /* where texts are put together; batch texts point into it */
-    uint64_t *taken;   /* bit set over slots, capacity / 64 words: those whose record is in a batch */
-    uint32_t *call_of; /* hash of call positions, DFT_TAKE_HASH words */
+    char *text;                 /* where texts are put together; batch texts point into it */
+    struct dft_streak *streaks; /* NULL: none are made, each event is whole; room for half as many as events */
+    struct dft_when *when;      /* room for as many as events */
+    uint64_t *taken;            /* bit set over slots, capacity / 64 words: those whose record is in a batch */
+    uint32_t *call_of;          /* hash of call positions, DFT_TAKE_HASH words */
     uint32_t events_max, names_max, args_max, text_max;
     const struct dft_clock *clock;
     enum dft_time_metric metric;

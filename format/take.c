@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "codec.h"
+#include "filling.h"
 #include "items.h"
 #include "resolution.h"
 #include "slot_event.h"
@@ -23,57 +24,7 @@ static int items_get_text(struct dft_items *items, struct dft_take *take, uint32
     return 0;
 }
 
-/* What is being filled. */
-struct filling {
-    struct dft_take *take;
-    struct dft_batch *batch;
-    uint32_t text_used;
-    uint64_t previous_end; /* for DFT_TIME_REL */
-};
-
-static uint32_t call_add(struct dft_batch *batch, const char *text, uint8_t length, uint64_t id, uint8_t op)
-{
-    struct dft_call *call = &batch->calls[batch->ncalls];
-
-    call->op = op;
-    call->text.bytes = text;
-    call->text.length = length;
-    call->id = text ? dft_name_id(text, length) : id;
-    return batch->ncalls++;
-}
-
-/* Position of the record's call in the batch, added when it is new. */
-static uint32_t call_position(struct filling *filling, const struct dft_slot *slot)
-{
-    struct dft_take *take = filling->take;
-    struct dft_batch *batch = filling->batch;
-    uint32_t *at;
-
-    if (slot->call < DFT_CALL_COUNT) {
-        at = &take->call_of[slot->call];
-        if (!*at)
-            *at = 1 + call_add(batch, dft_call_rows[slot->call].text, dft_call_rows[slot->call].length, 0,
-                               dft_call_rows[slot->call].op);
-        return *at - 1;
-    }
-    take->annotated = 1;
-    for (uint32_t i = (uint32_t)((slot->file ^ slot->call) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
-        const struct dft_call *call;
-
-        at = &take->call_of[i % DFT_TAKE_HASH];
-        if (i % DFT_TAKE_HASH < DFT_CALL_COUNT)
-            continue;
-        if (!*at) {
-            *at = 1 + call_add(batch, NULL, 0, slot->file, (uint8_t)(slot->call - DFT_CALL_ANNOTATION));
-            return *at - 1;
-        }
-        call = &batch->calls[*at - 1];
-        if (!call->text.bytes && call->id == slot->file && call->op == (uint8_t)(slot->call - DFT_CALL_ANNOTATION))
-            return *at - 1;
-    }
-}
-
-static int get_arg(struct filling *filling, struct dft_items *items, uint8_t tag)
+static int get_arg(struct dft_filling *filling, struct dft_items *items, uint8_t tag)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_arg *arg = &filling->take->args[batch->nargs];
@@ -97,7 +48,7 @@ static int get_arg(struct filling *filling, struct dft_items *items, uint8_t tag
 }
 
 /* The items of an event's parts. Returns 0, or -1: they make no sense. */
-static int get_items(struct filling *filling, struct dft_items *items, struct dft_event *event, uint64_t *duration)
+static int get_items(struct dft_filling *filling, struct dft_items *items, struct dft_event *event, uint64_t *duration)
 {
     uint8_t tag;
 
@@ -147,7 +98,8 @@ static int get_items(struct filling *filling, struct dft_items *items, struct df
     return 0;
 }
 
-static void get_times(struct filling *filling, const struct dft_slot *slot, uint64_t duration, struct dft_event *event)
+static void get_times(struct dft_filling *filling, const struct dft_slot *slot, uint64_t duration,
+                      struct dft_event *event)
 {
     const struct dft_clock *clock = filling->take->clock;
 
@@ -157,7 +109,7 @@ static void get_times(struct filling *filling, const struct dft_slot *slot, uint
         dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
 }
 
-static int take_event(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
+static int take_event(struct dft_filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_event *event = &filling->take->events[batch->count];
@@ -182,67 +134,12 @@ static int take_event(struct filling *filling, const struct dft_slot *slot, stru
         return -1;
     }
     get_times(filling, slot, duration, event);
-    event->call = call_position(filling, slot);
+    event->call = dft_filling_call(filling, slot);
     batch->count++;
     return 0;
 }
 
-/* Marks the slots of numbers in a row as taken. */
-static void mark_taken(const struct dft_take *take, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
-{
-    while (sequence < end) {
-        uint32_t index = (uint32_t)sequence & (ring->capacity - 1), bit = index % 64;
-        uint64_t n = end - sequence < 64 - bit ? end - sequence : 64 - bit;
-
-        take->taken[index / 64] |= (UINT64_MAX >> (64 - n)) << bit;
-        sequence += n;
-    }
-}
-
-/* The common records: of one slot and this lap, times as they are. Takes a run of them from `sequence` on; returns where it ends. */
-static uint64_t take_run(struct filling *filling, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
-{
-    struct dft_take *take = filling->take;
-    struct dft_batch *batch = filling->batch;
-    uint32_t mask = ring->capacity - 1, lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID), call = DFT_CALL_NONE;
-    const uint64_t first = sequence;
-    const struct dft_slot *slot = dft_ring_slot(ring, sequence);
-    struct dft_event *event = &take->events[batch->count];
-    const struct dft_clock clock = *take->clock; /* whose fields no store to an event can change */
-    struct dft_meaning meaning = {0, 0};
-    uint32_t position = 0;
-    uint64_t subject = 0; /* the name that an annotation's call stands for */
-
-    if (take->torn_ok || take->metric != DFT_TIME_NS)
-        return sequence;
-    if (end - sequence > take->events_max - batch->count)
-        end = sequence + take->events_max - batch->count;
-    if (end > (sequence | mask) + 1)
-        end = (sequence | mask) + 1; /* the next lap has another marker */
-    for (; sequence < end; sequence++, event++, slot++) {
-        if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
-            break;
-        if (slot->call != call || (subject && slot->file != subject)) {
-            if (!dft_slot_is_event(slot->call))
-                break;
-            call = slot->call;
-            subject = call >= DFT_CALL_COUNT ? slot->file : 0;
-            position = call_position(filling, slot);
-            meaning = dft_meaning_of(dft_slot_op(call));
-        }
-        dft_slot_event(slot, event, meaning);
-        if (subject)
-            event->file = 0;
-        event->start_ns = dft_clock_ns(&clock, slot->start);
-        event->dur_ns = dft_clock_since(&clock, event->start_ns, slot->start + slot->duration);
-        event->call = position;
-    }
-    mark_taken(take, ring, first, sequence);
-    batch->count = (uint32_t)(event - take->events);
-    return sequence;
-}
-
-static int take_name(struct filling *filling, const struct dft_slot *slot, struct dft_items *items)
+static int take_name(struct dft_filling *filling, const struct dft_slot *slot, struct dft_items *items)
 {
     struct dft_batch *batch = filling->batch;
     struct dft_name *name = &filling->take->names[batch->nnames];
@@ -260,12 +157,12 @@ static int take_name(struct filling *filling, const struct dft_slot *slot, struc
 }
 
 /* One whole record at a sequence number. Returns 0, or -1: it makes no sense. */
-static int take_record(struct filling *filling, const struct dft_ring *ring, uint64_t sequence,
+static int take_record(struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence,
                        const struct dft_slot *slot)
 {
     struct dft_items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
-    mark_taken(filling->take, ring, sequence, sequence + slot->slots);
+    dft_filling_mark(filling->take, ring, sequence, sequence + slot->slots);
     return slot->call == DFT_CALL_NAME ? take_name(filling, slot, &items) : take_event(filling, slot, &items);
 }
 
@@ -280,7 +177,7 @@ static int is_whole(const struct dft_ring *ring, uint64_t sequence, const struct
     return 1;
 }
 
-static int has_room(const struct filling *filling, const struct dft_slot *slot)
+static int has_room(const struct dft_filling *filling, const struct dft_slot *slot)
 {
     const struct dft_take *take = filling->take;
     const struct dft_batch *batch = filling->batch;
@@ -297,7 +194,7 @@ static int was_taken(const struct dft_take *take, const struct dft_ring *ring, u
     return take->taken[index / 64] >> index % 64 & 1;
 }
 
-static void begin_batch(struct filling *filling, const struct dft_ring *ring, uint64_t first)
+static void begin_batch(struct dft_filling *filling, const struct dft_ring *ring, uint64_t first)
 {
     struct dft_take *take = filling->take;
 
@@ -311,7 +208,9 @@ static void begin_batch(struct filling *filling, const struct dft_ring *ring, ui
                                          .events = take->events,
                                          .calls = take->calls,
                                          .names = take->names,
-                                         .args = take->args};
+                                         .args = take->args,
+                                         .streaks = take->streaks,
+                                         .when = take->when};
 }
 
 enum step { STEP_ON, STEP_END };
@@ -322,7 +221,7 @@ static int covers_something(const struct dft_batch *batch)
 }
 
 /* A number at which nothing can be taken: on the one hand pending, on the other never used. */
-static enum step pass_over(struct filling *filling, uint64_t *sequence, int pending)
+static enum step pass_over(struct dft_filling *filling, uint64_t *sequence, int pending)
 {
     (*sequence)++;
     if (pending && !filling->take->torn_ok) {
@@ -336,7 +235,7 @@ static enum step pass_over(struct filling *filling, uint64_t *sequence, int pend
     return STEP_ON;
 }
 
-static enum step take_at(struct filling *filling, const struct dft_ring *ring, uint64_t *sequence, uint64_t number,
+static enum step take_at(struct dft_filling *filling, const struct dft_ring *ring, uint64_t *sequence, uint64_t number,
                          const struct dft_slot *slot)
 {
     struct dft_take *take = filling->take;
@@ -369,13 +268,13 @@ static enum step take_at(struct filling *filling, const struct dft_ring *ring, u
 void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
                    struct dft_batch *batch)
 {
-    struct filling filling = {.take = take, .batch = batch};
+    struct dft_filling filling = {.take = take, .batch = batch};
     enum step step = STEP_ON;
 
     begin_batch(&filling, ring, *sequence);
     while (step == STEP_ON && *sequence < end) {
         const struct dft_slot *slot;
-        uint64_t run = take_run(&filling, ring, *sequence, end);
+        uint64_t run = dft_filling_run(&filling, ring, *sequence, end);
         uint32_t marker;
         int this_lap;
 
@@ -398,5 +297,5 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
         }
     }
     if (atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed))
-        batch->count = batch->nargs = 0;
+        batch->count = batch->nargs = batch->nstreaks = 0;
 }

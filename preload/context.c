@@ -35,10 +35,12 @@ static struct dft_context *make_context(uint32_t number)
     size_t events = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_event),
            calls = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_call);
     size_t names = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_name), args = ARGS_MAX * sizeof(struct dft_arg);
+    size_t streaks = DFT_BLOCK_EVENTS_MAX / 2 * sizeof(struct dft_streak),
+           when = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_when);
     size_t encoder = dft_encoder_bytes(), table = dft_table_bytes(TABLE_ROWS);
     size_t total = round_up(sizeof(struct dft_context)) + round_up(encoder) + round_up(table) + round_up(events) +
-                   round_up(calls) + round_up(names) + round_up(args) + round_up(TEXT_BYTES) +
-                   round_up(DFT_TAKE_HASH * 4) + DFT_STAGING_BYTES + STACK_BYTES + 4096;
+                   round_up(calls) + round_up(names) + round_up(args) + round_up(streaks) + round_up(when) +
+                   round_up(TEXT_BYTES) + round_up(DFT_TAKE_HASH * 4) + DFT_STAGING_BYTES + STACK_BYTES + 4096;
     char *at = dft_sys_map(total);
     struct dft_context *context;
 
@@ -60,6 +62,8 @@ static struct dft_context *make_context(uint32_t number)
     context->take.calls = carve(&at, calls);
     context->take.names = carve(&at, names);
     context->take.args = carve(&at, args);
+    context->take.streaks = carve(&at, streaks);
+    context->take.when = carve(&at, when);
     context->take.text = carve(&at, TEXT_BYTES);
     context->take.call_of = carve(&at, DFT_TAKE_HASH * 4);
     context->take.taken = (uint64_t *)carve(&at, 4096);

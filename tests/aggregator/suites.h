@@ -6,5 +6,6 @@ int suite_histogram(void);
 int suite_table(void);
 int suite_law(void);
 int suite_busy(void);
+int suite_streaks(void);
 
 #endif
