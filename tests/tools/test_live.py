@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
 
+import json
+import os
 import shutil
 import struct
+import time
 
-from tooltest import counts, dftmerge, dump, groups, main, make, same_groups, summary
+from tooltest import BUILD, counts, dftmerge, dump, groups, main, make, same_groups, summary
 
+END_MEANWHILE = BUILD / "lib" / "libend_meanwhile.so"
 EVENTS = 500  # of a thread in blocks; its ring holds [490, 520)
 
 
@@ -95,6 +99,34 @@ def damaged(where):
     assert len(dump(where)) == 2 * EVENTS
 
 
+def ends_while_it_is_read(where):
+    """Whenever the process ends and its live file goes: between the listing and the first look, between two looks, or when it was thought
+    to be over: its trace has all, and nobody complains."""
+    if os.environ.get("DFT_SANITIZE"):
+        return  # their runtime comes before any preload
+    for is_there in (False, True):
+        for listed in (True, False):
+            for at in range(1, 6):
+                one = make(where / f"{is_there}-{listed}-{at}", live=1, processes=1, threads=1)
+                trace, live, whole = one / "t1-0.dft", one / "t1-0.dft.live", one / "whole"
+                dftmerge("merge", "-o", where / "whole.dft", one)
+                wanted = dump(where / "whole.dft")
+                (where / "whole.dft").rename(whole)
+                if is_there:  # the header's pid and start
+                    data = bytearray(live.read_bytes())
+                    struct.pack_into("<I", data, 32, os.getpid())
+                    struct.pack_into("<Q", data, 40, time.time_ns())
+                    live.write_bytes(data)
+                done = dftmerge("dump", "--json", one if listed else trace, env={
+                    "LD_PRELOAD": str(END_MEANWHILE), "ENDS_LIVE": str(live), "ENDS_TRACE": str(trace),
+                    "ENDS_WHOLE": str(whole), "ENDS_AT": str(at)})
+                assert [json.loads(line) for line in done.out.splitlines()] == wanted or live.exists(), (one, done.err)
+                assert not done.err or live.exists(), (one, done.err)
+                if live.exists():
+                    assert at > 2, at  # it was not looked at so often
+                    break
+
+
 def filled_anew_behind_the_copy(where):
     """A ring's head was copied, and then its slots, of which some had got the next lap's records by then: those are not events of
     that copy, least of all with a number of a lap long ago."""
@@ -127,4 +159,5 @@ def without_its_live_file(where):
 
 if __name__ == "__main__":
     main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace,
-          without_its_live_file, just_created, damaged, filled_anew_behind_the_copy])
+          without_its_live_file, just_created, damaged, ends_while_it_is_read,
+          filled_anew_behind_the_copy])
