@@ -138,13 +138,19 @@ static void arg_string(const char *key, const char *value)
 static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
 {
     struct dft_thread *self = dft_annotate_thread();
+    _Atomic uint32_t *of;
+    uint64_t name;
     uint32_t from;
 
     if (!self)
         return;
+    name = dft_annotate_site(self, site, "APP");
+    of = dft_region_args_of(self, name);
+    if (of && dft_annotate_change(self, of, arg))
+        return;
     from = self->args_used;
     dft_annotate_keep_args(self, arg, 1);
-    if (self->args_used == from || !dft_region_give_args(self, dft_annotate_site(self, site, "APP"), from))
+    if (self->args_used == from || !dft_region_give_args(self, name, from))
         return;
     self->args_used = (uint16_t)from;
     dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);

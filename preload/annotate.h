@@ -46,6 +46,9 @@ void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t val
 /* The same of the innermost open region: others may see them while it is open. */
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 
+/* Changes a number that a region was told of before. Returns 0: there is none like it. */
+int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg);
+
 /* Before a record's arguments are kept. Returns what its args_from is. */
 static inline uint32_t dft_args_begin(struct dft_thread *self)
 {
@@ -78,8 +81,9 @@ int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, ui
                         const struct dft_region_data *data);
 /* The same of a function whose exit hook has this frame; `left`: its own is gone. */
 int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left);
-/* Where the innermost region's arguments are, NULL: of none that is known. */
+/* Where the innermost region's arguments are, NULL: of none that is known. Those of the innermost one of a name: NULL: it is not open. */
 _Atomic uint32_t *dft_region_args(struct dft_thread *self);
+_Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name);
 /* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
 /* The id of the innermost span of that name which goes on here; 0: there is none. */

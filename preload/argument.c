@@ -77,6 +77,39 @@ static void keep(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uin
         show(self, of, used);
 }
 
+static uint32_t bytes_of(const uint8_t *item)
+{
+    uint32_t length = 0;
+
+    if (*item != DFT_ITEM_ARG_STRING)
+        return 17;
+    memcpy(&length, item + 9, 4);
+    return 13 + length;
+}
+
+/* A region may be told of a number again and again, and has room for few: where the last that it was told of this key is a number of the same
+ * kind, that one changes. Returns nonzero when it did. */
+static int change_number(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uint64_t key, uint64_t value)
+{
+    uint32_t word = atomic_load_explicit(of, memory_order_relaxed), end = dft_region_args_end(word);
+    struct dft_ring *home = self->home; /* a handler's drain may move the thread to another one */
+    uint8_t *items = home->args, *found = NULL;
+
+    for (uint32_t at = dft_region_args_from(word); at < end && end <= DFT_ARGS_BYTES; at += bytes_of(items + at))
+        if (!memcmp(items + at + 1, &key, 8))
+            found = items + at;
+    if (!found || *found != tag)
+        return 0;
+    memcpy(found + 9, &value, 8);
+    atomic_signal_fence(memory_order_seq_cst);
+    return home == *(struct dft_ring *volatile *)&self->home;
+}
+
+static uint8_t tag_of(const struct dftrace_arg *number)
+{
+    return number->type ? DFT_ITEM_ARG_DOUBLE : DFT_ITEM_ARG_INT;
+}
+
 static void keep_string(struct dft_thread *self, _Atomic uint32_t *of, const char *key, const char *value)
 {
     if (value)
@@ -91,19 +124,32 @@ void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t val
     keep(self, NULL, DFT_ITEM_ARG_INT, dft_annotate_name(self, "", key), &value, 8);
 }
 
+static void keep_number(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg)
+{
+    uint64_t key = dft_annotate_name(self, "", arg->key);
+
+    if (!of || !change_number(self, of, tag_of(arg), key, (uint64_t)arg->value.integer))
+        keep(self, of, tag_of(arg), key, &arg->value, 8);
+}
+
 static void keep_args(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *args, uint32_t count)
 {
     for (uint32_t i = 0; args && i < count; i++)
         if (args[i].type == 2)
             keep_string(self, of, args[i].key, args[i].value.string);
         else
-            keep(self, of, args[i].type ? DFT_ITEM_ARG_DOUBLE : DFT_ITEM_ARG_INT,
-                 dft_annotate_name(self, "", args[i].key), &args[i].value, 8);
+            keep_number(self, of, &args[i]);
 }
 
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)
 {
     keep_args(self, NULL, args, count);
+}
+
+int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg)
+{
+    return arg->type != 2 &&
+           change_number(self, of, tag_of(arg), dft_annotate_name(self, "", arg->key), (uint64_t)arg->value.integer);
 }
 
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)

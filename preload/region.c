@@ -135,6 +135,22 @@ static int is_it(struct dft_thread *self, uint32_t index, uint64_t name, int is_
     return region->name == name && (region->start == 0) == is_span;
 }
 
+/* The index + 1 of the innermost region of that name; 0: it is not open. */
+static uint32_t place_of(struct dft_thread *self, uint32_t depth, uint64_t name)
+{
+    while (depth > 0 && !is_it(self, depth - 1, name, 0))
+        depth--;
+    return depth;
+}
+
+_Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name)
+{
+    uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+    uint32_t place = depth > (self->deep ? MOST : DFT_OPEN_REGIONS) ? 0 : place_of(self, depth, name);
+
+    return place ? args_of(self, place - 1) : NULL;
+}
+
 /* Beyond what is kept only the number of regions is known: one less. */
 static int leave_unknown(struct dft_thread *self, uint32_t depth)
 {
@@ -289,8 +305,7 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
         return -1;
     args_from &= ~DFT_ARGS_CUT;
     more = (self->args_used & ~DFT_ARGS_CUT) - args_from;
-    for (index = depth; index > 0 && !is_it(self, index - 1, name, 0); index--)
-        ;
+    index = place_of(self, depth, name);
     if (!index)
         return -1;
     at = index < depth ? items_from(self, index) & ~DFT_ARGS_CUT : args_from;

@@ -253,6 +253,24 @@ static void mistakes(void)
     DFTRACE_END("name after name");
 }
 
+/* More often than there would be room for all values. */
+static void updates(void)
+{
+    DFTRACE_BEGIN("outer updates");
+    DFTRACE_ARG_STRING("as", "text first");
+    DFTRACE_BEGIN("updates");
+    for (int i = 0; i < 5000; i++) {
+        DFTRACE_ARG_INT("step", i);
+        DFTRACE_ARG_DOUBLE("loss", 1.0 / (i + 1));
+        DFTRACE_ARG_OF("outer updates", dftrace_int("epoch", -i));
+        DFTRACE_ARG_OF("outer updates", dftrace_int("as", i));
+    }
+    DFTRACE_ARG_STRING("step", "a text instead");
+    DFTRACE_ARG_INT("step", 6000);
+    DFTRACE_END("updates");
+    DFTRACE_END("outer updates");
+}
+
 static jmp_buf top;
 
 static void jump(int depth)
@@ -319,6 +337,9 @@ int main(int argc, char **argv)
         signals();
         kept = errno == EOWNERDEAD;
         flushed();
+    } else if (!strcmp(argv[2], "updates")) {
+        updates();
+        kept = errno == EOWNERDEAD;
     } else {
         mistakes();
         kept = errno == EOWNERDEAD;

@@ -176,6 +176,14 @@ def flush_leaves_nothing_to_the_live_file(directory):
 
 
 @tests.case
+def numbers_told_again_take_the_place_of_those_before(directory):
+    out = traced(directory, "updates")
+    inner, outer = [e for e in dump(out) if e["name"].endswith("updates")][::-1]
+    equal((inner["args"], outer["args"]), ({"step": 6000, "loss": 1 / 5000}, {"as": 4999, "epoch": -4999}), "the last values")
+    true("cut" not in inner and "cut" not in outer and notes(out) == {}, f"there was room: {notes(out)}")
+
+
+@tests.case
 def mistakes_are_counted_and_harm_nobody(directory):
     out = traced(directory, "mistakes")
     events = dump(out)
