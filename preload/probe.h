@@ -167,7 +167,6 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
             dft_stream_turn_end(probe);
         return;
     }
-    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, moved);
     else if (dft_op_is_stream_data(op)) {
@@ -186,6 +185,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
+    /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a system call. */
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
         struct dft_probe probe_copy = *probe;
 

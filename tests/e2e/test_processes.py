@@ -84,6 +84,15 @@ def killed_while_it_waits(directory):
 
 
 @tests.case
+def killed_before_the_offset_is_known(directory):
+    program = compile_program("killed_after.c", directory / "program")
+    done = run([program, directory / "file"], env=tracing(directory / "out" / "trace"))
+    equal(((directory / "file").read_bytes(), done.code), (b"onetwo", -signal.SIGSYS), "what was written, and the end")
+    writes = [(e.get("bytes"), e.get("open")) for e in dump(directory / "out") if e["name"] == "write"]
+    true(writes in ([(3, None), (None, True)], [(3, None), (3, None)]), f"the write that was under way is in the trace: {writes}")
+
+
+@tests.case
 def killed_where_pages_are_large(directory):
     """A file can be mapped from whole pages on alone: rings begin there, and are found."""
     program, pages = endings(directory), compile_program("large_pages.c", directory / "pages.so", "-shared", "-fPIC")
