@@ -13,6 +13,7 @@
 
 #include "annotate.h"
 #include "clock.h"
+#include "process.h"
 #include "resolve.h"
 #include "run.h"
 
@@ -28,7 +29,6 @@ static struct {
 
 typedef void hook(void *function, void *call_site);
 static hook *next_enter, *next_exit;
-static char exe[1024];
 
 /* The same symbol of another library; the C library's do nothing. */
 static void *next_hook(const char *name)
@@ -44,9 +44,6 @@ static void *next_hook(const char *name)
 
 void dft_function_init(void)
 {
-    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
-
-    exe[n > 0 ? n : 0] = 0;
     *(void **)&next_enter = next_hook("__cyg_profile_func_enter");
     *(void **)&next_exit = next_hook("__cyg_profile_func_exit");
 }
@@ -115,7 +112,7 @@ static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint6
     }
     path = object.dlfo_link_map->l_name;
     if (!path || !*path)
-        path = exe;
+        path = dft_process_exe();
     used = strlen(path);
     used = put_text(text, 0, ROOM - 48, used > ROOM - 48 ? path + used - (ROOM - 48) : path);
     used = put_text(text, used, ROOM, "[");

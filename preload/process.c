@@ -24,6 +24,21 @@ static struct dft_text text_of(const char *bytes, size_t length)
     return (struct dft_text){bytes, (uint32_t)length};
 }
 
+/* Asked once, at the first event: it does not change, a forked child may be where there is no /proc, and the first look of a process
+ * into /proc is what costs. */
+const char *dft_process_exe(void)
+{
+    static char exe[4096];
+    static int asked; /* the process starts once at a time */
+    long n;
+
+    if (!asked && (n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1)) > 0) {
+        exe[n] = 0;
+        asked = 1;
+    }
+    return exe;
+}
+
 static struct dft_text read_file(const char *path, char *room, size_t size)
 {
     long fd = dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n;
@@ -107,7 +122,7 @@ static int write_process(const struct dft_drain_block *blocks, uint32_t count)
 
 int dft_process_write_start(void)
 {
-    static char exe[4096], command[16384], cwd[4096], options[2048];
+    static char command[16384], cwd[4096], options[2048];
     static struct utsname names;
     uint64_t sample[2];
     long n;
@@ -123,8 +138,7 @@ int dft_process_write_start(void)
                                    .clock_offset = dft_clock_offset,
                                    .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
 
-    n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe);
-    process.exe = text_of(exe, n < 0 ? 0 : (size_t)n);
+    process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
     process.command = read_file("/proc/self/cmdline", command, sizeof command);
     n = DFT_SYS(getcwd, cwd, sizeof cwd, 0, 0, 0, 0);
     process.cwd = text_of(cwd, n > 1 ? (size_t)n - 1 : 0);

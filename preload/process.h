@@ -10,6 +10,9 @@ int dft_process_write_end(enum dft_ending how, int status);
 /* Writes the start if that was not possible so far and seems to be now, or if there is something new to note. */
 void dft_process_describe(void);
 
+/* The program's path; "" where it cannot be found. */
+const char *dft_process_exe(void);
+
 /* What could not be done as usual. Any thread. */
 enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS };
 void dft_process_note(enum dft_process_note note);

@@ -18,6 +18,7 @@
 #include <shadow.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/ipc.h>
@@ -41,8 +42,8 @@ struct io_context;
 struct io_event;
 struct iocb;
 
-/* One pointer a function of calls.def (aliases share it). Filled in by the constructor; NULL before, and for functions with a version
- * of which no library is there. */
+/* One pointer a function of calls.def (aliases share it). NULL until it is found, and for functions with a version of which no library
+ * is there. */
 struct dft_reals {
 #define DFT_CALL(category, op, type, name, prototype, ...) type(*name) prototype;
 #define DFT_MODE                                           DFT_CALL
@@ -72,12 +73,20 @@ struct dft_reals {
 };
 extern struct dft_reals dft_real;
 
-/* Finds all of them: in the constructor, or before it when another constructor calls a wrapper. A function that no library behind
- * ours has becomes one that answers ENOSYS. Takes no lock and calls nothing of the loader. */
+/* The constructor's. Finds those that wrappers written by hand call; the others are found when they are called for the first time, as
+ * each search costs a tenth of a microsecond and most processes call few. Where libraries may go again (we were not loaded with
+ * the program), all at once. */
 void dft_resolve(void);
 
-/* The real function, whenever it is asked for. */
-#define DFT_REAL(name) (__builtin_expect(dft_real.name != NULL, 1) ? dft_real.name : (dft_resolve(), dft_real.name))
+/* Finds the i-th pointer's function; before the constructor has run, all. A function that no library behind ours has becomes one that
+ * answers ENOSYS. Takes no lock and calls nothing of the loader: the list of libraries that it walks does not change. */
+void dft_resolve_one(size_t i);
+
+/* The real function, whenever it is asked for. Not between two looks at the clock, where it may be the first time. */
+#define DFT_REAL(name)                                                                                                 \
+    (__builtin_expect(dft_real.name != NULL, 1)                                                                        \
+         ? dft_real.name                                                                                               \
+         : (dft_resolve_one(offsetof(struct dft_reals, name) / sizeof(void *)), dft_real.name))
 
 /* What we call ourselves of the C library and others replace: sanitizers, which are not ready when we are loaded, and libraries that
  * tell a false time. The C library's own; NULL before dft_resolve_own_calls. */

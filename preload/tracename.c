@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "config.h"
 #include "lifecycle.h"
+#include "process.h"
 #include "sys.h"
 
 char dft_tracename_base[DFT_TRACENAME_ROOM];
@@ -46,13 +47,9 @@ static void make_plain(char *text)
 
 static void find_program(void)
 {
-    static char exe[1024]; /* dft_process_lock is held, and the program's stack may be tiny */
-    long n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1);
-    const char *name;
+    const char *exe = dft_process_exe(), *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
 
-    exe[n < 0 ? 0 : n] = 0;
-    name = strrchr(exe, '/');
-    put_text(program, sizeof program, 0, name ? name + 1 : n > 0 ? exe : "program");
+    put_text(program, sizeof program, 0, *name ? name : "program");
     make_plain(program);
 }
 

@@ -18,11 +18,13 @@
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
-/* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. */
+/* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. The real function is asked
+ * for before the clock: the first time it has to be found. */
 #define WRAP(number, op, type, name, prototype, arguments, make_call, on, ...)                                         \
     static __attribute__((noinline)) type dft_traced_##name prototype                                                  \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        type(*const real) prototype = DFT_REAL(name);                                                                  \
         struct dft_probe probe;                                                                                        \
         type result;                                                                                                   \
                                                                                                                        \
@@ -31,9 +33,9 @@
         if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
             if (args.fd >= 0 && dft_tracefile_hides(args.fd))                                                          \
                 return (type)(intptr_t)(IS_POINTER(type) ? 0 : args.returns_error ? EBADF : -1);                       \
-            return make_call;                                                                                          \
+            return real arguments;                                                                                     \
         }                                                                                                              \
-        result = make_call;                                                                                            \
+        result = real arguments;                                                                                       \
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
@@ -91,10 +93,11 @@
         }                                                                                                              \
         {                                                                                                              \
             const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                   \
+            type(*const real) prototype = DFT_REAL(name);                                                              \
                                                                                                                        \
             if (!dft_probe_begin(&probe, DFT_CALL_##name, DFT_OP_##op, &args, ON(op)))                                 \
-                return CALL(name, arguments);                                                                          \
-            result = CALL(name, arguments);                                                                            \
+                return real arguments;                                                                                 \
+            result = real arguments;                                                                                   \
             dft_finish(&probe, DFT_CALL_##name, DFT_OP_##op, &args, result, 0);                                        \
         }                                                                                                              \
         return result;                                                                                                 \
@@ -105,12 +108,13 @@
     int dft_wrap_##name prototype                                                                                      \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
         struct dft_probe probe;                                                                                        \
         int result, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                               \
         va_list list;                                                                                                  \
                                                                                                                        \
         va_start(list, last);                                                                                          \
-        result = CALL(vname, arguments);                                                                               \
+        result = real arguments;                                                                                       \
         va_end(list);                                                                                                  \
         if (traced)                                                                                                    \
             dft_finish(&probe, number, op, &args, result, 0);                                                          \
