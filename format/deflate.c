@@ -12,18 +12,21 @@
 #ifdef DFT_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 
+#include "igzip.h"
+
 struct igzip_workspace {
     struct isal_zstream stream;
     uint8_t level[ISAL_DEF_LVL1_LARGE] __attribute__((aligned(64)));
 };
 _Static_assert(sizeof(struct igzip_workspace) <= DFT_DEFLATE_BYTES, "igzip fits into the workspace");
 
-static size_t deflate_igzip(void *workspace, const void *bytes, size_t length, void *out, size_t room)
+static size_t deflate_igzip(const struct dft_igzip *functions, void *workspace, const void *bytes, size_t length,
+                            void *out, size_t room)
 {
     struct igzip_workspace *igzip = workspace;
     struct isal_zstream *stream = &igzip->stream;
 
-    isal_deflate_stateless_init(stream);
+    functions->init(stream);
     stream->level = 1;
     stream->level_buf = igzip->level;
     stream->level_buf_size = sizeof igzip->level;
@@ -32,7 +35,7 @@ static size_t deflate_igzip(void *workspace, const void *bytes, size_t length, v
     stream->next_out = out;
     stream->avail_out = (uint32_t)room;
     stream->end_of_stream = 1;
-    if (isal_deflate_stateless(stream) != COMP_OK || stream->total_out >= room)
+    if (functions->stateless(stream) != COMP_OK || stream->total_out >= room)
         return 0;
     return stream->total_out;
 }
@@ -107,8 +110,10 @@ size_t dft_deflate(void *workspace, int small_stack, const void *bytes, size_t l
                    size_t room)
 {
 #ifdef DFT_HAVE_ISAL
-    if (!small_stack && length > SMALL_IGZIP)
-        return deflate_igzip(workspace, bytes, length, out, room);
+    const struct dft_igzip *igzip = !small_stack && length > SMALL_IGZIP ? dft_igzip_get(length) : NULL;
+
+    if (igzip)
+        return deflate_igzip(igzip, workspace, bytes, length, out, room);
 #else
     (void)small_stack;
 #endif

@@ -22,6 +22,7 @@
 #include "fdtable.h"
 #include "follow.h"
 #include "function.h"
+#include "igzip_mapped.h"
 #include "livefile.h"
 #include "paths.h"
 #include "perfflow.h"
@@ -106,6 +107,7 @@ static void set_up(void)
     dft_at_exit_init();
     dft_fatal_init();
     dft_function_init();
+    dft_igzip_init();
     dft_annotate_enable();
     dft_on = wanted();
 }
@@ -248,6 +250,7 @@ void dft_process_forked(void)
     dft_tracefile_forget();
     dft_process_untold();
     dft_context_forked();
+    dft_igzip_forked();
     dft_fdtable_forked();
     dft_requests_forked();
     dft_unsent_forked();

@@ -219,22 +219,26 @@ void *dft_resolve_symbol(const char *name)
 }
 
 struct dft_own_calls dft_own;
+static struct dft_library c_library;
+
+void *dft_resolve_in_c_library(const char *name)
+{
+    return dft_library_find(&c_library, name, NULL);
+}
 
 void dft_resolve_own_calls(void)
 {
     const struct link_map *map = _r_debug.r_map;
-    struct dft_library library;
 
     *(void **)&dft_own.find_object = dft_resolve_symbol("_dl_find_object");
     while (map && !is_c_library(map))
         map = map->l_next;
     if (!map)
         return;
-    dft_library_read(&library, map->l_addr, map->l_ld);
-    dft_own.clock_gettime = (__typeof__(dft_own.clock_gettime))dft_library_find(&library, "clock_gettime", NULL);
-    dft_own.on_exit = (__typeof__(dft_own.on_exit))dft_library_find(&library, "on_exit", NULL);
-    dft_own.__cxa_at_quick_exit =
-        (__typeof__(dft_own.__cxa_at_quick_exit))dft_library_find(&library, "__cxa_at_quick_exit", NULL);
+    dft_library_read(&c_library, map->l_addr, map->l_ld);
+    *(void **)&dft_own.clock_gettime = dft_resolve_in_c_library("clock_gettime");
+    *(void **)&dft_own.on_exit = dft_resolve_in_c_library("on_exit");
+    *(void **)&dft_own.__cxa_at_quick_exit = dft_resolve_in_c_library("__cxa_at_quick_exit");
 }
 
 static const struct link_map *our_library(void)

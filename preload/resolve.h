@@ -101,6 +101,9 @@ extern struct dft_own_calls dft_own;
 /* Constructor only. */
 void dft_resolve_own_calls(void);
 
+/* The C library's own; NULL: not there. Any time after the constructor. */
+void *dft_resolve_in_c_library(const char *name);
+
 /* Is this our dynamic section? */
 int dft_resolve_is_ours(const void *dynamic);
 
