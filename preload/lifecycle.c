@@ -24,6 +24,7 @@
 #include "function.h"
 #include "igzip_mapped.h"
 #include "livefile.h"
+#include "opening.h"
 #include "paths.h"
 #include "perfflow.h"
 #include "probe_process.h"
@@ -244,6 +245,7 @@ void dft_process_forked(void)
     atomic_store(&unrecorded, 0);
     dft_ending_forked();
     dft_process_lock.held = 0;
+    dft_opening_forked();
     dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();

@@ -17,6 +17,7 @@
 #include "config.h"
 #include "lifecycle.h"
 #include "maps.h"
+#include "opening.h"
 #include "process.h"
 #include "sys.h"
 #include "thread.h"
@@ -55,11 +56,18 @@ static int identify(void)
     return 0;
 }
 
-static int is_ours(int fd)
+/* Our file, and so long. */
+static int has(int fd, uint64_t bytes)
 {
     struct stat st;
 
-    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_dev == device && st.st_ino == inode;
+    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_dev == device && st.st_ino == inode &&
+           (uint64_t)st.st_size >= bytes;
+}
+
+static int is_ours(int fd)
+{
+    return has(fd, 0);
 }
 
 /* A number that the program may have put something else on stays open. */
@@ -127,7 +135,7 @@ static int create_in(const char *directory, size_t length)
     if (!is_fit(length ? text : "."))
         return -1;
     make_path(text, length);
-    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
     if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
@@ -158,7 +166,7 @@ static int open_for(uint64_t offset, size_t bytes)
 
     if (!dft_livefile_path[0])
         return -1;
-    fd = dft_sys_openat(AT_FDCWD, dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
     if (fd < 0)
         return -1;
     if (offset + bytes > allocated) {
@@ -186,7 +194,7 @@ static void *map_ours(int fd, size_t bytes, uint64_t offset)
 
     if (at < 0 && at > -4096)
         at = 0;
-    if (at && !is_ours(fd)) {
+    if (at && !has(fd, offset + bytes)) { /* what was to make it so long may have met another file as well */
         DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
         at = 0;
     }

@@ -11,6 +11,7 @@
 #include "drain.h"
 #include "lifecycle.h"
 #include "livefile.h"
+#include "opening.h"
 #include "sys.h"
 #include "tracefile.h"
 #include "weave.h"
@@ -41,7 +42,7 @@ const char *dft_process_exe(void)
 
 static struct dft_text read_file(const char *path, char *room, size_t size)
 {
-    long fd = dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n;
+    long fd = dft_opening_open(path, O_RDONLY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return text_of(room, 0);

@@ -18,6 +18,7 @@
 #include "livefile.h"
 #include "pause.h"
 #include "maps.h"
+#include "opening.h"
 #include "paths.h"
 #include "probe.h"
 #include "request.h"
@@ -68,7 +69,7 @@ static int number_of(const char *name)
 static void meet_descriptors(void)
 {
     _Alignas(8) char room[512];
-    long fd = dft_sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
+    long fd = dft_opening_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return;

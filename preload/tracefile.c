@@ -16,6 +16,7 @@
 #include "codec.h"
 #include "config.h"
 #include "lifecycle.h"
+#include "opening.h"
 #include "sys.h"
 #include "thread.h"
 #include "tracename.h"
@@ -78,11 +79,10 @@ static void close_ours(int fd)
 static int move_up(int fd)
 {
     struct rlimit limit = {0};
-    long high = -1;
+    long high;
 
     DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
-    if (limit.rlim_cur > LOWEST_FD)
-        high = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_FD, 0, 0, 0);
+    high = limit.rlim_cur > LOWEST_FD ? dft_opening_copy(fd, LOWEST_FD) : -1;
     if (high >= HIGHEST_FD || (high >= 0 && !is_ours((int)high))) { /* ours: the copy, of whatever was there */
         dft_sys_close((int)high);
         high = -1;
@@ -102,10 +102,10 @@ int dft_tracefile_create(void)
     long fd;
 
     make_path();
-    fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd == -ENOENT) {
         dft_tracename_make_directories(path);
-        fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+        fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
     if (fd < 0)
         return (int)fd;
@@ -193,7 +193,7 @@ static void users_leave(void)
 /* Opens the file again; never creates it. */
 static int open_again(void)
 {
-    long fd = dft_sys_openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+    long fd = dft_opening_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
 
     if (fd >= 0 && !is_ours((int)fd)) {
         dft_sys_close((int)fd);

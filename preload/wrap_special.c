@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "convert.h"
+#include "opening.h"
 #include "probe.h"
 #include "tracefile.h"
 #include "wrap_special.h"
@@ -27,6 +28,22 @@ static int not_open(void)
 
 /* --- dup2, dup3 --------------------------------------------------------------------------------------------------- */
 
+/* Again while it meets a number that the library is just opening a file on. */
+static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
+{
+    int kept = errno;
+
+    for (uint32_t times = 0;; times++) {
+        uint32_t moment = dft_opening_moment();
+        int result = make(fd, fd2, flags);
+
+        if (result >= 0 || errno != EBUSY || !dft_opening_since(moment))
+            return result;
+        dft_sys_wait(times);
+        errno = kept;
+    }
+}
+
 /* What was on the number goes before the call (it is closed there), and comes back if the call fails. */
 int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
 {
@@ -43,7 +60,7 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
         dft_tracefile_step_aside(fd2);
     before = ours || fd == fd2 ? 0 : dft_fd_unbind(fd2);
     traced = dft_probe_begin(&probe, call, DFT_OP_DUP, &args, DFT_ON_POSIX);
-    result = make(fd, fd2, flags);
+    result = duplicate(fd, fd2, flags, make);
     error = errno;
     if (result < 0)
         dft_fd_restore(fd2, before);

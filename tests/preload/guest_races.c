@@ -1,7 +1,9 @@
 /* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a vfork child on the library's number, a thread
- * that seeks while another reads, a stream that is gone, a thread that lets none of the others run. */
+ * that seeks while another reads, a stream that is gone, a thread that lets none of the others run, numbers on which the
+ * library is just opening a file. */
 #include "guest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -252,10 +255,64 @@ static int urgent_thread(void)
     return 0;
 }
 
+static int busy_times, victim;
+static atomic_int spinning;
+
+/* Onto the lowest numbers that are free, on which the library opens its files. */
+static void *take_free_numbers(void *unused)
+{
+    while (!atomic_load(&nothing_more)) {
+        for (int fd = 10; fd < 14; fd++) {
+            busy_times += dup2(victim, fd) != fd && errno == EBUSY;
+            close(fd);
+        }
+        atomic_store(&spinning, 1);
+    }
+    return unused;
+}
+
+static int first_calls_beside_dup2(void)
+{
+    pthread_t taker;
+    struct stat status;
+
+    guest_need(!pthread_create(&taker, NULL, take_free_numbers, NULL), "thread");
+    while (!atomic_load(&spinning))
+        sched_yield();
+    for (int i = 0; i < 3; i++)
+        guest_need(!stat("file", &status), "stat");
+    atomic_store(&nothing_more, 1);
+    guest_need(!pthread_join(taker, NULL), "join");
+    return busy_times > 0;
+}
+
+/* Each child's first calls make files of its own, while another thread of it puts descriptors on numbers that are free. */
+static int numbers_in_the_making(void)
+{
+    int busy = 0;
+
+    victim = open("/dev/null", O_RDWR);
+    guest_need(victim >= 0 && make_file("file") >= 0, "files");
+    for (int fd = victim + 2; fd < 10; fd++)
+        guest_need(dup2(victim, fd) == fd, "dup2");
+    for (int i = 0; i < 100; i++) {
+        int status = -1;
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(first_calls_beside_dup2());
+        guest_need(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status), "child");
+        busy += WEXITSTATUS(status);
+    }
+    guest_say("children to which a free number was busy", busy);
+    return 0;
+}
+
 const struct guest_case guest_races[] = {{"signal_of_a_vfork_child", signal_of_a_vfork_child},
                                          {"vfork_over_all_numbers", vfork_over_all_numbers},
                                          {"seeks_of_another_thread", seeks_of_another_thread},
                                          {"threads_on_one_stream", threads_on_one_stream},
                                          {"stream_is_gone", stream_is_gone},
                                          {"urgent_thread", urgent_thread},
+                                         {"numbers_in_the_making", numbers_in_the_making},
                                          {NULL, NULL}};

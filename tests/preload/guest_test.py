@@ -491,6 +491,14 @@ def a_thread_that_lets_no_other_run(directory):
     equal(len([e for e in of_file(events_of(traced), "work/urgent") if e["name"] == "pwrite"]), 400000, "calls")
 
 
+@tests.case
+def numbers_in_the_making(directory):
+    """A number on which the library is just opening a file is free for the program's dup2."""
+    traced = both(directory, "numbers_in_the_making")
+    whole(traced)
+    equal(len([e for e in events_of(traced) if e["name"] == "stat"]), 300, "calls")
+
+
 # --- threads ---------------------------------------------------------------------------------------------------------
 
 
