@@ -141,6 +141,7 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         free((char *)(uintptr_t)source->files[f].path);
         free(source->files[f].memory);
+        free(source->files[f].rows);
         free(source->files[f].counts);
         free(source->files[f].end);
         free(source->files[f].snapshot);

@@ -68,6 +68,7 @@ struct dft_source_file {
     struct dft_skipped skipped;
     char *blocks_path;             /* foreign: where its blocks are, NULL: in memory; other files: NULL */
     struct dft_pfw_counts *counts; /* foreign: what was found in it; other files, and unreadable ones: NULL */
+    struct dft_kept_rows *rows;    /* foreign: its blocks of rows, where they are kept in memory; or NULL */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
     uint32_t owner;      /* of the ranks of dftmerge-mpi: the one that reads it */

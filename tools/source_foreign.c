@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,27 +137,6 @@ static void progress(void *context, uint64_t bytes)
 
 /* --- conversion ---------------------------------------------------------------------------------------------------- */
 
-/* The blocks of [begin, end) of a file. */
-static int scan_range(struct converting *converting, uint32_t number, int fd, uint64_t begin, uint64_t end,
-                      struct dft_decoder *decoder)
-{
-    struct dft_scanned *scanned = &converting->scanned[number];
-    uint64_t from = begin / PAGE * PAGE;
-    char *bytes;
-    int rc;
-
-    if (end <= begin)
-        return 0;
-    bytes = mmap(NULL, end - from, PROT_READ, MAP_PRIVATE, fd, (off_t)from);
-    if (bytes == MAP_FAILED)
-        return -errno;
-    rc = dft_scan_bytes(converting->source, number, bytes + (begin - from), end - begin, decoder, scanned);
-    munmap(bytes, end - from);
-    for (size_t i = 0; i < scanned->count; i++)
-        scanned->blocks[i].offset += begin;
-    return rc;
-}
-
 /* Takes what an earlier question left. Returns 1: there was nothing, 0, or -errno. */
 static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
                       struct dft_decoder *decoder)
@@ -178,10 +156,12 @@ static int take_index(struct converting *converting, uint32_t number, const stru
         if (!fstat(fd, &st)) {
             file->blocks_path = path;
             path = NULL;
-            rc = scan_range(converting, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder);
+            rc = dft_scan_range(converting->source, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder,
+                                &converting->scanned[number]);
             if (file->skipped.damaged || file->skipped.bytes || file->skipped.holes || rc < 0) {
                 /* not as it was written: made anew */
                 dft_scanned_fini(&converting->scanned[number]);
+                dft_rows_forget(converting->source, number);
                 memset(&file->skipped, 0, sizeof file->skipped);
                 file->blocks = 0;
                 free(file->blocks_path);
@@ -233,7 +213,9 @@ static int settle(struct converting *converting, uint32_t number, struct output 
         file->blocks_path = NULL;
         rc = -ENOMEM;
     }
-    return rc ? rc : scan_range(converting, number, output->fd, output->begin, output->at, decoder);
+    return rc ? rc
+              : dft_scan_range(converting->source, number, output->fd, output->begin, output->at, decoder,
+                               &converting->scanned[number]);
 }
 
 /* The trace as it was when the conversion began is what the index is of: if it has grown since, the index fits no more,
@@ -307,6 +289,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
         if (rc && rc != -ENOMEM &&
             !source->no_index) { /* no room for the index, or its directory is gone: without it */
             dft_scanned_fini(&converting->scanned[number]);
+            dft_rows_forget(source, number);
             memset(&file->skipped, 0, sizeof file->skipped);
             file->blocks = 0;
             rc = convert_into(converting, number, worker, &key, 0);

@@ -70,6 +70,7 @@ struct dft_source {
     int quiet, dedupe, no_index;
     int spill[DFT_THREADS_MAX]; /* descriptor + 1 of a file without a name, with converted blocks; by worker */
     _Atomic uint64_t in_memory; /* bytes of converted blocks */
+    _Atomic uint64_t rows_kept; /* bytes of blocks of rows */
     _Atomic uint64_t ambiguous, ambiguous_files; /* events of foreign traces on files whose hash has several names */
     _Atomic uint64_t estimated, estimated_files;
     uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */
@@ -145,6 +146,13 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
 
 /* source_foreign.c: converts all files of DFTracer, and scans what comes of them. */
 int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
+
+/* source_range.c: the blocks of [begin, end) of a file with converted ones. -errno: it cannot be read, or is shorter. */
+int dft_scan_range(struct dft_source *source, uint32_t number, int fd, uint64_t begin, uint64_t end,
+                   struct dft_decoder *decoder, struct dft_scanned *scanned);
+/* A block as it stands in the file, if it was kept in memory; else NULL. Not with several ranks. */
+const char *dft_rows_find(const struct dft_source_file *file, const struct dft_block *block);
+void dft_rows_forget(struct dft_source *source, uint32_t number);
 
 /* source_beside.c: adds live files beside the traces that were scanned since it was called last, and traces beside the live
  * files that were copied or are gone since. *scanned grows with source->files. Returns 0 or -ENOMEM. */

@@ -95,33 +95,39 @@ static int read_bytes(struct dft_reader *reader, const struct dft_block *block, 
     return 0;
 }
 
+/* Where the block stands in memory: kept there, or read again. */
+static int find_bytes(struct dft_reader *reader, const struct dft_block *block, const char **bytes)
+{
+    const struct dft_source_file *file = &reader->source->files[block->file];
+    size_t length = sizeof(struct dft_block_header) + block->stored;
+    int rc = 0;
+
+    *bytes = file->memory ? file->memory + block->offset : dft_rows_find(file, block);
+    if (*bytes)
+        return 0;
+    if (file->local && file->owner != dft_comm_rank()) {
+        rc = reserve(reader, length);
+        if (!rc)
+            rc = dft_share_block(reader->source, block, reader->buffer, length);
+    } else {
+        rc = read_bytes(reader, block, length);
+        if (rc && rc != -ENOMEM)
+            dft_source_note(reader->source, 1, "%s: cannot be read again: %s", file->path,
+                            rc == -ENODATA ? "it became shorter" : strerror(-rc));
+    }
+    *bytes = reader->buffer;
+    return rc;
+}
+
 int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, struct dft_block_header *header,
                      const void **payload)
 {
     const struct dft_source_file *file = &reader->source->files[block->file];
     const char *bytes;
-    int rc;
+    int rc = find_bytes(reader, block, &bytes);
 
-    if (file->memory) {
-        bytes = file->memory + block->offset;
-    } else if (file->local && file->owner != dft_comm_rank()) {
-        rc = reserve(reader, sizeof *header + block->stored);
-        if (!rc)
-            rc = dft_share_block(reader->source, block, reader->buffer, sizeof *header + block->stored);
-        if (rc)
-            return rc;
-        bytes = reader->buffer;
-    } else {
-        rc = read_bytes(reader, block, sizeof *header + block->stored);
-        if (rc == -ENOMEM)
-            return rc;
-        if (rc) {
-            dft_source_note(reader->source, 1, "%s: cannot be read again: %s", file->path,
-                            rc == -ENODATA ? "it became shorter" : strerror(-rc));
-            return rc;
-        }
-        bytes = reader->buffer;
-    }
+    if (rc)
+        return rc;
     memcpy(header, bytes, sizeof *header);
     *payload = bytes + sizeof *header;
     if (header->magic != DFT_BLOCK_MAGIC || header->stored != block->stored || header->type != block->type ||
