@@ -13,8 +13,9 @@
 #include "index_together.h"
 #include "query_inside.h"
 
-#define CHUNK 1024u /* groups of a block */
-#define WORTH 8u    /* so many events a group, or it is not worth it */
+#define CHUNK     1024u /* groups of a block */
+#define EVERYBODY 1u    /* there is but one combination where processes are not told apart */
+#define WORTH     8u    /* so many events a group, or it is not worth it */
 
 /* --- making it ------------------------------------------------------------------------------------------------------ */
 
@@ -236,15 +237,15 @@ static int make(struct dft_source *source, const struct dft_index_key *key, stru
 
 /* --- asking it ------------------------------------------------------------------------------------------------------ */
 
-/* Does it tell apart all that the question does, and is it the cheapest that does? */
+/* Does it tell apart all that the question does? */
 static int answers(const struct dft_asking *asking)
 {
     const struct dft_filter *filter = asking->filter;
     const unsigned told = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | 1u << DFT_BY_FILE |
                           1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
 
-    return !asking->query.events && !(asking->has & ~told) && (DFT_HAS_FILES(asking) || filter->nfiles) &&
-           !filter->nranks && !filter->npids && !filter->from_ns && filter->to_ns == UINT64_MAX;
+    return !asking->query.events && !(asking->has & ~told) && !filter->nranks && !filter->npids && !filter->from_ns &&
+           filter->to_ns == UINT64_MAX;
 }
 
 /* Reads it, or makes it. Collective. */
@@ -265,6 +266,19 @@ static int find(struct dft_source *source, struct dft_together *together)
     return rc;
 }
 
+/* Reads it, if it is there. Rows of each trace would answer, too, but it has fewer. */
+static int look(struct dft_source *source, struct dft_together *together)
+{
+    struct dft_index_key key;
+    int rc = 0;
+
+    if (dft_comm_size() == 1 && dft_together_key(source, &key))
+        rc = dft_together_read(source, &key, together);
+    together->is_known = rc == 1;
+    together->is_there = together->bytes != NULL;
+    return rc < 0 ? rc : 0;
+}
+
 int dft_together_begin(struct dft_asking *asking)
 {
     struct dft_together *together = dft_source_together(asking->source);
@@ -273,7 +287,8 @@ int dft_together_begin(struct dft_asking *asking)
     if (!answers(asking))
         return 0;
     if (!together->is_known)
-        rc = find(asking->source, together);
+        rc = DFT_HAS_FILES(asking) || asking->filter->nfiles ? find(asking->source, together)
+                                                             : look(asking->source, together);
     asking->together = together->is_there ? together : NULL;
     return rc;
 }
@@ -301,7 +316,7 @@ static int group_of(struct dft_asking *asking, struct dft_counting *counting, co
     int rc = dft_event_key(asking, counting, NULL, 0, event, row->subject, row->op, &key);
 
     *passes = rc || !asking->filter->nfiles;
-    key.who = 1; /* there is but one combination where processes are not told apart */
+    key.who = EVERYBODY;
     if (rc && DFT_DIVIDED(asking))
         rc = dft_key_in_part(asking, counting, &key);
     if (rc != 1)
@@ -322,6 +337,10 @@ static int count_block(struct dft_asking *asking, struct dft_counting *counting,
 
         if (row->kind == DFT_ROW_CALL) { /* the histogram behind it has the same group */
             placed = 0;
+            if (asking->want_self && buckets->key)
+                rc = dft_add_child(asking, counting, EVERYBODY, 0, buckets->key, row->metrics.dur_sum);
+            if (rc < 0)
+                return rc;
             if (!dft_call_passes(asking, counting, row->subject, row->op))
                 continue;
             event.file = row->region;

@@ -20,6 +20,8 @@ QUESTIONS = (["--by", "file"], ["--by", "file,name"], ["--by", "region,call,file
              ["--by", "op,file", "--name", "p*,write"], ["--cat", "STDIO", "--by", "dir,name"], ["--by", "call", "--file", "*/set 1/*"],
              ["--by", "cat", "--file", "*a*", "--file", "*7*", "--name", "read"], ["--by", "name", "--file", "nothing"],
              ["--by", "file", "--top", "7", "--sort", "time_p95_ns"], ["--by", "file,name", "--sort", "file"])
+# Answered by the rows of each trace, too, where it is not there.
+WITHOUT_FILES = (["--by", "call"], ["--by", "name,op", "--sort", "self_ns"], ["--by", "class"], ["--by", "region,cat"], ["--by", "cat", "--name", "p*,step*"])
 # What only events know.
 OTHERS = (["--by", "file,rank"], ["--by", "file", "--pid", "101-104"], ["--by", "file", "--from", "0.5"], ["--by", "time,file"],
           ["--by", "dir", "--events"], ["--by", "file", "--sort", "busy_union_ns", "--top", "5"])
@@ -34,11 +36,18 @@ def trace(pid, dialect="1.0.8", seed=1, files=12):
         ts += chance.randrange(300)
         file = None if i % 17 == 0 else f"/data/set {i % 5}/file_{chance.randrange(files)}" + ("" if i % 3 else f".{pid}")
         dur = chance.choice((0, 1, chance.randrange(100), chance.randrange(100_000)))
+        if i % 40 == 0:
+            step, begin, writer.id = writer.id, ts, writer.id + 1
+        elif i % 40 == 9:  # what is around others is written when it ends
+            step, writer.id = writer.id, step
+            writer.call("APP", f"step {i % 3}", begin, ts - begin, tid=pid)
+            writer.id = step
+        inside = {"p_idx": step} if i % 40 < 9 else {}
         if i % 11 == 0:
-            writer.call("STDIO", "fread", ts, dur, file, ret=chance.randrange(9), count=9, size=512)
+            writer.call("STDIO", "fread", ts, dur, file, ret=chance.randrange(9), count=9, size=512, **inside)
         else:
             name = chance.choice(NAMES)
-            writer.call("POSIX", name, ts, dur, file, tid=pid + i % 2, ret=-1 if i % 13 == 0 else chance.randrange(1 << 16),
+            writer.call("POSIX", name, ts, dur, file, tid=pid + i % 2, ret=-1 if i % 13 == 0 else chance.randrange(1 << 16), **inside,
                         **({"offset": chance.randrange(1 << 30)} if name == "pread64" else {}))
     return writer
 
@@ -78,7 +87,10 @@ def law(directory):
     right(where, anew=["--no-index"])
     one, = kept(where)
     state = one.stat()
-    right(where, QUESTIONS[:4], env={"DFTMERGE_GROUP_BYTES": "90000"})
+    right(where, (*QUESTIONS[:4], WITHOUT_FILES[1]), env={"DFTMERGE_GROUP_BYTES": "90000"})
+    right(where, WITHOUT_FILES)
+    selves = [g["self_ns"] - g["time_ns"] for g in summary("--by", "call", where)["groups"] if g["cat"] == "APP"]
+    assert len(selves) == 3 and max(selves) < 0, "regions have something inside"
     agrees([where], [event for path in files for event in read_events(path)])
     events = [dict(event, host=None, bytes=event.get("bytes", 0)) for event in dump(where)]
     nothing = dict(errors=None, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None)
@@ -96,7 +108,7 @@ def other_events(directory):
     """Traces that changed, came or went; a part of them; lines left out: it is of what is asked about, or made anew."""
     where = directory / "t"
     files = traces(where)
-    some = (QUESTIONS[1], QUESTIONS[7])
+    some = (QUESTIONS[1], QUESTIONS[7], WITHOUT_FILES[0])
     right(where, some)
     first = kept(where)[0].read_bytes()
     more = trace(102, seed=2)
