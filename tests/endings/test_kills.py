@@ -94,6 +94,11 @@ def wait_for(pids):
             time.sleep(0.01)
 
 
+def pid_of(path):
+    """Of the process whose trace or live file it is."""
+    return int(re.search(r"-(\d+)-\d+-[0-9a-f]+\.dft", path.name).group(1))
+
+
 def kill(place, program, stdin, enough):
     """Runs it in `place`/work, kills it and all its children when they have made so many calls, and compares."""
     work, out, counters = place / "work", place / "out", place / "counters"
@@ -114,7 +119,7 @@ def kill(place, program, stdin, enough):
     if not any(out.glob("*")):
         equal(sum(least.values()), 0, "calls of a process that has no trace yet")
         return 0
-    wait_for({pid for pid, _ in least})
+    wait_for({pid for pid, _ in least} | {pid_of(path) for path in out.iterdir()})
     calls = found(out, work)
     wrong = [f"pid {pid}: {calls[pid, kind]} {kind} found, {least[pid, kind]} returned, {most[pid, kind]} begun"
              for pid, kind in set(least) | set(calls)
