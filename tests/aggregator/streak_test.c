@@ -259,8 +259,8 @@ static void end_rows(struct side *side)
 
 static void compare_rows(struct side *plain, struct side *with)
 {
-    struct dft_row *a, *b;
-    uint32_t na, nb;
+    struct dft_row *a = NULL, *b = NULL;
+    uint32_t na = 0, nb = 0;
 
     CU_ASSERT_FATAL(!dft_table_rows(plain->sum, &a, &na) && !dft_table_rows(with->sum, &b, &nb));
     CU_ASSERT_PTR_NULL(model_difference(a, na, b, nb, 0));
