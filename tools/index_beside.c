@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pread_all.h"
 #include "source_inside.h"
 
 /* --- what it is of -------------------------------------------------------------------------------------------------- */
@@ -104,23 +105,13 @@ char *dft_beside_path(const struct dft_source *source, const char *what, const c
 /* All behind the room for ORIGIN. Returns 1, 0: it cannot be read, or -ENOMEM. */
 static int read_bytes(int fd, size_t most, char **bytes, size_t *length)
 {
-    size_t done = 0;
     struct stat st;
 
     if (fstat(fd, &st) || st.st_size < (off_t)DFT_ORIGIN_ROOM || (size_t)st.st_size > most + DFT_ORIGIN_ROOM)
         return 0;
     *length = (size_t)st.st_size - DFT_ORIGIN_ROOM;
     *bytes = malloc(*length + 1);
-    while (*bytes && done < *length) {
-        ssize_t n = pread(fd, *bytes + done, *length - done, (off_t)(DFT_ORIGIN_ROOM + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += (size_t)n;
-    }
-    return !*bytes ? -ENOMEM : done == *length;
+    return !*bytes ? -ENOMEM : dft_pread_all(fd, *bytes, *length, DFT_ORIGIN_ROOM) == 0;
 }
 
 int dft_beside_read(const char *path, const struct dft_index_key *key, size_t most, struct dft_pfw_counts *counts,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "comm.h"
+#include "pread_all.h"
 
 #define PAGE        UINT64_C(65536)
 #define SMALL_BYTES ((size_t)256 << 10)  /* read at once: to map, touch and unmap them takes longer */
@@ -99,22 +100,6 @@ static int scan(struct dft_source *source, uint32_t number, const char *bytes, u
     return rc;
 }
 
-static int read_all(int fd, char *bytes, uint64_t begin, size_t length)
-{
-    size_t done = 0;
-
-    while (done < length) {
-        ssize_t n = pread(fd, bytes + done, length - done, (off_t)(begin + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -ENODATA;
-        done += (size_t)n;
-    }
-    return 0;
-}
-
 int dft_scan_range(struct dft_source *source, uint32_t number, int fd, uint64_t begin, uint64_t end,
                    struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
@@ -126,7 +111,7 @@ int dft_scan_range(struct dft_source *source, uint32_t number, int fd, uint64_t 
         return 0;
     if (end - begin <= SMALL_BYTES) {
         bytes = malloc(end - begin);
-        rc = bytes ? read_all(fd, bytes, begin, end - begin) : -ENOMEM;
+        rc = bytes ? dft_pread_all(fd, bytes, end - begin, begin) : -ENOMEM;
         if (!rc)
             rc = scan(source, number, bytes, begin, end, decoder, scanned);
         free(bytes);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clocks.h"
+#include "pread_all.h"
 
 struct dft_reader {
     struct dft_source *source;
@@ -69,8 +70,6 @@ static int reserve(struct dft_reader *reader, size_t length)
 /* Reads from the file, not from a mapping: a file that shrinks meanwhile is an error then, not a SIGBUS. */
 static int read_bytes(struct dft_reader *reader, const struct dft_block *block, size_t length)
 {
-    size_t done = 0;
-
     if (reserve(reader, length))
         return -ENOMEM;
     if (reader->fd < 0 || reader->file != block->file) {
@@ -83,16 +82,7 @@ static int read_bytes(struct dft_reader *reader, const struct dft_block *block, 
         if (reader->fd < 0)
             return -errno;
     }
-    while (done < length) {
-        ssize_t n = pread(reader->fd, reader->buffer + done, length - done, (off_t)(block->offset + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -ENODATA;
-        done += (size_t)n;
-    }
-    return 0;
+    return dft_pread_all(reader->fd, reader->buffer, length, block->offset);
 }
 
 /* Where the block stands in memory: kept there, or read again. */
