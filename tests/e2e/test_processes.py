@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true)
 
@@ -126,6 +127,8 @@ def processes_may_end_while_their_files_are_listed(directory):
     shells = [subprocess.Popen(["sh", "-c", script], cwd=directory, stdout=subprocess.DEVNULL,
                                env={k: str(v) for k, v in tracing(directory / "out" / "t").items()}) for _ in range(3)]
     try:
+        while len(traces(directory / "out")) < 6:  # so one of the shells has gone on from its start
+            time.sleep(0.01)
         checks = [dftmerge("check", directory / "out") for _ in range(40)]
     finally:
         (directory / "stop").touch()

@@ -81,16 +81,20 @@ def found(directory, below):
     return calls
 
 
+def is_dead(pid):
+    """All its threads: the first may be a zombie while others still die."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            state, *numbers = stat.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "X" or (state == "Z" and int(numbers[16]) <= 1)
+
+
 def wait_for(pids):
     """A process closes its files before it is dead."""
     for pid in pids:
-        while True:
-            try:
-                with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-                    if stat.read().rpartition(")")[2].split()[0] in "ZX":
-                        break
-            except FileNotFoundError:
-                break
+        while not is_dead(pid):
             time.sleep(0.01)
 
 
