@@ -111,16 +111,31 @@ static int make_long(uint64_t bytes)
                                                        : (int)DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0);
 }
 
-/* The same by stores into a mapping: whatever another thread puts on the number meanwhile, not a byte gets there. Several
+/* Maps our file, NULL: it cannot be. Who shares the descriptor may have put a file of its own on the number: that is asked
+ * afterwards, because from then on ours does not come back there, and before anything is stored. */
+static void *map_shared(int fd, size_t bytes, uint64_t offset)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+    if (at < 0 && at > -4096)
+        return NULL;
+    if (!has(fd, offset + bytes)) { /* what was to make it so long may have met another file as well */
+        DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+        return NULL;
+    }
+    return (void *)at;
+}
+
+/* As write_zeros, but by stores into a mapping: whatever another thread puts on the number meanwhile, not a byte gets there. Several
  * times as slow. Returns 0, -errno, or -EINVAL: the kernel is older than 5.14. */
 static int store_zeros(int fd, uint64_t offset, size_t bytes)
 {
     int result = make_long(offset + bytes);
-    long at = result < 0 ? result : DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    void *at = result < 0 ? NULL : map_shared(fd, bytes, offset);
 
-    if (at < 0 && at > -4096)
-        return (int)at;
-    result = has(fd, offset + bytes) ? (int)DFT_SYS(madvise, at, bytes, MADV_POPULATE_WRITE, 0, 0, 0) : -EBADF;
+    if (!at)
+        return result < 0 ? result : -EBADF;
+    result = (int)DFT_SYS(madvise, at, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
     DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
     return result;
 }
@@ -222,20 +237,13 @@ static void *map_plain(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* Of the descriptor, which is closed. Who shares it may have put a file of its own on the number: that is asked afterwards, because
- * from then on ours does not come back there, and before anything is stored. */
+/* As map_shared, and closes the descriptor. */
 static void *map_ours(int fd, size_t bytes, uint64_t offset)
 {
-    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    void *at = map_shared(fd, bytes, offset);
 
-    if (at < 0 && at > -4096)
-        at = 0;
-    if (at && !has(fd, offset + bytes)) { /* what was to make it so long may have met another file as well */
-        DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
-        at = 0;
-    }
     close_ours(fd);
-    return (void *)at;
+    return at;
 }
 
 /* Opened again when something came between. */
