@@ -21,6 +21,11 @@ need_file() { # file of /usr/lib, package
     ls /usr/lib/"$1" /usr/lib/*/"$1" >/dev/null 2>&1 || missing_packages="$missing_packages $2"
 }
 
+# Prints the package with the test modules of Debian's own python3, behind a space. Another Python that comes first may have only some.
+python_testsuite() {
+    apt-cache depends python3 2>/dev/null | sed -n 's/^ *Depends: python\(3\.[0-9]*\)$/ libpython\1-testsuite/p'
+}
+
 need_packages_of() {
     case $1 in
     build)
@@ -75,8 +80,7 @@ need_packages_of() {
         need_command xz xz-utils
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
-        python3 -c 'import test.test_os' 2>/dev/null || /usr/bin/python3 -c 'import test.test_os' 2>/dev/null ||
-            missing_packages="$missing_packages libpython$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite"
+        python3 tests/guest/python_modules.py || missing_packages=$missing_packages$(python_testsuite)
         ;;
     faults)
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.ext4 e2fsprogs
@@ -84,6 +88,22 @@ need_packages_of() {
         need_command mount mount
         ;;
     esac
+}
+
+install_packages() { # package...
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# One package that cannot be had is no reason to go without the others.
+install_one_by_one() { # package...
+    failed_packages=
+    for package in "$@"; do
+        install_packages "$package" || failed_packages="$failed_packages $package"
+    done
+    [ -z "$failed_packages" ] || {
+        echo "apt-get failed; install these by hand:$failed_packages" >&2
+        return 1
+    }
 }
 
 need_packages() {
@@ -105,10 +125,7 @@ need_packages() {
         }
     fi
     echo "Installing with apt-get:$missing_packages"
+    $as_root apt-get update -qq >/dev/null || echo "apt-get update failed; trying with the lists that are there" >&2
     # shellcheck disable=SC2086  # words on purpose
-    { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq \
-        --no-install-recommends $missing_packages; } >/dev/null || {
-        echo "apt-get failed; install these by hand:$missing_packages" >&2
-        return 1
-    }
+    install_packages $missing_packages || install_one_by_one $missing_packages
 }

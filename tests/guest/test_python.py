@@ -1,56 +1,20 @@
 #!/usr/bin/env python3
 """The Python interpreter's own tests: every test has the same result plain and traced."""
 
-import shutil
-import subprocess
 import sys
 import xml.etree.ElementTree
 
 from compare import FULL, Skip, Tests, full, run_plain, run_traced, true
+from python_modules import MODULES, SHORT, interpreter
 
 tests = Tests()
 TRIES = 5
 TIMEOUT = 900
 
-# In CI: the quick modules, and of the slow ones the tests with these names.
-SHORT = {
-    "test_os": (), "test_fileio": (), "test_posix": (), "test_mmap": (), "test_tempfile": (), "test_shutil": (),
-    "test_selectors": ("EpollSelectorTestCase.test_register*", "EpollSelectorTestCase.test_unregister*"),
-    "test_io": ("CIOTest", "CBuffered*", "CTextIOWrapperTest", "CMiscIOTest"),
-    "test_signal": ("PosixTests", "WakeupFDTests", "PendingSignalsTests.test_pthread*", "PendingSignalsTests.test_sigpending*"),
-    "test_subprocess": ("POSIXProcessTestCase.test_*fds*", "POSIXProcessTestCase.test_*errpipe*", "POSIXProcessTestCase.test_*fork*",
-                        "POSIXProcessTestCase.test_preexec*", "POSIXProcessTestCase.test_remapping*", "ContextManagerTests"),
-    "test_threading": ("ThreadJoinOnShutdown", "ThreadTests.test_*fork*", "ThreadTests.test_*daemon*", "ThreadTests.test_various*"),
-    "test_multiprocessing_fork": ("WithProcessesTestQueue", "WithProcessesTestPoolWorkerLifetime"),
-    "test_multiprocessing_spawn": ("WithProcessesTestConnection",),
-}
-MODULES = ["test_os", "test_io", "test_fileio", "test_posix", "test_subprocess", "test_multiprocessing_fork",
-           "test_multiprocessing_spawn", "test_multiprocessing_forkserver", "test_threading", "test_signal", "test_mmap",
-           "test_tempfile", "test_shutil", "test_selectors", "test_pathlib", "test_glob", "test_socket", "test_asyncio",
-           "test_pty", "test_sqlite3", "test_zipfile", "test_tarfile", "test_dbm", "test_dbm_dumb", "test_dbm_gnu",
-           "test_dbm_ndbm", "test_logging", "test_fcntl", "test_file", "test_largefile", "test_fork1", "test_wait3",
-           "test_wait4", "test_popen", "test_poll", "test_epoll", "test_select", "test_gzip", "test_bz2", "test_lzma",
-           "test_mailbox", "test_shelve", "test_fileinput", "test_filecmp", "test_ioctl", "test_openpty",
-           "test_threadsignals", "test_concurrent_futures", "test_faulthandler", "test_resource", "test_cmd_line",
-           "test_cmd_line_script", "test_eintr", "test_ctypes", "test_import", "test_memoryio", "test_univnewlines",
-           "test_linecache", "test_netrc", "test_posixpath", "test_genericpath", "test_socketserver", "test_syslog",
-           "test_thread", "test_threading_local", "test_queue", "test_sched", "test_crypt", "test_getpass", "test_runpy"]
-"""Those that read the clock or the load of the machine so much that two plain runs rarely agree are not here."""
-
-
-def interpreter():
-    """The first Python that has its own tests: the one of Debian, or the one that runs this."""
-    for python in ("/usr/bin/python3", sys.executable, shutil.which("python3")):
-        found = subprocess.run([python, "-c", "import test.test_os, test.test_io"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, check=False)
-        if found.returncode == 0:
-            return python
-    raise Skip("no Python with its test modules (Debian: libpython3.*-testsuite)")
-
 
 def command(module, patterns):
     chosen = [argument for pattern in patterns for argument in ("-m", pattern if pattern.startswith("test.") else f"*.{pattern}" if "." in pattern else pattern)]
-    return [interpreter(), "-m", "test", "-v", "--timeout", TIMEOUT, "--junit-xml", "../results.xml", *chosen, module]
+    return [interpreter(module), "-m", "test", "-v", "--timeout", TIMEOUT, "--junit-xml", "../results.xml", *chosen, module]
 
 
 def results(directory):
@@ -94,9 +58,11 @@ def stays_different(directory, module, name, settings):
 
 
 def compare_module(directory, module, patterns=(), **settings):
+    if not interpreter(module):
+        raise Skip(f"no Python here has test.{module} (Debian: libpython3.*-testsuite)")
     done, plain = plain_results(directory, module, patterns)
-    if not plain and (b"No module named" in done.out + done.err or f"\n{module} skipped".encode() in done.out):
-        raise Skip(f"this Python has no {module}, or not here")
+    if not plain and f"\n{module} skipped".encode() in done.out:
+        raise Skip(f"{module} skips itself here")
     true(plain, f"no results of the plain run, exit code {done.code}: {done.out.decode()[-400:]}")
     traced_done, traced = traced_results(directory, module, patterns, settings, True)
     true(traced, f"no results of the traced run, exit code {traced_done.code}: "
