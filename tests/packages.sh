@@ -9,21 +9,28 @@
 
 missing_packages=
 
+lacks() { # package
+    case " $missing_packages " in
+    *" $1 "*) ;;
+    *) missing_packages="$missing_packages $1" ;;
+    esac
+}
+
 need_command() { # command package
-    command -v "$1" >/dev/null 2>&1 || missing_packages="$missing_packages $2"
+    command -v "$1" >/dev/null 2>&1 || lacks "$2"
 }
 
 need_library() { # pkg-config name, package
-    pkg-config --exists "$1" 2>/dev/null || missing_packages="$missing_packages $2"
+    pkg-config --exists "$1" 2>/dev/null || lacks "$2"
 }
 
 need_file() { # file of /usr/lib, package
-    ls /usr/lib/"$1" /usr/lib/*/"$1" >/dev/null 2>&1 || missing_packages="$missing_packages $2"
+    ls /usr/lib/"$1" /usr/lib/*/"$1" >/dev/null 2>&1 || lacks "$2"
 }
 
-# Prints the package with the test modules of Debian's own python3, behind a space. Another Python that comes first may have only some.
+# Prints the package with the test modules of Debian's own python3. Another Python that comes first may have only some.
 python_testsuite() {
-    apt-cache depends python3 2>/dev/null | sed -n 's/^ *Depends: python\(3\.[0-9]*\)$/ libpython\1-testsuite/p'
+    apt-cache depends python3 2>/dev/null | sed -n 's/^ *Depends: python\(3\.[0-9]*\)$/libpython\1-testsuite/p'
 }
 
 need_packages_of() {
@@ -32,7 +39,7 @@ need_packages_of() {
         need_command gcc gcc
         need_command cc gcc
         printf '#include <stdio.h>\nint main(void) { return 0; }\n' | cc -x c - -o /dev/null 2>/dev/null ||
-            missing_packages="$missing_packages libc6-dev"
+            lacks libc6-dev
         need_command make make
         need_command cmake cmake
         need_command ninja ninja-build
@@ -57,10 +64,10 @@ need_packages_of() {
         need_command fio fio
         need_command mpicc libopenmpi-dev
         need_command mpirun openmpi-bin
-        printf '#include <libaio.h>\n' | cc -fsyntax-only -x c - 2>/dev/null || missing_packages="$missing_packages libaio-dev"
+        printf '#include <libaio.h>\n' | cc -fsyntax-only -x c - 2>/dev/null || lacks libaio-dev
         printf 'int LLVMFuzzerTestOneInput(void) { return 0; }\n' |
             clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ||
-            missing_packages="$missing_packages libclang-rt-dev"
+            lacks libclang-rt-dev
         ;;
     guest)
         need_command git git
@@ -80,7 +87,7 @@ need_packages_of() {
         need_command xz xz-utils
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
-        python3 tests/guest/python_modules.py || missing_packages=$missing_packages$(python_testsuite)
+        python3 tests/guest/python_modules.py || for package in $(python_testsuite); do lacks "$package"; done
         ;;
     faults)
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.ext4 e2fsprogs
