@@ -135,17 +135,11 @@ static void arg_string(const char *key, const char *value)
 }
 
 /* Of an open region that need not be the innermost one. */
-static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
+static void keep_arg_of(struct dft_thread *self, uint64_t name, const struct dftrace_arg *arg)
 {
-    struct dft_thread *self = dft_annotate_thread();
-    _Atomic uint32_t *of;
-    uint64_t name;
+    _Atomic uint32_t *of = dft_region_args_of(self, name);
     uint32_t from;
 
-    if (!self)
-        return;
-    name = dft_annotate_site(self, site, "APP");
-    of = dft_region_args_of(self, name);
     if (of && dft_annotate_change(self, of, arg))
         return;
     from = self->args_used;
@@ -154,6 +148,22 @@ static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
         return;
     self->args_used = (uint16_t)from;
     dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);
+}
+
+static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        keep_arg_of(self, dft_annotate_site(self, site, "APP"), arg);
+}
+
+static void arg_of_id(uint64_t id, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        keep_arg_of(self, id, arg);
 }
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
@@ -210,23 +220,39 @@ static void region_end_args(struct dftrace_site *site, const struct dftrace_arg 
     end_region(self, dft_annotate_site(self, site, "APP"), end, args, count);
 }
 
+static inline void end_quickly(struct dft_thread *self, uint64_t name, uint64_t end)
+{
+    if (__builtin_expect(!dft_region_end_quick(self, name, end), 0))
+        end_region(self, name, end, NULL, 0);
+}
+
 static void region_end(struct dftrace_site *site)
 {
-    uint64_t end = dft_ticks(), name;
+    uint64_t end = dft_ticks();
     struct dft_thread *self = dft_annotate_thread();
 
     if (__builtin_expect(self == NULL, 0))
         return;
     if (__builtin_expect(self->runs_open, 0))
         dft_run_break_all(self);
-    name = dft_annotate_site(self, site, "APP");
-    if (__builtin_expect(!dft_region_end_quick(self, name, end), 0))
-        end_region(self, name, end, NULL, 0);
+    end_quickly(self, dft_annotate_site(self, site, "APP"), end);
+}
+
+static void region_end_id(uint64_t id)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (__builtin_expect(self == NULL, 0))
+        return;
+    if (__builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    end_quickly(self, id, end);
 }
 
 /* --- points ------------------------------------------------------------------------------------------------------- */
 
-static void instant_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+static void put_point(enum dft_op op, struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
     struct dft_thread *self = dft_annotate_thread();
     uint32_t from;
@@ -235,7 +261,17 @@ static void instant_args(struct dftrace_site *site, const struct dftrace_arg *ar
         return;
     from = dft_args_begin(self);
     dft_annotate_keep_args(self, args, count);
-    dft_annotate_put_point(self, DFT_OP_INSTANT, dft_annotate_site(self, site, "APP"), NULL, 0, from);
+    dft_annotate_put_point(self, op, dft_annotate_site(self, site, "APP"), NULL, 0, from);
+}
+
+static void instant_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    put_point(DFT_OP_INSTANT, site, args, count);
+}
+
+static void metadata_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    put_point(DFT_OP_METADATA, site, args, count);
 }
 
 static void instant(struct dftrace_site *site)
@@ -329,6 +365,9 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .flush = dft_flush,
     .arg_of = arg_of,
     .init = dft_app_init,
+    .region_end_id = region_end_id,
+    .arg_of_id = arg_of_id,
+    .metadata_args = metadata_args,
 };
 
 void dft_annotate_enable(void)

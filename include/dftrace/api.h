@@ -68,6 +68,10 @@ struct dftrace_api {
     void (*flush)(void);
     void (*arg_of)(struct dftrace_site *site, const struct dftrace_arg *arg);
     void (*init)(const char *log_file, const char *data_dirs, const int *process_id, int bind);
+    /* By the id that a site got from region_begin: the site itself may be gone. */
+    void (*region_end_id)(uint64_t id);
+    void (*arg_of_id)(uint64_t id, const struct dftrace_arg *arg);
+    void (*metadata_args)(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

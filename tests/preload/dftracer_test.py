@@ -141,5 +141,73 @@ def c_plus_plus(directory):
     true(not notes, f"notes: {notes}")
 
 
+def entity(kind, key):
+    """The id of an entity, by DFTracer's rule: FNV-1a of type, 0x1f and key from a basis of its own."""
+    value = 1469598103934665603
+    for byte in f"{kind}\x1f{key}".encode():
+        value = (value ^ byte) * 1099511628211 % 2**64
+    return f"{value:016x}"
+
+
+def declared(events):
+    return [(e["name"], e["args"]) for e in events if e["name"] in ("EH", "ET", "ER")]
+
+
+def metadata(events):
+    return {(e["cat"], e["name"]): e["args"]["value"] for e in events if "value" in e.get("args", {})}
+
+
+ARCHIVE, ONE = entity("archive", "a.tar"), entity("structure", "one")
+HELD = ("EH", {"id": ARCHIVE, "type": "archive", "store": 3, "uri": "/p/out/a.tar"})
+CONTAINS = ("ER", {"relation": 18, "subject": ARCHIVE, "object": ONE})
+
+
+@tests.case
+def version_2_in_c(directory):
+    for compiler in ("gcc", "clang"):
+        if not shutil.which(compiler):
+            continue
+        place = directory / compiler
+        place.mkdir()
+        program = compiled(place, compiler, "dftracer2_c.c", "-std=c11")
+        equal(run([program]).out, b"0" * 16 + b"\n", "alone: no entity has an id")
+        done = run([program], env=tracing(place / "out" / "t", DATA_DIR=place))
+        equal((done.code, done.out, done.err), (0, ARCHIVE.encode() + b"\n", b""), "traced")
+        events = dump(place / "out")
+        equal([(e["cat"], e["name"], e.get("args")) for e in events if "phase" not in e and e["cat"] in ("C_APP", "MINE")],
+              [("C_APP", "transform", {"used:" + entity("raw_sample", f"sample-{i}"): 1, "generated:" + ONE: 1, "i": i,
+                                       "updated:" + entity("index", "main"): 1}) for i in range(3)]
+              + [("C_APP", "pack", {"generated:" + ARCHIVE: 1, "used:" + ONE: 1}),
+                 ("MINE", "by_functions", {"number": 7, "text": "seven"})], "regions")
+        samples = [("EH", {"id": entity("raw_sample", f"sample-{i}"), "type": "raw_sample", "store": 0}) for i in range(3)]
+        once = [("EH", {"id": ONE, "type": "structure", "store": 0}),
+                ("EH", {"id": entity("index", "main"), "type": "index", "store": 6, "uri": "db://main"})]
+        equal(declared(events), [("ET", {"type": "raw_sample", "role": 1, "description": 'An "input" sample'}), samples[0],
+                                 *once, *samples[1:], HELD, CONTAINS], "entities, each declared once")
+        equal(metadata(events), {("dftracer", "used"): "sub-layer", ("APP", "ranks"): 4, ("APP", "model"): "unet",
+                                 ("APP", "a key"): "its value"}, "metadata")
+        notes = json.loads(dftmerge("summary", "--json", place / "out").out)["notes"]
+        true(not notes, f"notes: {notes}")
+
+
+@tests.case
+def version_2_in_c_plus_plus(directory):
+    for standard in ("c++11", "c++17"):
+        place = directory / standard
+        place.mkdir()
+        program = compiled(place, "g++", "dftracer2_cpp.cpp", f"-std={standard}")
+        equal(run([program]).out, b"done\n", "alone")
+        done = run([program], env=tracing(place / "out" / "t", DATA_DIR=place))
+        equal((done.code, done.out, done.err), (0, b"done\n", b""), "traced")
+        events = dump(place / "out")
+        equal([(e["name"], e.get("args")) for e in events if e["cat"] == "CPP_APP"],
+              [("transform", {"used:" + entity("raw_sample", f"sample-{i}"): 1, "generated:" + ONE: 1, "i": i}) for i in range(2)]
+              + [("pack", {"generated:" + ARCHIVE: 1, "used:" + ONE: 1, "count": 1, "text": "one"}),
+                 ("DYNAMIC", {"invalidated:" + entity("index", "old"): 1, "key": "value"}),
+                 ("STATIC", {"used:" + entity("index", "new"): 1, "key": 1}), ("moved", None)], "regions")
+        true(HELD in declared(events) and CONTAINS in declared(events), f"entities: {declared(events)}")
+        equal(metadata(events), {("dftracer", "used"): "sub-layer", ("APP", "ranks"): 4}, "metadata")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())
