@@ -75,6 +75,11 @@ static int is_around(const char *pointcut)
     return is(pointcut, "around") || is(pointcut, "around_async") || !pointcut;
 }
 
+static int is_flow(const char *flow)
+{
+    return flow && *flow && !is(flow, "NA");
+}
+
 /* Kept as arguments of the event to come. */
 static void keep(struct dft_thread *self, const char *pointcut, const char *scope, const char *flow)
 {
@@ -84,9 +89,18 @@ static void keep(struct dft_thread *self, const char *pointcut, const char *scop
     args[n++] = dftrace_string("pointcut", pointcut);
     if (scope && *scope)
         args[n++] = dftrace_string("scope", scope);
-    if (flow && *flow && !is(flow, "NA"))
+    if (is_flow(flow))
         args[n++] = dftrace_string("flow", flow);
     dft_annotate_keep_args(self, args, n);
+}
+
+/* The weaver says of each end of a function by itself which arrow is there. */
+static void keep_end(struct dft_thread *self, const char *flow)
+{
+    const struct dftrace_arg arg = dftrace_string("flow_end", flow);
+
+    if (is_flow(flow))
+        dft_annotate_keep_args(self, &arg, 1);
 }
 
 static void keep_usage(struct dft_thread *self, const char *key, int with_memory)
@@ -153,8 +167,9 @@ static void after(int async, const char *module, const char *function, const cha
         uint32_t from = self->args_used;
         int within;
 
+        keep_end(self, flow);
         if (async)
-            keep(self, "around_async", scope, flow);
+            keep(self, "around_async", scope, NULL);
         else
             keep_usage(self, "cpu_end_us", 1);
         within = async ? dft_span_leave(self, name, from) : dft_region_end(self, name, end);

@@ -1,4 +1,4 @@
-/* `--to perfflow`: what PerfFlowAspect's own library would have written of its woven functions: perfflow.<...>.pfw, a file a process, as
+/* `--to perfflow`: what PerfFlowAspect's own library would have written of its woven functions: perfflow.array.<...>.pfw, a file a process, as
  * PERFFLOW_OPTIONS named it then (it stands in the trace as metadata). With a file for OUT all processes go into that one.
  *
  * Records of one event lie apart: its end waits in a list until the time has come, so that a file is in order of time. */
@@ -9,7 +9,6 @@
 
 #include "export_perfflow.h"
 #include "ops.h"
-#include "symbols.h"
 
 /* --- records -------------------------------------------------------------------------------------------------------- */
 
@@ -58,8 +57,7 @@ static void end_record(struct dft_perfflow *p, struct record *r, uint32_t sink, 
 struct woven {
     const struct dft_event_at *at;
     struct dft_text category, name;
-    char shown[512];
-    const struct dft_arg *scope, *flow;
+    const struct dft_arg *scope, *flow, *flow_end; /* flow: at its begin, or where it is a point */
     uint32_t sink;
 };
 
@@ -68,10 +66,11 @@ static struct dft_text text_of(const char *text)
     return (struct dft_text){text, (uint32_t)strlen(text)};
 }
 
-/* Arguments `in` end an arrow, `out` begin one; inout and outin do one thing at the begin and the other at the end. */
+/* A flow `in` ends an arrow, `out` begins one; inout and outin do one thing at the begin and the other at the end. */
 static void put_flow(struct dft_perfflow *p, const struct woven *w, int at_end, uint64_t ns, uint64_t start_ns)
 {
-    const struct dft_text flow = w->flow ? w->flow->s : (struct dft_text){"", 0};
+    const struct dft_arg *said = at_end ? w->flow_end : w->flow;
+    const struct dft_text flow = said && said->type == DFT_ARG_STRING ? said->s : (struct dft_text){"", 0};
     int in = flow.length >= 2 && !memcmp(flow.bytes, "in", 2), both = flow.length == 5;
     struct record r;
 
@@ -141,17 +140,13 @@ static void put_around(struct dft_perfflow *p, const struct woven *w)
         put_usage(p, w, end, start, 0, 0);
 }
 
-/* Its name without parameters, as people read it. */
-static void show_name(struct woven *w)
+/* Its name without parameters, as PerfFlowAspect writes it. */
+static void cut_parameters(struct dft_text *name)
 {
-    char copy[512];
-    const char *found;
+    const char *parameters = memchr(name->bytes, '(', name->length);
 
-    snprintf(copy, sizeof copy, "%.*s", (int)w->name.length, w->name.bytes);
-    found = dft_symbols_demangled(copy, w->shown, sizeof w->shown);
-    w->name = text_of(found);
-    if (strchr(found, '('))
-        w->name.length = (uint32_t)strcspn(found, "(");
+    if (parameters > name->bytes)
+        name->length = (uint32_t)(parameters - name->bytes);
 }
 
 static void put_woven(struct dft_perfflow *p, struct woven *w)
@@ -161,12 +156,15 @@ static void put_woven(struct dft_perfflow *p, struct woven *w)
 
     w->scope = dft_export_argument(p->export, w->at, "scope");
     w->flow = dft_export_argument(p->export, w->at, "flow");
+    w->flow_end = dft_export_argument(p->export, w->at, "flow_end");
     if (event->phase == DFT_PHASE_COMPLETE && !event->id) {
         put_around(p, w);
     } else if (event->phase == DFT_PHASE_ASYNC_BEGIN || event->phase == DFT_PHASE_BEGIN) {
         put_phase(p, w, event->phase == DFT_PHASE_BEGIN ? 'B' : 'b', start, UINT64_MAX);
         put_flow(p, w, 0, start, UINT64_MAX);
     } else {
+        if (!w->flow_end) /* a point has but one flow */
+            w->flow_end = w->flow;
         put_flow(p, w, 1, end, start);
         put_phase(p, w, event->phase == DFT_PHASE_END ? 'E' : 'e', end, start);
     }
@@ -188,7 +186,7 @@ static int give(void *context, const struct dft_event_at *at)
     if (at->event->start_ns)
         dft_perfflow_let_go(p, at->event->start_ns - 1);
     dft_names_call(p->export->names, at->call, &w.category, &w.name, room);
-    show_name(&w);
+    cut_parameters(&w.name);
     put_woven(p, &w);
     return p->error;
 }

@@ -25,7 +25,7 @@ int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, 
     return 0;
 }
 
-/* perfflow, then what log-filename-include lists. A slash in a name stays in the directory that was asked for. */
+/* perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a name stays in the directory that was asked for. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process)
 {
@@ -33,7 +33,7 @@ char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_
 
     dft_perfflow_option(sink, "log-filename-include", include, sizeof include);
     dft_perfflow_option(sink, "name", name, sizeof name);
-    if (asprintf(&path, "perfflow") < 0)
+    if (asprintf(&path, "perfflow.%s", sink->object ? "object" : "array") < 0)
         return NULL;
     for (char *word = strtok_r(include, ",", &save); word && path; word = strtok_r(NULL, ",", &save), path = more) {
         int n;

@@ -245,13 +245,13 @@ struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char 
     return text;
 }
 
-/* The name of a function for "/path[build id]+0xaddress"; of any other text that itself. */
+/* The name of a function as people read it; any other text stays itself. */
 static void show_function(const struct dft_names *names, uint64_t id, struct dft_text *name)
 {
     struct entry *shown = NULL, *none = NULL;
     const char *found;
     struct node *node;
-    char room[512];
+    char room[4096];
 
     rcu_read_lock();
     node = find(names, id);
@@ -275,6 +275,14 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
         *name = (struct dft_text){shown->bytes, shown->length};
 }
 
+/* An instrumented function, or a C++ name that a compiler's plug-in gave. */
+static int is_function(struct dft_text category, struct dft_text name)
+{
+    if (name.length > 2 && name.bytes[0] == '_')
+        return name.bytes[1] == 'Z';
+    return category.length == 4 && !memcmp(category.bytes, "FUNC", 4) && name.length && name.bytes[0] == '/';
+}
+
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
                     char room[18])
 {
@@ -288,7 +296,7 @@ void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text 
         category->length = (uint32_t)(nul - text.bytes);
         name->bytes = nul + 1;
         name->length = text.length - category->length - 1;
-        if (category->length == 4 && !memcmp(category->bytes, "FUNC", 4) && name->length && name->bytes[0] == '/')
+        if (is_function(*category, *name))
             show_function(names, id, name);
     }
 }

@@ -325,29 +325,34 @@ int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t
     return 1;
 }
 
+static const char *show_mangled(const char *text, size_t length, char *room, size_t room_bytes)
+{
+    char name[512], *shown;
+
+    if (length >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    pthread_mutex_lock(&lock);
+    shown = demangle(name);
+    pthread_mutex_unlock(&lock);
+    snprintf(room, room_bytes, "%s", shown ? shown : name);
+    free(shown);
+    return room;
+}
+
 const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes)
 {
     uint64_t build_id, address;
     const char *name;
     char path[1024];
 
+    if (length > 2 && text[0] == '_' && text[1] == 'Z')
+        return show_mangled(text, length, room, room_bytes);
     if (!dft_symbols_place(text, length, path, &build_id, &address))
         return NULL;
     name = dft_symbols_find(path, build_id, address);
     if (name)
         return name;
     snprintf(room, room_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
-    return room;
-}
-
-const char *dft_symbols_demangled(const char *name, char *room, size_t room_bytes)
-{
-    char *shown;
-
-    pthread_mutex_lock(&lock);
-    shown = demangle(name);
-    pthread_mutex_unlock(&lock);
-    snprintf(room, room_bytes, "%s", shown ? shown : name);
-    free(shown);
     return room;
 }

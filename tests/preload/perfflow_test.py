@@ -58,15 +58,15 @@ def all_pointcuts(directory):
     out = traced(directory)
     events = dump(out)
     writes = [e.get("region") for e in events if e["name"] == "write"]
-    equal(writes, [None] + ["_Z6aroundi"] * 3 + ["around_async"] * 2 + [None], "regions of writes")
-    rounds = [e for e in events if e["name"] == "_Z6aroundi"]
+    equal(writes, [None] + ["around(int)"] * 3 + ["around_async"] * 2 + [None], "regions of writes")
+    rounds = [e for e in events if e["name"] == "around(int)"]
     equal([(e["cat"], e.get("region"), e["args"]) for e in rounds],
-          [("woven.c", r, {"pointcut": "around", "flow": "in"}) for r in (None, "_Z6aroundi", "_Z6aroundi")], "regions")
+          [("woven.c", r, {"pointcut": "around", "flow": "in"}) for r in (None, "around(int)", "around(int)")], "regions")
     equal([e["phase"] for e in events if e["name"] in ("before_only", "after_only")], ["begin", "end"], "halves")
     spans = [e for e in events if e["name"] == "around_async" and "phase" not in e]
     equal([e["args"]["scope"] for e in spans], ["job", "job"], "spans")
     file = exported(directory, out)
-    equal(file.name, f"perfflow.{socket.gethostname()}.{events[0]['pid']}.pfw", "the name of the file")
+    equal(file.name, f"perfflow.array.{socket.gethostname()}.{events[0]['pid']}.pfw", "the name of the file")
     found = records(file)
     equal(shapes(found, "BE"), [("B", "before_only")] + [("B", "around")] * 3 + [("E", "around")] * 3 + [("E", "after_only")],
           "functions")
@@ -78,7 +78,10 @@ def all_pointcuts(directory):
             joined[r["id"], r["scope"]].append(r["ph"])
     equal(list(joined.values()), [["b", "e"]] * 2, "their ids")
     flows = collections.Counter((r["ph"], r["bp"], r["cat"]) for r in found if r["ph"] in "sf")
-    equal(flows, {("f", "e", "flow"): 3 + 3 + 2, ("s", "e", "flow"): 2}, "arrows: in at both ends, outin one at each")
+    equal(flows, {("f", "e", "flow"): 3 + 2, ("s", "e", "flow"): 2 + 1}, "arrows: in at the entry, outin one at each end, out")
+    rest = [r["ph"] for r in found if (r["ph"] in "BEsf" and r["cat"] == "flow") or r["name"] in ("around", "after_only")]
+    equal(rest[:6], ["B", "f"] * 3, "an arrow stands behind its begin")
+    equal(rest[-2:], ["s", "E"], "and before its end")
     equal([r["ts"] for r in found], sorted(r["ts"] for r in found), "in order of time")
     starts = [e["ts"] for e in rounds]
     shown = [r["ts"] for r in found if (r["ph"], r["name"]) == ("B", "around")]
@@ -91,10 +94,10 @@ def its_options(directory):
     out = traced(directory, "name=lulesh:log-filename-include=name,instance-path:log-event=Compact:log-format=Object:"
                             "cpu-mem-usage=True")
     file = exported(directory, out)
-    equal(file.name, "perfflow.lulesh.{1}.pfw", "the name of the file")
+    equal(file.name, "perfflow.object.lulesh.{1}.pfw", "the name of the file")
     true("traceEvents" in json.loads(file.read_text()), "an object")
     found = records(file)
-    events = {e["ts"] // 1000: e for e in dump(out) if e["name"] == "_Z6aroundi"}
+    events = {e["ts"] // 1000: e for e in dump(out) if e["name"] == "around(int)"}
     slices = [r for r in found if r["ph"] == "X"]
     equal([(r["name"], round(r["dur"] * 1000)) for r in slices], [("around", e["dur"]) for e in events.values()], "compact")
     equal([r for r in found if r["ph"] in "BE" and r["name"] == "around"], [], "nothing twice")
@@ -122,6 +125,10 @@ def one_file_for_all(directory):
     equal((len({r["pid"] for r in found}), len([r for r in found if r["ph"] == "B"])), (3, 12), "processes")
     done = dftmerge("export", "--to", "perfflow", "-o", "-", "--name", "nothing", directory / "out")
     equal(json.loads(done.out), [], "nothing at all is a list, too")
+    shown = dftmerge("summary", "--by", "cat,name", directory / "out").out.decode()
+    true("around(int)" in shown and "_Z6" not in shown, f"names as people read them: {shown}")
+    chosen = json.loads(dftmerge("summary", "--json", "--name", "around(int)", directory / "out").out)
+    equal([(g["name"], g["count"]) for g in chosen["groups"]], [("around(int)", 9)], "chosen by that name")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ static void before_only(void)
 static void after_only(void)
 {
     work();
-    perfflow_weave_after(0, "woven.c", "after_only", "", "NA", "after");
+    perfflow_weave_after(0, "woven.c", "after_only", "", "out", "after");
 }
 
 static int around(int n)
@@ -41,7 +41,7 @@ static int around(int n)
     work();
     if (n > 0)
         result = around(n - 1) + 1;
-    perfflow_weave_after(0, "woven.c", "_Z6aroundi", "", "in", "around");
+    perfflow_weave_after(0, "woven.c", "_Z6aroundi", "", "NA", "around");
     return result;
 }
 
