@@ -1,5 +1,6 @@
 /* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "write_json.h"
 #include "write_text.h"
 
-#define COMMAND_MIN 20u /* columns that a command has, however narrow the terminal */
+#define INDENT_MAX 20u /* levels of the tree that are told apart */
 
 struct ps {
     struct dft_source *source;
@@ -176,12 +177,15 @@ static void print_json(const struct ps *ps)
     putchar('\n');
 }
 
-/* Arguments, each ended by a NUL, with spaces between. */
-static void put_command(FILE *out, const struct dft_process *process)
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+/* Arguments, each ended by a NUL, with spaces between, indented by the depth in the tree. */
+static void put_command(FILE *out, const struct dft_process *process, uint32_t depth)
 {
     struct dft_text command = process->command.length ? process->command : process->exe;
     const char *at = command.bytes, *end = command.length ? at + command.length : at;
 
+    fprintf(out, "%*s", (int)(2 * (depth < INDENT_MAX ? depth : INDENT_MAX)), "");
     while (at < end) {
         const char *stop = memchr(at, '\0', (size_t)(end - at));
 
@@ -192,91 +196,120 @@ static void put_command(FILE *out, const struct dft_process *process)
     }
 }
 
-/* On a terminal a command ends where the line does. */
-static void print_command(const struct dft_process *process, size_t before)
+static int add_command(struct dft_grid *grid, const struct dft_source_process *p, uint32_t depth)
 {
-    size_t length, room = dft_terminal_width() > before + COMMAND_MIN ? dft_terminal_width() - before : COMMAND_MIN;
     char *text = NULL;
-    FILE *out = dft_comm_is_terminal() ? open_memstream(&text, &length) : NULL;
+    size_t length;
+    uint64_t dropped = 0;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
 
-    put_command(out ? out : stdout, process);
-    if (!out || fclose(out))
-        return;
-    if (dft_text_columns(text) > room) {
-        do
-            text[--length] = 0;
-        while (length && (((unsigned char)text[length - 1] & 0xC0) == 0x80 || dft_text_columns(text) > room - 3));
-        printf("%s...", text);
-    } else {
-        fputs(text, stdout);
-    }
-    free(text);
-}
-
-static void print_flights(const struct ps *ps, uint32_t process, uint64_t origin_ns)
-{
-    const struct dft_names *names = dft_source_names_table(ps->source);
-    struct dft_text category, name;
-    char room[18];
-
-    for (size_t i = dft_ps_flights_of(&ps->flights, process);
-         i < ps->flights.count && ps->flights.list[i].process == process; i++) {
-        const struct dft_ps_flight *flight = &ps->flights.list[i];
-
-        dft_names_call(names, flight->call, &category, &name, room);
-        printf("%10s in flight since %+.6f s in thread %u: ", "", (double)(int64_t)(flight->start_ns - origin_ns) / 1e9,
-               flight->tid);
-        dft_text_escape(stdout, category.bytes, category.length);
-        putchar(' ');
-        dft_text_escape(stdout, name.bytes, name.length);
-        if (flight->file) {
-            struct dft_text file = dft_names_show(names, flight->file, room);
-
-            printf(" of ");
-            dft_text_escape(stdout, file.bytes, file.length);
-        }
-        putchar('\n');
-    }
-}
-
-static void print_process(const struct ps *ps, uint32_t at, uint64_t origin_ns)
-{
-    const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
-    uint64_t start_ns = dft_ps_start(p), end_ns = end_of(p), dropped = 0;
-    char rank[16] = "-";
-    int before;
-    uint32_t indent = ps->tree.depth[at] < 20 ? ps->tree.depth[at] : 20;
-
-    if (p->process.rank >= 0)
-        snprintf(rank, sizeof(rank), "%d", p->process.rank);
-    before = printf("%10u %6s %+13.6f %12.6f %10llu %-8s %*s", p->process.pid, rank,
-                    (double)(int64_t)(start_ns - origin_ns) / 1e9,
-                    end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0, (unsigned long long)p->events,
-                    dft_ending_text((enum dft_ending)p->how), (int)(2 * indent), "");
-    print_command(&p->process, (size_t)before);
+    if (!out)
+        return rc;
+    put_command(out, &p->process, depth);
     for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
         dropped += p->end.dropped[i];
     if (dropped)
-        printf(" [%llu events lost]", (unsigned long long)dropped);
-    putchar('\n');
-    print_flights(ps, p->number, origin_ns);
+        fprintf(out, " [%llu events lost]", (unsigned long long)dropped);
+    if (!fclose(out))
+        rc = dft_grid_cell(grid, text);
+    free(text);
+    return rc;
 }
 
-static void print_text(const struct ps *ps)
+static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_ps_flight *flight,
+                      uint64_t origin_ns)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name, file;
+    char room[18], *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    dft_names_call(names, flight->call, &category, &name, room);
+    fprintf(out, "%10s in flight since %+.6f s in thread %u: ", "",
+            (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
+    dft_text_escape(out, category.bytes, category.length);
+    putc(' ', out);
+    dft_text_escape(out, name.bytes, name.length);
+    if (flight->file) {
+        file = dft_names_show(names, flight->file, room);
+        fputs(" of ", out);
+        dft_text_escape(out, file.bytes, file.length);
+    }
+    if (!fclose(out))
+        rc = dft_grid_line(grid, text);
+    free(text);
+    return rc;
+}
+
+static int add_number(struct dft_grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int add_number(struct dft_grid *grid, const char *format, ...)
+{
+    char text[40];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return dft_grid_cell(grid, text);
+}
+
+static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, uint64_t origin_ns)
+{
+    const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
+    uint64_t start_ns = dft_ps_start(p), end_ns = end_of(p);
+    int rc = add_number(grid, "%u", p->process.pid);
+
+    rc = rc ? rc : p->process.rank < 0 ? dft_grid_cell(grid, "-") : add_number(grid, "%d", p->process.rank);
+    rc = rc ? rc : add_number(grid, "%+.6f", (double)(int64_t)(start_ns - origin_ns) / 1e9);
+    rc = rc ? rc : add_number(grid, "%.6f", end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0);
+    rc = rc ? rc : add_number(grid, "%llu", (unsigned long long)p->events);
+    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->how));
+    rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
+    for (size_t i = dft_ps_flights_of(&ps->flights, p->number);
+         !rc && i < ps->flights.count && ps->flights.list[i].process == p->number; i++)
+        rc = add_flight(grid, ps, &ps->flights.list[i], origin_ns);
+    return rc;
+}
+
+static uint64_t origin_of(const struct dft_ps_tree *tree)
 {
     uint64_t origin_ns = UINT64_MAX;
 
-    for (uint32_t i = 0; i < ps->tree.count; i++) {
-        uint64_t start_ns = dft_ps_start(&ps->tree.processes[i]);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        uint64_t start_ns = dft_ps_start(&tree->processes[i]);
 
         if (start_ns && start_ns < origin_ns)
             origin_ns = start_ns;
     }
-    printf("%10s %6s %13s %12s %10s %-8s %s\n", "PID", "RANK", "START s", "WALL s", "EVENTS", "ENDED", "COMMAND");
-    for (uint32_t i = 0; i < ps->tree.shown; i++)
-        print_process(ps, i, origin_ns == UINT64_MAX ? 0 : origin_ns);
-    printf("%u process images.\n", ps->tree.shown);
-    dft_text_jobs(ps->source);
+    return origin_ns == UINT64_MAX ? 0 : origin_ns;
+}
+
+/* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
+static int print_text(const struct ps *ps)
+{
+    const uint8_t cut = dft_comm_is_terminal() || getenv("COLUMNS");
+    const struct dft_grid_column columns[] = {
+        {"PID", 0, 0, 0},    {"RANK", 0, 0, 2},  {"START s", 0, 0, 3},   {"WALL s", 0, 0, 0},
+        {"EVENTS", 0, 0, 1}, {"ENDED", 1, 0, 0}, {"COMMAND", 1, cut, 0},
+    };
+    struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
+    uint64_t origin_ns = origin_of(&ps->tree);
+    int rc = grid ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < ps->tree.shown; i++)
+        rc = add_process(grid, ps, i, origin_ns);
+    if (!rc) {
+        dft_grid_print(grid, stdout);
+        printf("%u process image%s.\n", ps->tree.shown, ps->tree.shown == 1 ? "" : "s");
+        dft_text_jobs(ps->source);
+    }
+    dft_grid_destroy(grid);
+    return rc;
 }
 
 static int run(int argc, char **argv)
@@ -296,9 +329,8 @@ static int run(int argc, char **argv)
             dft_command_nothing(&options, ps.source);
         if (options.json)
             print_json(&ps);
-        else
-            print_text(&ps);
-        code = DFT_EXIT_OK;
+        if (options.json || print_text(&ps) == 0)
+            code = DFT_EXIT_OK;
     }
     dft_ps_tree_free(&ps.tree);
     dft_ps_flights_free(&ps.flights);

@@ -352,10 +352,7 @@ int dft_cross_rank_analyse(const struct dft_telemetry *telemetry, struct dft_cro
     memset(result, 0, sizeof *result);
     if (!picked)
         return -ENOMEM;
-    if (telemetry->count)
-        rc = select_samples(telemetry, result, picked, &count);
-    else
-        rc = note(result, "No telemetry events were provided.");
+    rc = select_samples(telemetry, result, picked, &count);
     if (!rc && count)
         rc = analyse(result, picked, count);
     free(picked);

@@ -16,6 +16,11 @@ struct dft_grid {
     unsigned count;
     char **cells;
     size_t ncells, capacity;
+    struct line {
+        char *text;
+        size_t ncells; /* stands behind the row that these end */
+    } * lines;
+    size_t nlines;
 };
 
 struct dft_grid *dft_grid_create(const struct dft_grid_column *columns, unsigned count)
@@ -35,6 +40,9 @@ void dft_grid_destroy(struct dft_grid *grid)
         return;
     for (size_t i = 0; i < grid->ncells; i++)
         free(grid->cells[i]);
+    for (size_t i = 0; i < grid->nlines; i++)
+        free(grid->lines[i].text);
+    free(grid->lines);
     free(grid->cells);
     free(grid);
 }
@@ -52,6 +60,17 @@ int dft_grid_cell(struct dft_grid *grid, const char *text)
     }
     grid->cells[grid->ncells] = strdup(text);
     return grid->cells[grid->ncells] ? (grid->ncells++, 0) : -ENOMEM;
+}
+
+int dft_grid_line(struct dft_grid *grid, const char *text)
+{
+    struct line *bigger = reallocarray(grid->lines, grid->nlines + 1, sizeof *bigger);
+
+    if (!bigger)
+        return -ENOMEM;
+    grid->lines = bigger;
+    bigger[grid->nlines] = (struct line){strdup(text), grid->ncells};
+    return bigger[grid->nlines].text ? (grid->nlines++, 0) : -ENOMEM;
 }
 
 static size_t total_width(const struct dft_grid *grid)
@@ -175,6 +194,7 @@ static void print_row(const struct dft_grid *grid, FILE *out, char *const *cells
 void dft_grid_print(struct dft_grid *grid, FILE *out)
 {
     int colour = out == stdout && dft_terminal_colour();
+    size_t line = 0;
 
     measure(grid);
     fputs(colour ? "\033[1m" : "", out);
@@ -183,5 +203,7 @@ void dft_grid_print(struct dft_grid *grid, FILE *out)
     for (size_t i = 0; i + grid->count <= grid->ncells; i += grid->count) {
         print_row(grid, out, grid->cells + i);
         putc('\n', out);
+        for (; line < grid->nlines && grid->lines[line].ncells == i + grid->count; line++)
+            fprintf(out, "%s\n", grid->lines[line].text);
     }
 }

@@ -44,6 +44,8 @@ struct dft_grid;
 struct dft_grid *dft_grid_create(const struct dft_grid_column *columns, unsigned count); /* NULL: no memory */
 /* Adds a cell (copied, already escaped); rows fill up by themselves. Returns 0 or -ENOMEM. */
 int dft_grid_cell(struct dft_grid *grid, const char *text);
+/* A line of its own behind the row that is full now (copied, already escaped; never cut). Returns 0 or -ENOMEM. */
+int dft_grid_line(struct dft_grid *grid, const char *text);
 void dft_grid_print(struct dft_grid *grid, FILE *out);
 void dft_grid_destroy(struct dft_grid *grid);
 

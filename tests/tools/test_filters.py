@@ -203,7 +203,8 @@ def a_terminal_gets_what_fits(where):
     text = " ".join(command).replace("\n", "\\n")
     assert text in piped
     shown = on_a_terminal(70, "ps", "-q", where / "long").splitlines()[1]
-    assert len(shown) <= 91 and (text in shown or shown.endswith("...")), shown
+    assert len(shown) <= 70 and (text in shown or "..." in shown), shown
+    assert "\n1 process image.\n" in piped, piped
 
 
 if __name__ == "__main__":

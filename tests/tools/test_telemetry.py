@@ -7,7 +7,7 @@ import os
 import pathlib
 import random
 
-from cross_rank import analyse
+from cross_rank import analyse, read
 from tooltest import dftmerge, main, run, DFTMERGE, ROOT
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
@@ -162,7 +162,7 @@ def random_files_against_python(where):
         path = where / f"r{n}.json"
         path.write_text(written(rng, records), encoding="utf-8")
         wanted = analyse(records)
-        bad = [i for i, r in enumerate(records) if analyse([r])["notes"] == ["No telemetry events were provided."]]
+        bad = [i for i, r in enumerate(records) if not read(r)]
         got, err = ask(path, expect=1 if bad or not wanted["participating_ranks"] else 0)
         same(got, wanted, path.read_text(encoding="utf-8"))
         for i in bad[:20]:
@@ -209,7 +209,8 @@ def odd_files_are_told(where):
         got, err = ask(where / "odd.json", expect=1)
         assert message in err and got["participating_ranks"] == [], (text[:50], err)
     (where / "odd.json").write_text("[]")
-    assert ask(where / "odd.json", expect=1)[0]["notes"] == ["No telemetry events were provided."]
+    assert ask(where / "odd.json", expect=1)[0]["notes"] == [
+        "No sample telemetry events were available for distributed analysis."]
     assert "No such file" in run(DFTMERGE, "ranks", where / "none.json").err
 
 
