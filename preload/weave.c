@@ -264,6 +264,15 @@ void dft_weave_init(void)
     dft_weave_scan(NULL);
 }
 
+/* Does the program use the library of this rule? */
+static int is_library_met(const struct dft_weave_rule *of)
+{
+    for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
+        if (rule->met > 0 && !strcmp(rule->library, of->library))
+            return 1;
+    return 0;
+}
+
 size_t dft_weave_unmet(char *text, size_t room)
 {
     size_t used = 0;
@@ -271,7 +280,7 @@ size_t dft_weave_unmet(char *text, size_t room)
     for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next) {
         size_t length = strlen(rule->function.name);
 
-        if (rule->met || used + length + 1 > room)
+        if (rule->met || used + length + 1 > room || (rule->installed && is_library_met(rule)))
             continue;
         memcpy(text + used, rule->function.name, length);
         used += length;

@@ -21,7 +21,8 @@ struct dft_weave_rule {
     enum dft_weave_pointcut pointcut;
     ffi_cif cif;
     ffi_type *types[DFT_WEAVE_ARGUMENTS];
-    int met; /* the symbol was found */
+    int met;       /* the symbol was found */
+    int installed; /* the line is one of ours: it may be of a later version of the library than the one that is loaded */
     struct dft_weave_rule *next;
 };
 

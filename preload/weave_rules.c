@@ -147,6 +147,8 @@ static int parse_rule(struct dft_weave_text *text, struct dft_weave_rule *rule)
     return rc;
 }
 
+static int reading_installed;
+
 static int parse_line(struct dft_weave_text *text)
 {
     struct dft_weave_rule *rule;
@@ -163,6 +165,7 @@ static int parse_line(struct dft_weave_text *text)
     if (!rule)
         return -ENOMEM;
     rc = parse_rule(text, rule);
+    rule->installed = reading_installed;
     if (!rc) {
         *last_rule = rule;
         last_rule = &rule->next;
@@ -240,16 +243,18 @@ static int read_installed(const char *name)
     const char *own = dft_resolve_own_path(), *slash = own ? strrchr(own, '/') : NULL, *directory;
     /* From lib/libdftrace.so, and from lib/ARCHITECTURE/libdftrace.so. */
     static const char *const ups[] = {"/../", "/../../"};
+    int rc = -ENOENT;
 
     if (!slash)
         return -ENOENT;
     directory = dft_weave_keep_word(own, (size_t)(slash - own));
-    for (int i = 0; i < 2; i++) {
+    reading_installed = 1;
+    for (int i = 0; i < 2 && rc; i++) {
         join(&path, directory, ups[i], "share/dftrace/weave/", name, ".weave", NULL);
-        if (read_file(path.text) == 0)
-            return 0;
+        rc = read_file(path.text) ? -ENOENT : 0;
     }
-    return -ENOENT;
+    reading_installed = 0;
+    return rc;
 }
 
 static const char *reason(int error)

@@ -213,6 +213,26 @@ def foreign_traces(where):
     assert "no CLOCK records" in answer["aligned"]["text"]
 
 
+def two_files_of_one_process(where):
+    """DFTracer writes regions and calls of a process apart. Another process that gets the pid later is another one."""
+    began = START // 1000
+
+    def write(name, pid, kind, call, at):
+        lines = [f'{{"id":0,"name":"HH","cat":"dftracer","pid":{pid},"tid":{pid},"ph":"M","args":{{"name":"n1","value":1}}}}']
+        lines += [f'{{"id":{i},"name":"{call}","cat":"{kind}","pid":{pid},"tid":{pid},"ts":{began + at + 1000 * i},"dur":90,'
+                  f'"ph":"X","args":{{"hhash":1,"ret":100}}}}' for i in range(50)]
+        (where / name).write_text("[\n" + "\n".join(lines) + "\n]")
+
+    for pid in (71, 72):
+        write(f"t-{pid}-app.pfw", pid, "C_APP", "step", 0)
+        write(f"t-{pid}-preload.pfw", pid, "POSIX", "read", 100)
+    answer = ranks(where, "--no-index")
+    assert [(r["pid"], r["processes"], r["bytes"]) for r in answer["ranks"]] == [(71, 2, 5000), (72, 2, 5000)]
+    assert answer["participating"] == 2
+    write("t-71-later.pfw", 71, "POSIX", "read", 10 ** 8)
+    assert [(r["pid"], r["processes"]) for r in ranks(where, "--no-index")["ranks"]] == [(71, 2), (72, 2), (71, 1)]
+
+
 def threads_and_order_do_not_matter(where):
     make_ranks(where, ranks=12, seconds=40, slow=4, others=30, skew_ms=3)
     one = dftmerge("ranks", "--json", "--threads", "1", where).out
@@ -394,6 +414,6 @@ if __name__ == "__main__":
     assert pathlib.Path(MAKE).exists()
     main([totals_are_those_of_the_events, the_slow_rank_is_found, nobody_is_blamed_without_cause,
           one_call_that_hangs_is_seen_all_the_time_it_takes, it_says_until_when, more_bytes_than_the_others, late_ranks,
-          clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces,
+          clocks_are_brought_together, processes_without_ranks, of_several_jobs_the_largest, aggregates_alone, foreign_traces, two_files_of_one_process,
           threads_and_order_do_not_matter, how_events_are_cut_does_not_matter, odd_traces, text_fits,
           a_call_lags_also_when_the_others_follow, over_before_the_others_began, slow_all_in_all, filters, filters_of_aggregates, hosts_with_wrong_clocks, thousands_of_ranks])

@@ -86,6 +86,7 @@ def the_summary_shows_the_layers(directory):
     done = run_checked([DFTMERGE, "summary", "--by", "region,cat,name", directory / "out"])
     for words in ((b"H5Fcreate", b"MPIIO"), (b"POSIX", b"pwrite")):
         true(any(all(w in line for w in words) for line in done.out.splitlines()), done.out)
+    true(b"in no library" not in done.err, f"what this version of HDF5 lacks is no news: {done.err}")
 
 
 if __name__ == "__main__":
