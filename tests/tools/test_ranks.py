@@ -230,7 +230,7 @@ def two_files_of_one_process(where):
     assert [(r["pid"], r["processes"], r["bytes"]) for r in answer["ranks"]] == [(71, 2, 5000), (72, 2, 5000)]
     assert answer["participating"] == 2
     write("t-71-later.pfw", 71, "POSIX", "read", 10 ** 8)
-    assert [(r["pid"], r["processes"]) for r in ranks(where, "--no-index")["ranks"]] == [(71, 2), (72, 2), (71, 1)]
+    assert sorted((r["pid"], r["processes"]) for r in ranks(where, "--no-index")["ranks"]) == [(71, 1), (71, 2), (72, 2)]
 
 
 def threads_and_order_do_not_matter(where):
