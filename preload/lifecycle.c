@@ -23,6 +23,7 @@
 #include "follow.h"
 #include "function.h"
 #include "igzip_mapped.h"
+#include "line.h"
 #include "livefile.h"
 #include "opening.h"
 #include "paths.h"
@@ -155,14 +156,18 @@ static int may_pass(int error)
 static int create_trace(void)
 {
     int result = dft_tracefile_create(), passes = may_pass(result);
+    char room[DFT_ERROR_ROOM];
+    const char *why;
 
     if (!result)
         return 0;
-    if (!passes)
-        dft_message(DFT_LOG_ERROR, "cannot create ", dft_tracefile_path(),
-                    "; nothing is recorded. Set DFTRACER_LOG_FILE", NULL);
+    why = dft_line_error(-result, room);
+    if (!passes) /* the path last: a long one is cut */
+        dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", why, ": ",
+                    dft_tracefile_path(), NULL);
     else if (!try_again_ns)
-        dft_message(DFT_LOG_WARN, "cannot create ", dft_tracefile_path(), " yet; it is tried again", NULL);
+        dft_message(DFT_LOG_WARN, "cannot create a trace yet, it is tried again: ", why, ": ", dft_tracefile_path(),
+                    NULL);
     if (passes)
         __atomic_store_n(&try_again_ns, dft_clock_monotonic_ns() + TRY_AGAIN_NS, __ATOMIC_RELAXED);
     return passes ? -EAGAIN : result;

@@ -13,6 +13,10 @@ struct dft_line {
 void dft_line_text(struct dft_line *line, const char *text);
 void dft_line_number(struct dft_line *line, uint64_t number, unsigned base);
 
+/* What an error number means; `room` is for the numbers that have no text here. Unlike strerror, any time. */
+#define DFT_ERROR_ROOM 32
+const char *dft_line_error(int number, char room[DFT_ERROR_ROOM]);
+
 /* With its newline, in one call; the line is empty then. */
 void dft_line_write(struct dft_line *line);
 

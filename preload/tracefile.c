@@ -99,16 +99,16 @@ static void make_path(void)
 
 int dft_tracefile_create(void)
 {
-    long fd;
+    long fd, unmade = 0;
 
     make_path();
     fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd == -ENOENT) {
-        dft_tracename_make_directories(path);
+        unmade = dft_tracename_make_directories(path);
         fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
     if (fd < 0)
-        return (int)fd;
+        return (int)(fd == -ENOENT && unmade ? unmade : fd); /* why there is no such directory says more */
     identify_created();
     __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
     exists = 1;

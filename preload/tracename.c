@@ -1,6 +1,7 @@
 /* Owns the names of this process's files: "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
 #include "tracename.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -105,12 +106,18 @@ long dft_tracename_look(const char *made, struct stat *st)
     return 0;
 }
 
-void dft_tracename_make_directories(char *file)
+int dft_tracename_make_directories(char *file)
 {
+    long result, failed = 0;
+
     for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0) == 0)
+        result = DFT_SYS(mkdirat, AT_FDCWD, file, 0777, 0, 0, 0);
+        if (!result)
             dft_tracename_look(file, &(struct stat){0});
+        else if (!failed && result != -EEXIST)
+            failed = result;
         *slash = '/';
     }
+    return (int)failed;
 }

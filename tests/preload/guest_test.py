@@ -284,13 +284,16 @@ def nobody_may_write_the_trace(directory):
     """A file where a directory should be, a directory without rights, no directory at all below /proc."""
     blocked = directory / "blocked"
     blocked.write_text("")
-    for i, prefix in enumerate((blocked / "t", "/proc/self/nothing/t")):
+    for i, (prefix, why) in enumerate(((blocked / "t", "Not a directory (ENOTDIR)"),
+                                       (blocked / "deep" / "t", "Not a directory (ENOTDIR)"),
+                                       ("/proc/self/nothing/t", "No such file or directory (ENOENT)"))):
         (directory / str(i)).mkdir()
         plain = run_in(directory / str(i) / "plain", "plain_work", False)
         traced = run_in(directory / str(i) / "traced", "plain_work", True, LOG_FILE=prefix)
         equal((traced.code, traced.out, traced.files), (plain.code, plain.out, plain.files), "what the program does")
         said = traced.err.decode().replace(plain.err.decode(), "")
         true(said.count("\n") == 1 and said.startswith("dftrace: error: cannot create"), f"one line that says so: {said!r}")
+        true(why in said and str(prefix) in said, f"the reason and the place: {said!r}")
 
 
 def run_as_nobody(directory, case, env):
