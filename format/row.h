@@ -83,6 +83,8 @@ struct dft_end {
     uint64_t misuse[DFT_MISUSE_LAST + 1]; /* by enum dft_misuse, likewise */
     uint64_t overhead_ns;
     uint64_t time_ns;
+    uint64_t
+        outside; /* calls that DFTRACER_DATA_DIR left out: opens, others on paths, the first on each inherited descriptor */
     int32_t status;
     uint8_t how;           /* enum dft_ending */
     struct dft_text unmet; /* functions to be woven that were in no library: lines */

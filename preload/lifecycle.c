@@ -208,12 +208,13 @@ int dft_process_start(void)
     return 0;
 }
 
-/* The process ends before it was time to try again: if the trace can be created now, it says at least how much is missing. */
+/* The process ends before it was time to try again, or without an event: if the trace can be created now, it says at least how much is
+ * missing, or was left out. */
 void dft_process_start_at_last(void)
 {
     struct dft_signals before;
 
-    if (!dft_on || !*dft_generation || started != STARTED_NOT || !atomic_load(&unrecorded) ||
+    if (!dft_on || !*dft_generation || started != STARTED_NOT || !(atomic_load(&unrecorded) || dft_traced_left_out()) ||
         (uint32_t)dft_sys_getpid() != dft_pid)
         return;
     before = dft_signals_block();
@@ -262,6 +263,7 @@ void dft_process_forked(void)
     dft_requests_forked();
     dft_unsent_forked();
     dft_function_forget();
+    dft_traced_forked();
     dft_weave_forked();
     dft_signals_restore(before);
 }

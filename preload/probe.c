@@ -246,6 +246,8 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         put_meta(self, probe, call, op, args, result, err, end, file2);
     } else if (path.traced && opens(op) && !err) {
         dft_path_keep(&path);
+    } else if (!path.traced) {
+        dft_traced_leave_out(path.text, path.length);
     }
     if (!path.id)
         dft_sandbox_drop();

@@ -7,6 +7,7 @@
 
 #include "paths.h"
 #include "sandbox.h"
+#include "traced.h"
 #include "tracefile.h"
 
 int dft_dir_fd(void *dir)
@@ -59,6 +60,7 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
     }
     if (!path.traced) {
         dft_fd_bind_untraced(fd);
+        dft_traced_leave_out(path.text, path.length);
         goto out;
     }
     self = dft_thread_get();

@@ -13,6 +13,7 @@
 #include "livefile.h"
 #include "opening.h"
 #include "sys.h"
+#include "traced.h"
 #include "tracefile.h"
 #include "weave.h"
 
@@ -186,6 +187,7 @@ int dft_process_write_end(enum dft_ending how, int status)
                           .events = atomic_load(&dft_live->events),
                           .overhead_ns = atomic_load(&dft_live->overhead_ns),
                           .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
+                          .outside = dft_traced_left_out(),
                           .status = status,
                           .how = (uint8_t)how};
     static char unmet[1024]; /* the end comes once */

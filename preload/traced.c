@@ -1,6 +1,7 @@
 /* Owns the rules of DFTRACER_DATA_DIR. */
 #include "traced.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "call.h"
@@ -9,13 +10,19 @@
 
 #define RULES_MAX 64u
 
-static struct rule {
+struct rule {
     const char *text;
     uint32_t length; /* without a slash at the end; 0: everything */
     int traced;
-} rules[RULES_MAX];
+};
+
+static const struct rule all[] = {{"", 0, 1}, {"/proc", 5, 0}, {"/sys", 4, 0}, {"/dev", 4, 0}, {"/dev/shm", 8, 1}};
+#define ALL_COUNT (sizeof all / sizeof *all)
+
+static struct rule rules[RULES_MAX];
 static uint32_t rule_count;
 static int pipes_traced, sockets_traced;
+static _Atomic uint64_t left_out;
 
 static void add_rule(const char *text, size_t length, int traced)
 {
@@ -27,15 +34,13 @@ static void add_rule(const char *text, size_t length, int traced)
         dft_message(DFT_LOG_ERROR, "DFTRACER_DATA_DIR has more than 64 entries; the rest is ignored", NULL);
 }
 
+/* Nothing of all is the first rule alone, turned round. */
 static void add_all(int traced)
 {
-    add_rule("", 0, traced);
     if (!traced)
-        return;
-    add_rule("/proc", 5, 0);
-    add_rule("/sys", 4, 0);
-    add_rule("/dev", 4, 0);
-    add_rule("/dev/shm", 8, 1);
+        add_rule("", 0, 0);
+    for (size_t i = 0; i < ALL_COUNT && traced; i++)
+        add_rule(all[i].text, all[i].length, all[i].traced);
 }
 
 /* An entry as an absolute path, in a text that lives on. */
@@ -64,28 +69,69 @@ static void add_entry(const char *entry, size_t length, int traced)
     used += (size_t)n + length;
 }
 
+enum kind { PATH, ALL, PIPES, SOCKETS };
+
+/* One entry of the list: its text without `!`. */
+struct entry {
+    const char *text;
+    size_t length;
+    int traced;
+    enum kind kind;
+};
+
+static int is_word(const struct entry *entry, const char *word)
+{
+    return entry->length == strlen(word) && !memcmp(entry->text, word, entry->length);
+}
+
+/* Returns where the next one begins. `pipe` and `socket` are not the last: there they are directories. */
+static const char *read_entry(const char *at, struct entry *entry)
+{
+    const char *end = strchr(at, ':');
+    size_t length = end ? (size_t)(end - at) : strlen(at);
+
+    *entry = (struct entry){.text = at + (*at == '!'), .length = length - (*at == '!'), .traced = *at != '!'};
+    if (end && entry->traced && is_word(entry, "pipe"))
+        entry->kind = PIPES;
+    else if (end && entry->traced && is_word(entry, "socket"))
+        entry->kind = SOCKETS;
+    else if (is_word(entry, "all") || is_word(entry, "/"))
+        entry->kind = ALL;
+    return at + length + (end != NULL);
+}
+
+/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to what is traced without them. */
+static int says_what_is_traced(const char *list)
+{
+    struct entry entry;
+
+    while (*list) {
+        list = read_entry(list, &entry);
+        if (entry.length && (entry.kind == ALL || (entry.kind == PATH && entry.traced)))
+            return 1;
+    }
+    return 0;
+}
+
 void dft_traced_init(void)
 {
     const char *at = dft_config.data_dir;
+    struct entry entry;
 
     rule_count = 0;
     pipes_traced = sockets_traced = 0;
+    if (!says_what_is_traced(at))
+        add_all(1);
     while (*at) {
-        const char *end = strchr(at, ':');
-        size_t length = end ? (size_t)(end - at) : strlen(at);
-        int traced = *at != '!';
-        const char *entry = at + !traced;
-        size_t n = length - (size_t)!traced;
-
-        if (end && traced && n == 4 && !memcmp(entry, "pipe", 4))
+        at = read_entry(at, &entry);
+        if (entry.kind == PIPES)
             pipes_traced = 1;
-        else if (end && traced && n == 6 && !memcmp(entry, "socket", 6))
+        else if (entry.kind == SOCKETS)
             sockets_traced = 1;
-        else if (length && n == 3 && !memcmp(entry, "all", 3))
-            add_all(traced);
-        else if (length && n)
-            add_entry(entry, n, traced);
-        at += length + (end != NULL);
+        else if (is_word(&entry, "all") || (entry.kind == ALL && !entry.traced))
+            add_all(entry.traced);
+        else if (entry.length)
+            add_entry(entry.text, entry.length, entry.traced);
     }
 }
 
@@ -101,15 +147,15 @@ int dft_traced_link(const char *text, size_t length)
            (length > 7 && sockets_traced && !memcmp(text, "socket:", 7));
 }
 
-int dft_traced_path(const char *text, size_t length)
+static int judge(const struct rule *by, size_t count, const char *text, size_t length)
 {
     uint32_t longest = 0;
     int traced = 0;
 
     if (!length || text[0] != '/')
         return 0;
-    for (uint32_t i = 0; i < rule_count; i++) {
-        const struct rule *rule = &rules[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct rule *rule = &by[i];
 
         if (rule->length < longest || rule->length > length || memcmp(rule->text, text, rule->length) ||
             (rule->length < length && text[rule->length] != '/'))
@@ -118,4 +164,25 @@ int dft_traced_path(const char *text, size_t length)
         traced = rule->traced;
     }
     return traced;
+}
+
+int dft_traced_path(const char *text, size_t length)
+{
+    return judge(rules, rule_count, text, length);
+}
+
+void dft_traced_leave_out(const char *text, size_t length)
+{
+    if (judge(all, ALL_COUNT, text, length))
+        atomic_fetch_add_explicit(&left_out, 1, memory_order_relaxed);
+}
+
+uint64_t dft_traced_left_out(void)
+{
+    return atomic_load_explicit(&left_out, memory_order_relaxed);
+}
+
+void dft_traced_forked(void)
+{
+    atomic_store_explicit(&left_out, 0, memory_order_relaxed);
 }

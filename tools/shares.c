@@ -51,6 +51,7 @@ static const char *const process_names[DFT_SHARE_COLUMNS] = {
 static const char *const end_names[DFT_SHARE_COLUMNS] = {
     COLUMN(DFT_END_, EVENTS), COLUMN(DFT_END_, DROPPED), COLUMN(DFT_END_, OVERHEAD_NS),
     COLUMN(DFT_END_, HOW),    COLUMN(DFT_END_, STATUS),  COLUMN(DFT_END_, TIME_NS),
+    COLUMN(DFT_END_, MISUSE), COLUMN(DFT_END_, UNMET),   COLUMN(DFT_END_, OUTSIDE),
 };
 
 static const char *const clock_names[DFT_SHARE_COLUMNS] = {COLUMN(DFT_CLOCK_, SAMPLES)};

@@ -114,7 +114,7 @@ struct dft_block {
 /* One process image. Numbers are by ascending key, whatever order the files came in. */
 /* What END says, without the room that losses take where there are none. */
 struct dft_source_end {
-    uint64_t key, events, overhead_ns, time_ns;
+    uint64_t key, events, overhead_ns, time_ns, outside;
     const uint64_t *dropped, *misuse; /* by enum dft_drop, and enum dft_misuse: as in struct dft_end */
     struct dft_text unmet;
     int32_t status;

@@ -112,6 +112,24 @@ static void note_misuse(struct dft_source *source)
     }
 }
 
+/* What DFTRACER_DATA_DIR kept out of the traces. */
+static void note_outside(struct dft_source *source)
+{
+    uint32_t processes = 0;
+    uint64_t count = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        count += source->processes[p].end.outside;
+        processes += source->processes[p].end.outside != 0;
+    }
+    if (processes)
+        dft_source_note(
+            source, 0,
+            "%llu call%s outside DFTRACER_DATA_DIR left out, in %u process%s: opens, other calls on paths, and "
+            "the first on each inherited descriptor",
+            (unsigned long long)count, count == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
+}
+
 static int is_line_of(struct dft_text lines, const char *line, size_t length)
 {
     const char *end = lines.bytes + lines.length;
@@ -164,6 +182,7 @@ static void note_unmet(struct dft_source *source)
 void dft_live_notes(struct dft_source *source)
 {
     note_misuse(source);
+    note_outside(source);
     note_unmet(source);
     for (uint32_t p = 0; p < source->nprocesses; p++) {
         const struct dft_source_process *process = &source->processes[p];

@@ -98,6 +98,7 @@ static int take_record(struct dft_source *source, struct dft_found_record *recor
                               .events = content.end.events,
                               .overhead_ns = content.end.overhead_ns,
                               .time_ns = content.end.time_ns,
+                              .outside = content.end.outside,
                               .status = content.end.status,
                               .how = content.end.how};
 

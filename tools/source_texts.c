@@ -121,6 +121,7 @@ int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, st
         .events = end->events,
         .overhead_ns = end->overhead_ns,
         .time_ns = end->time_ns,
+        .outside = end->outside,
         .dropped = keep_losses(source, end->dropped, DFT_DROP_LAST + 1),
         .misuse = keep_losses(source, end->misuse, DFT_MISUSE_LAST + 1),
         .unmet = {dft_source_keep(source, end->unmet.bytes, end->unmet.length), end->unmet.length},
@@ -135,6 +136,7 @@ void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end
                             .events = kept->events,
                             .overhead_ns = kept->overhead_ns,
                             .time_ns = kept->time_ns,
+                            .outside = kept->outside,
                             .unmet = kept->unmet,
                             .status = kept->status,
                             .how = kept->how};

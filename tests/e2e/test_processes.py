@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -226,6 +227,35 @@ def data_dir_chooses_files(directory):
     equal(seen(f"all:!{d}/data"), ["database/f", "other/f"], "all but one")
     equal(seen(f"{d}/nowhere"), [], "a directory that nothing touches")
     equal(len(seen("all")), 5, "all")
+    equal(seen(f"!{d}/data"), ["database/f", "other/f"], "an exclusion alone: all but that")
+    equal(seen(f"!{d}/data:{d}/data/sub:{d}/other"), ["data/sub/f", "other/f"], "an exclusion, and what is traced")
+    equal(seen("!all"), [], "nothing")
+    equal(len(seen("")), 5, "an empty list")
+    equal(len(seen("pipe:")), 5, "pipes alone are more than the default")
+
+
+@tests.case
+def what_data_dir_leaves_out_is_counted(directory):
+    (directory / "in").mkdir()
+    files = [directory / "in" / "file", *(directory / f"out{i}" for i in range(3))]
+    for file in files:
+        file.write_text("text")
+
+    def left_out(name, command, setting):
+        done = run(command, env=tracing(directory / name / "t", DATA_DIR=setting))
+        equal(done.code, 0, f"{command}: exit code")
+        job = json.loads(dftmerge("summary", "--json", directory / name).out)
+        said = [re.match(r"(\d+) calls? outside DFTRACER_DATA_DIR left out, in (\d+) process", n) for n in job["notes"]]
+        return job["events"], [(int(n[1]), int(n[2])) for n in said if n]
+
+    events, said = left_out("some", ["cat", *files, "/proc/self/stat"], directory / "in")
+    equal((events > 0, said), (True, [(3, 1)]), "three of four files")
+    equal(left_out("nothing", ["cat", *files], directory / "nowhere"), (0, [(4, 1)]), "all files")
+    equal(left_out("all", ["cat", *files, "/proc/self/stat"], "all")[1], [], "what is never traced is not left out")
+    script = f"import os; f = open('{files[1]}'); pid = os.fork(); pid or (open('{files[2]}'), os._exit(0)); os.waitpid(pid, 0)"
+    equal(left_out("fork", [sys.executable, "-S", "-E", "-c", script], f"!{directory}")[1], [(2, 2)], "a child counts its own")
+    run(["true"], env=tracing(directory / "none" / "t", DATA_DIR=directory))
+    true(not (directory / "none").exists(), "a program that does nothing leaves nothing")
 
 
 @tests.case

@@ -294,6 +294,7 @@ static int put_end(void)
                           .events = 130,
                           .overhead_ns = 12345,
                           .time_ns = START + 3 * SECOND,
+                          .outside = 200,
                           .status = -9,
                           .how = DFT_ENDING_SIGNAL};
     const void *block;
