@@ -3,7 +3,7 @@
  * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a
  * prefix of its own for its trace files, so that the summary is of this run alone and a directory can hold many; the
  * ranks of a job share the directory, and only rank 0 speaks. Exit code: the program's; 2 for wrong usage, 125 when
- * dftrun itself fails. */
+ * dftrun itself fails, or no trace can be written: then the program does not run. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,8 +47,10 @@ static void print_help(FILE *out)
           "      --no-summary   print nothing afterwards\n"
           "  -h, --help         this text\n"
           "\n"
-          "COMMAND's exit code, or the signal it dies of, is dftrun's own. Other settings are taken from DFTRACER_*\n"
-          "variables. In an MPI or Slurm job only rank 0 prints; for the whole job: dftmerge DIR\n"
+          "COMMAND's exit code, or the signal it dies of, is dftrun's own; where no trace can be written to DIR, "
+          "COMMAND is\n"
+          "not run, and the exit code is 125. Other settings are taken from DFTRACER_* variables. In an MPI or Slurm "
+          "job only rank 0 prints; for the whole job: dftmerge DIR\n"
           "\n"
           "Example:\n"
           "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
@@ -211,12 +214,23 @@ static int set_environment(const void *context)
     return failed ? -ENOMEM : set_preload(run);
 }
 
-/* Whether the run left a file; what stands before the last '/' of the prefix is the directory. */
+/* Can traces be written? If not, it says why, and what follows from it. */
+static int can_write(const struct run *run, const char *so)
+{
+    int error = dft_folder_try(run->prefix);
+
+    if (error)
+        fprintf(stderr, "dftrun: no trace can be written to '%s': %s; %s\n", run->directory, strerror(-error), so);
+    return !error;
+}
+
+/* Whether the run left a file with something in it; what stands before the last '/' of the prefix is the directory. */
 static int wrote_something(const struct run *run)
 {
     const char *name = strrchr(run->prefix, '/') + 1;
     char directory[PATH_MAX];
     struct dirent *entry;
+    struct stat st;
     int found = 0;
     DIR *dir;
 
@@ -225,7 +239,8 @@ static int wrote_something(const struct run *run)
     if (!dir)
         return 0;
     while (!found && (entry = readdir(dir)))
-        found = strncmp(entry->d_name, name, strlen(name)) == 0 && entry->d_name[strlen(name)] == '-';
+        found = strncmp(entry->d_name, name, strlen(name)) == 0 && entry->d_name[strlen(name)] == '-' &&
+                fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_size > 0;
     closedir(dir);
     return found;
 }
@@ -266,8 +281,8 @@ static void print_summary(const struct run *run)
     if (run->no_summary || (rank && strcmp(rank, "0") != 0))
         return;
     if (!wrote_something(run)) {
-        if (run->program.path[0] && !run->program.untraceable)
-            fprintf(stderr, "dftrun: no file I/O was seen, so nothing was written\n");
+        if (run->program.path[0] && !run->program.untraceable && can_write(run, "so nothing was recorded"))
+            fprintf(stderr, "dftrun: no file I/O was seen that could be recorded; nothing was written\n");
         return;
     }
     if (make_glob(run, glob, sizeof(glob)) < 0)
@@ -298,6 +313,8 @@ int main(int argc, char **argv)
     if (run.program.untraceable)
         fprintf(stderr, "dftrun: '%s' will run untraced: %s\n", run.command[0], run.program.untraceable);
     error = make_prefix(&run);
+    if (!error && !can_write(&run, "the command was not run (-o names another directory)"))
+        return EXIT_OWN;
     if (!error)
         error = dft_child_run(run.command, set_environment, &run, &outcome);
     if (error) {

@@ -181,6 +181,55 @@ def says_what_cannot_be_traced(directory):
 
 
 @tests.case
+def tries_the_folder_before_the_program_runs(directory):
+    (directory / "file").write_text("")
+    for place, why in (("file", "Not a directory"), ("file/deep", "Not a directory"), ("/proc/nowhere", "No such file"),
+                       ("x" * 300, "File name too long")):
+        done = dftrun(directory, "-o", place, "--no-summary", "--", "touch", "it-ran")
+        equal((done.code, done.out, done.err.count(b"\n")), (125, b"", 1), f"{place}: exit code, and one line")
+        true(place.encode() in done.err and why.encode() in done.err, f"{place}: {done.err.decode()}")
+    equal(sorted(p.name for p in directory.iterdir()), ["file"], "the program has not run, and nothing is left")
+    done = dftrun(directory, "-o", "deep/er", "--", "sh", "-c", "[ -e deep ]; echo $?")
+    equal((done.code, done.out), (0, b"1\n"), "the folder is not there before there is something to write")
+    true(traces(directory / "deep" / "er"), "then it is")
+
+
+@tests.case
+def tries_a_full_disk(directory):
+    disk = directory / "disk"
+    disk.mkdir()
+    if run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).code:
+        raise Skip("no file system can be mounted here")
+    try:
+        (disk / "data").mkdir()
+        run(["sh", "-c", "cat /dev/zero > disk/filler"], cwd=directory)
+        done = dftrun(directory, "-o", "disk/data", "--", "touch", "it-ran")
+        equal((done.code, (directory / "it-ran").exists()), (125, False), "a full disk")
+        true(b"No space left" in done.err, f"it says why: {done.err.decode()}")
+        (disk / "filler").unlink()
+        fill = ("f = open('disk/filler', 'wb', buffering=0)\n"
+                "try:\n"
+                "    while True: f.write(bytes(4096))\n"
+                "except OSError: pass")
+        done = dftrun(directory, "-o", "disk/data", "--data-dir", "/nowhere", "--", sys.executable, "-S", "-E", "-c", fill)
+        equal(done.code, 0, f"a program that fills the disk: {done.err.decode()}")
+        true(b"No space left" in done.err and b"no file I/O" not in done.err, f"a disk that is full by then: {done.err.decode()}")
+    finally:
+        run(["umount", "-l", disk])
+
+
+@tests.case
+def says_what_data_dir_left_out(directory):
+    (directory / "in").write_text("1")
+    for setting in (directory / "nowhere", f"!{directory}"):
+        done = dftrun(directory, "--data-dir", setting, "--", "cat", "in")
+        equal((done.code, done.out), (0, b"1"), "code and output")
+        true(b"1 call outside DFTRACER_DATA_DIR" in done.err and b"no file I/O" not in done.err, done.err.decode())
+    done = dftrun(directory, "--data-dir", "!/nowhere", "--", "cat", "in")
+    true(b"POSIX" in done.err, f"an exclusion alone leaves the rest: {done.err.decode()}")
+
+
+@tests.case
 def programs_with_a_sanitizer_run(directory):
     need("gcc")
     (directory / "a.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n"
