@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "settings.h"
 #include "sys.h"
 
 struct dft_config dft_config = {
@@ -13,6 +14,7 @@ struct dft_config dft_config = {
 #undef DFT_OPTION
 };
 int dft_config_preloaded;
+const char *dft_config_enabled_by;
 struct dft_job dft_job = {-1, -1, 0, ""};
 
 /* Copies of texts: one mapping, made when the first is needed. */
@@ -172,29 +174,35 @@ static int parse_INIT(const char *value, enum dft_init_mode *to)
     return word >= 0;
 }
 
-static void report(const char *name, const char *value)
+static int parse_AGGREGATION(const char *value, enum dft_aggregation *to)
 {
-    dft_message(DFT_LOG_ERROR, "DFTRACER_", name, "=", value, " is not understood; the default is used", NULL);
+    int word = find_word(value, WORDS("FULL", "SELECTIVE"));
+
+    if (word >= 0)
+        *to = (enum dft_aggregation)word;
+    return word >= 0;
 }
 
-/* Names that scripts written for DFTracer may set, and that change nothing here. */
-static const char *const ignored[] = {
-    "GOTCHA_PRIORITY", "WRITE_BUFFER_SIZE", "SET_CORE_AFFINITY", "LIBUV_THREADS", "CONFIGURATION",
-};
+#define PREFIX         "DFTRACER_"
+#define NOT_UNDERSTOOD "the value is not understood; the default is used"
 
-static void set_option(const char *name, size_t length, const char *value)
+static void set_option(const char *variable, const char *value)
 {
+    const char *name = variable + strlen(PREFIX);
+    size_t length = (size_t)(value - name) - 1;
+
 #define DFT_OPTION(field, option, type, initial, help)                                                                 \
     if (length == sizeof #option - 1 && !memcmp(name, #option, length)) {                                              \
         if (!parse_##type(value, &dft_config.field))                                                                   \
-            report(#option, value);                                                                                    \
+            dft_settings_doubt(variable, NOT_UNDERSTOOD, !strcmp(#option, "ENABLE"));                                  \
         return;                                                                                                        \
     }
 #include <dftrace/config.def>
 #undef DFT_OPTION
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (length == strlen(ignored[i]) && !memcmp(name, ignored[i], length))
-            dft_message(DFT_LOG_INFO, "DFTRACER_", ignored[i], " has no effect here", NULL);
+    if (dft_settings_is_accepted(name, length))
+        dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
+    else if (strncmp(name, "FOLLOWED=", 9) != 0) /* follow.h */
+        dft_settings_unknown(variable);
 }
 
 /* What launchers call these; the first that is set counts. */
@@ -225,18 +233,33 @@ static const char *find_variable(char *const *environment, const char *const *na
     return NULL;
 }
 
-/* Our own variable if it is set and makes sense, else the launcher's. */
-static void find_number(char *const *environment, const char *name, const char *own, const char *const *names,
-                        size_t count, int32_t *number)
+/* The value of one of ours as it stands in the environment, or NULL. */
+static const char *find_own(char *const *environment, const char *name)
 {
-    const char *value = own;
+    return find_variable(environment, &name, 1);
+}
+
+/* Notes that a value of ours cannot be used. */
+static void doubt_own(char *const *environment, const char *name, const char *why)
+{
+    const char *value = find_own(environment, name);
+
+    if (value)
+        dft_settings_doubt(value - strlen(name) - 1, why, 0);
+}
+
+/* Our own variable if it is set and makes sense, else the launcher's. */
+static void find_number(char *const *environment, const char *name, const char *const *names, size_t count,
+                        int32_t *number)
+{
+    const char *value = *name ? find_own(environment, name) : NULL;
     uint64_t n;
 
-    if (*own && !(parse_number(own, &n) && n <= INT32_MAX)) {
-        report(name, own);
-        value = "";
+    if (value && !(parse_number(value, &n) && n <= INT32_MAX)) {
+        doubt_own(environment, name, NOT_UNDERSTOOD);
+        value = NULL;
     }
-    if (!*value)
+    if (!value)
         value = find_variable(environment, names, count);
     if (value && parse_number(value, &n) && n <= INT32_MAX)
         *number = (int32_t)n;
@@ -249,36 +272,71 @@ static void find_job(char *const *environment)
     int32_t size = 0;
     const char *job = *dft_config.job_id ? dft_config.job_id : find_variable(environment, NAMES(job_names));
 
-    find_number(environment, "RANK", dft_config.rank, NAMES(rank_names), &dft_job.rank);
-    find_number(environment, "LOCAL_RANK", "", NAMES(local_names), &dft_job.local_rank);
-    find_number(environment, "WORLD_SIZE", dft_config.world_size, NAMES(size_names), &size);
+    find_number(environment, PREFIX "RANK", NAMES(rank_names), &dft_job.rank);
+    find_number(environment, "", NAMES(local_names), &dft_job.local_rank);
+    find_number(environment, PREFIX "WORLD_SIZE", NAMES(size_names), &size);
     dft_job.world_size = (uint32_t)size;
     if (job)
         dft_job.job_id = keep_text(job);
 }
 
-void dft_config_init(char *const *environment)
+/* Values that make sense by themselves, and not here. */
+static void settle(char *const *environment)
 {
-    static const char prefix[] = "DFTRACER_";
+    static const char no_rules[] = "rules files are not read yet, so nothing is left to aggregates alone";
 
-    if (!environment)
-        return;
-    for (int levels_first = 1; levels_first >= 0; levels_first--)
-        for (char *const *e = environment; *e; e++) {
-            const char *name = *e + sizeof prefix - 1, *equals;
-
-            if (strncmp(*e, prefix, sizeof prefix - 1) || !(equals = strchr(name, '=')))
-                continue;
-            if (!message_inode) /* nothing is asked of the kernel where we are not asked for */
-                identify_messages(&message_device, &message_inode);
-            if ((strncmp(name, "LOG_LEVEL=", 10) == 0) == levels_first)
-                set_option(name, (size_t)(equals - name), equals + 1);
-        }
     if (dft_config.trace_interval_ms == 0 || dft_config.trace_interval_ms > 3600000) {
-        report("TRACE_INTERVAL_MS", "(outside 1 ... 3600000)");
+        doubt_own(environment, PREFIX "TRACE_INTERVAL_MS", "it is outside 1 ... 3600000; the default is used");
         dft_config.trace_interval_ms = 1000;
     }
-    if (!dft_config.enable)
+    if (dft_config.aggregation_type == DFT_AGGREGATION_SELECTIVE) {
+        doubt_own(environment, PREFIX "AGGREGATION_TYPE", no_rules);
+        dft_config.enable_aggregation = 0;
+    }
+    doubt_own(environment, PREFIX "AGGREGATION_FILE", "rules files are not read yet");
+    if (*dft_config.configuration)
+        dft_settings_doubt(find_own(environment, PREFIX "CONFIGURATION") - strlen(PREFIX "CONFIGURATION="),
+                           "files of settings are not read yet, the environment is", 1);
+}
+
+/* Switched off in so many words. */
+static int is_off(void)
+{
+    return !dft_config.enable && dft_config_enabled_by && parse_BOOL(strchr(dft_config_enabled_by, '=') + 1, &(int){0});
+}
+
+/* A variable without a value counts as not set. */
+static void read_environment(char *const *environment, int log_level)
+{
+    for (char *const *e = environment; *e; e++) {
+        const char *equals = strchr(*e, '=');
+        int is_level = strncmp(*e, PREFIX "LOG_LEVEL=", sizeof PREFIX "LOG_LEVEL=" - 1) == 0;
+
+        int is_ours = strncmp(*e, PREFIX, sizeof PREFIX - 1) == 0;
+
+        if (!equals || !equals[1] || is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
+            continue;
+        if (!message_inode) /* nothing is asked of the kernel where we are not asked for */
+            identify_messages(&message_device, &message_inode);
+        if (is_ours)
+            set_option(*e, equals + 1);
+        else
+            dft_settings_unknown(*e);
+        if (!strncmp(*e, PREFIX "ENABLE=", sizeof PREFIX "ENABLE=" - 1))
+            dft_config_enabled_by = *e;
+    }
+}
+
+void dft_config_init(char *const *environment)
+{
+    if (!environment)
+        return;
+    read_environment(environment, 1);
+    read_environment(environment, 0);
+    settle(environment);
+    if (is_off())
+        dft_settings_forget();
+    if (!dft_config.enable && !dft_settings_any())
         return;
     find_job(environment);
     for (char *const *e = environment; *e; e++)
@@ -306,6 +364,7 @@ static size_t put_number(char *text, size_t room, size_t used, uint64_t number)
 #define KIND_TEXT(then, ...)        then##_TEXT(__VA_ARGS__)
 #define KIND_INIT(then, ...)        then##_NUMBER(__VA_ARGS__)
 #define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)
+#define KIND_AGGREGATION(then, ...) then##_NUMBER(__VA_ARGS__)
 #define KIND_TIME_METRIC(then, ...) then##_NUMBER(__VA_ARGS__)
 #define PUT_TEXT(value)             (used = put(text, room, used, value))
 
@@ -321,5 +380,9 @@ size_t dft_config_describe(char *text, size_t room)
     }
 #include <dftrace/config.def>
 #undef DFT_OPTION
+    for (unsigned i = 0; *dft_settings_shown(i); i++) {
+        used = put(text, room, used, dft_settings_shown(i));
+        used = put(text, room, used, DFT_SETTINGS_NO_EFFECT);
+    }
     return used;
 }

@@ -33,6 +33,7 @@
 #include "request.h"
 #include "resolve.h"
 #include "sandbox.h"
+#include "settings.h"
 #include "traced.h"
 #include "tracefile.h"
 #include "tracename.h"
@@ -127,6 +128,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
         dft_perfflow_init(environment);
         set_up();
     }
+    dft_settings_tell();
 }
 
 /* --- first event -------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "codec.h"
 #include "config.h"
 #include "drain.h"
+#include "first.h"
 #include "lifecycle.h"
 #include "livefile.h"
 #include "opening.h"
@@ -52,9 +53,16 @@ static struct dft_text read_file(const char *path, char *room, size_t size)
     return text_of(room, n < 0 ? 0 : (size_t)n);
 }
 
+/* What has been told is looked for in it by the next image, which has no decoder. */
 static long encode_process(struct dft_encoder *encoder, const void *what, const void **block)
 {
-    return dft_encode_process(encoder, what, block);
+    enum dft_compression usual = dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE;
+    long size;
+
+    dft_encoder_set(encoder, dft_first_was_asked() ? DFT_STORE : usual, 0);
+    size = dft_encode_process(encoder, what, block);
+    dft_encoder_set(encoder, usual, 0);
+    return size;
 }
 
 static long encode_end(struct dft_encoder *encoder, const void *what, const void **block)

@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "config.h"
+#include "first.h"
 #include "sys.h"
 
 #define RULES_MAX 64u
@@ -20,7 +21,7 @@ static const struct rule all[] = {{"", 0, 1}, {"/proc", 5, 0}, {"/sys", 4, 0}, {
 #define ALL_COUNT (sizeof all / sizeof *all)
 
 static struct rule rules[RULES_MAX];
-static uint32_t rule_count;
+static uint32_t rule_count, too_many;
 static int pipes_traced, sockets_traced;
 static _Atomic uint64_t left_out;
 
@@ -30,7 +31,7 @@ static void add_rule(const char *text, size_t length, int traced)
         length--;
     if (rule_count < RULES_MAX)
         rules[rule_count++] = (struct rule){text, (uint32_t)length, traced};
-    else
+    else if (!too_many++ && dft_first_tells_of("DATA_DIR", dft_config.data_dir))
         dft_message(DFT_LOG_ERROR, "DFTRACER_DATA_DIR has more than 64 entries; the rest is ignored", NULL);
 }
 

@@ -93,6 +93,25 @@ void dft_tracename_make(void)
     dft_tracename_directory = slash ? (size_t)(slash - dft_tracename_base) + 1 : 0;
 }
 
+int dft_tracename_is_of_process(const char *name, uint64_t *load_ns)
+{
+    const char *slash = strrchr(prefix, '/'), *begin = slash ? slash + 1 : prefix, *at;
+    char middle[96];
+    size_t used;
+
+    used = put_text(middle, sizeof middle, 0, "-");
+    used = put_text(middle, sizeof middle, used, host);
+    used = put_text(middle, sizeof middle, used, "-");
+    used = put_number(middle, sizeof middle, used, dft_pid, 10);
+    used = put_text(middle, sizeof middle, used, "-");
+    if (strncmp(name, begin, strlen(begin)) != 0 || !(at = strstr(name, middle)))
+        return 0;
+    *load_ns = 0;
+    for (at += used; *at >= '0' && *at <= '9'; at++)
+        *load_ns = *load_ns * 10 + (uint64_t)(*at - '0');
+    return 1;
+}
+
 long dft_tracename_look(const char *made, struct stat *st)
 {
     long result = DFT_SYS(newfstatat, AT_FDCWD, made, st, AT_SYMLINK_NOFOLLOW, 0, 0);

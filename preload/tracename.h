@@ -3,6 +3,7 @@
 #define DFT_TRACENAME_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #define DFT_TRACENAME_ROOM 4352u
@@ -12,6 +13,9 @@ void dft_tracename_init(void);
 
 /* Makes the name for the current program, pid and key. dft_process_lock is held. */
 void dft_tracename_make(void);
+
+/* Is this the name of a file of this process, of whichever of its images? *load_ns: when that image began. */
+int dft_tracename_is_of_process(const char *name, uint64_t *load_ns);
 
 /* What `made` is, which we have just made: a file or a directory. When the program's umask took the owner's rights, too, they are given back: we
  * open the files again, and whoever has them wants to read them. Returns 0 or -errno. */

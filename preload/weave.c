@@ -241,8 +241,9 @@ static void prepare(struct dft_weave_rule *rule)
 
     if (ffi.prep_cif(&rule->cif, FFI_DEFAULT_ABI, rule->function.count, result, rule->types) == FFI_OK)
         return;
-    dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", rule->function.name,
-                ": libffi cannot pass these types; it is not recorded", NULL);
+    if (dft_weave_tells())
+        dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", rule->function.name,
+                    ": libffi cannot pass these types; it is not recorded", NULL);
     rule->met = -1;
 }
 
@@ -251,8 +252,9 @@ void dft_weave_init(void)
     if (!dft_on || !*dft_config.weave)
         return;
     if (load_ffi()) {
-        dft_message(DFT_LOG_ERROR,
-                    "DFTRACER_WEAVE: libffi.so.8 cannot be loaded; no function is woven (install libffi8)", NULL);
+        if (dft_weave_tells())
+            dft_message(DFT_LOG_ERROR,
+                        "DFTRACER_WEAVE: libffi.so.8 cannot be loaded; no function is woven (install libffi8)", NULL);
         return;
     }
     dft_weave_read_rules();

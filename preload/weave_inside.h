@@ -40,6 +40,9 @@ struct dft_weave_target {
 extern struct dft_weave_rule *dft_weave_rules;             /* in the order of their lines */
 extern struct dft_weave_target *_Atomic dft_weave_targets; /* only ever grows, at its head */
 
+/* Is this the process of a job that tells what is wrong with DFTRACER_WEAVE? Before main. */
+int dft_weave_tells(void);
+
 /* Reads the files of DFTRACER_WEAVE; errors are told, line by line. */
 void dft_weave_read_rules(void);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "first.h"
 #include "line.h"
 #include "resolve.h"
 #include "sys.h"
@@ -186,10 +187,22 @@ static void join(struct dft_line *line, const char *text, ...)
     line->text[line->used < sizeof line->text ? line->used : sizeof line->text - 1] = 0;
 }
 
+int dft_weave_tells(void)
+{
+    static int known, tells; /* before main there is one thread */
+
+    if (!known)
+        tells = dft_first_tells_of("WEAVE", dft_config.weave);
+    known = 1;
+    return tells;
+}
+
 static void tell(const char *file, unsigned number, const struct dft_weave_text *text)
 {
     static struct dft_line line;
 
+    if (!dft_weave_tells())
+        return;
     line.used = 0;
     dft_line_number(&line, number, 10);
     line.text[line.used] = 0;
@@ -275,7 +288,7 @@ void dft_weave_read_rules(void)
 
         if (rc == -ENOENT && !memchr(list, '/', length))
             rc = read_installed(path);
-        if (rc)
+        if (rc && dft_weave_tells())
             dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", path, ": ", reason(rc), "; its functions are not recorded",
                         NULL);
         list += length + (list[length] == ':');

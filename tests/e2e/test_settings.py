@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from tracing import ROOT, SHARED_MEMORY, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
+from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true
 
 tests = Tests()
 
@@ -170,8 +170,101 @@ def wrong_values_are_named_and_harmless(directory):
 @tests.case
 def other_names_of_dftracer_are_accepted(directory):
     events, err = annotated(directory, "others", GOTCHA_PRIORITY=1, WRITE_BUFFER_SIZE=1000, SET_CORE_AFFINITY=1,
-                            LIBUV_THREADS=4)
+                            LIBUV_THREADS=4, ERROR=1, INIT_COUNT=2, ENABLE_PAPI_TRACING=0, PAPI_EVENTS="a",
+                            PAPI_MULTIPLEX=1, PAPI_SAMPLE_INTERVAL_MS=5, DISABLE_VARIORUM_POWER=1, AGGREGATION_TYPE="FULL",
+                            AGGREGATION_FILE="", CONFIGURATION="", STACK="", ENABLE_MPI="ON", VERSION="develop",
+                            TEST_LD_LIBRARY_PATH="/x", UTILS_LOG_LEVEL="info")
     equal((count(events)["step"], err), (20, b""), "regions and messages")
+    events, err = annotated(directory, "told", GOTCHA_PRIORITY=1, LOG_LEVEL="INFO")
+    true(b"info: DFTRACER_GOTCHA_PRIORITY=1 has no effect" in err, f"at level INFO: {err.decode()}")
+
+
+def told(directory, name, command=("cat", ROOT / "CMakeLists.txt"), enable=1, **variables):
+    """The settings that are said to have no effect, each with the whole line; and whether there is a trace."""
+    env = tracing(directory / name / "t")
+    del env["DFTRACER_ENABLE"]
+    if enable is not None:
+        env["DFTRACER_ENABLE"] = str(enable)
+    env.update({k: str(v) for k, v in variables.items()})
+    done = run(command, env=env)
+    equal(done.code, 0, f"{command}: exit code")
+    lines = [line for line in done.err.decode().splitlines() if line.startswith("dftrace: error: ")]
+    return [(line.split(": ")[2].split(" has no effect")[0], line) for line in lines], (directory / name).exists()
+
+
+@tests.case
+def settings_without_effect_are_told_with_the_nearest_name(directory):
+    for number, (variable, nearest) in enumerate([
+            ("DFTRACER_LOGFILE", "DFTRACER_LOG_FILE"), ("DFTRACER_DATA_DIRS", "DFTRACER_DATA_DIR"),
+            ("DFTRACER_ENABEL_AGGREGATION", "DFTRACER_ENABLE_AGGREGATION"), ("DFTRACER_time_metric", "DFTRACER_TIME_METRIC"),
+            ("DFTRACER_GOTCHA_PRIORTY", "DFTRACER_GOTCHA_PRIORITY"), ("DFTRACE_STACK", "DFTRACER_STACK"),
+            ("DTRACER_LOG_LEVEL", "DFTRACER_LOG_LEVEL"), ("DFTRACER_" + "X" * 5000, "DFTRACER_")]):
+        found, recorded = told(directory, str(number), **{variable: "1"})
+        true(len(found) == 1 and recorded, f"{variable}: {found}")
+        true(found[0][0].startswith(variable[:100]) and f"nearest name is {nearest}" in found[0][1], f"{variable}: {found}")
+    found, _ = told(directory, "strange", DFTRACER_TYPO="one\ntwo\x1b" + "x" * 5000)
+    true(len(found) == 1 and found[0][0].startswith("DFTRACER_TYPO=one?two?xxx") and "nearest" in found[0][1], f"{found}")
+    others = {"DFT_ENABLE": 1, "DARSHAN_ENABLE": 1, "DFTMERGE_THREADS": 1, "TRACER_X": 1, "D": 1, "DFTRACER": 1, "DISPLAY": ":0"}
+    equal(told(directory, "others", **others), ([], True), "names of others")
+
+
+@tests.case
+def a_setting_without_effect_leaves_the_rest_as_it_is(directory):
+    found, _ = told(directory, "selective", DFTRACER_ENABLE_AGGREGATION=1, DFTRACER_AGGREGATION_TYPE="SELECTIVE",
+                    DFTRACER_AGGREGATION_FILE="rules.yaml")
+    equal([f[0] for f in found], ["DFTRACER_AGGREGATION_TYPE=SELECTIVE", "DFTRACER_AGGREGATION_FILE=rules.yaml"], "told")
+    true(any(e["name"] == "read" for e in dump(directory / "selective")), "all events are kept")
+    found, _ = told(directory, "yaml", DFTRACER_CONFIGURATION="c.yaml")
+    equal([f[0] for f in found], ["DFTRACER_CONFIGURATION=c.yaml"], "told")
+    true(any(e["name"] == "read" for e in dump(directory / "yaml")), "all is recorded")
+    [process] = json.loads(dftmerge("ps", "--json", directory / "yaml").out)["processes"]
+    true("DFTRACER_CONFIGURATION=c.yaml (no effect)\n" in process["options"], f"the trace says so, too: {process['options']}")
+
+
+@tests.case
+def what_is_switched_off_is_silent_unless_it_was_to_be_on(directory):
+    everything = {"DFTRACER_ENABLED": 1, "DFTRACER_TYPO": 1, "DFTRACER_STACK": "x", "DFTRACER_CONFIGURATION": "c.yaml"}
+    equal(told(directory, "off", enable=0, **everything), ([], False), "switched off in so many words")
+    equal(told(directory, "unset", enable=None, DFTRACER_TYPO=1, DFTRACER_STACK="x"), ([], False), "not switched on")
+    for variable, value in (("DFTRACER_ENABLED", "1"), ("DFTRACE_ENABLE", "1"), ("DFTRACER_ENABLE", "yess"),
+                            ("DFTRACER_CONFIGURATION", "c.yaml")):
+        found, recorded = told(directory, variable, enable=None, **{variable: value})
+        equal(([f[0] for f in found], recorded), ([f"{variable}={value}"], False), f"{variable}: told")
+        true("nothing is recorded" in found[0][1], f"{variable}: {found}")
+
+
+@tests.case
+def one_process_of_a_job_tells(directory):
+    cat = f"cat {ROOT / 'CMakeLists.txt'}"
+    python = f"import os, subprocess; subprocess.run('{cat}', shell=True); os.system('{cat}'); os.fork() or os.execvp('sh', ['sh', '-c', '{cat}'])"
+    trees = {"children": ("sh", "-c", f"{cat}; {cat}; ({cat}; {cat})"), "exec": ("sh", "-c", f"exec sh -c 'exec {cat}'"),
+             "last": ("sh", "-c", cat), "python": (sys.executable, "-c", python + "; os.wait()")}
+    for name, command in trees.items():
+        found, _ = told(directory, name, command, DFTRACER_TYPO=1, DFTRACER_STACK="x", DFTRACER_WEAVE="nowhere")
+        equal([f[0].split(": ")[0] for f in found], ["DFTRACER_TYPO=1", "DFTRACER_STACK=x", "DFTRACER_WEAVE"], f"{name}: told once")
+    for name, command in (("new", f"DFTRACER_TYPO=1 {cat}; true"), ("new-exec", f"DFTRACER_TYPO=1 exec {cat}"),
+                          ("switched-on", f"DFTRACER_ENABLE=1 DFTRACER_TYPO=1 {cat}")):
+        found, _ = told(directory, name, ("sh", "-c", command), enable=0 if name == "switched-on" else 1)
+        equal([f[0] for f in found], ["DFTRACER_TYPO=1"], f"{name}: what a process sets for another is told by that")
+    for rank, lines in ((0, 1), (1, 0), (7, 0)):
+        found, _ = told(directory, f"rank{rank}", OMPI_COMM_WORLD_RANK=rank, DFTRACER_TYPO=1)
+        equal(len(found), lines, f"lines of rank {rank}")
+
+
+@tests.case
+def another_process_of_the_same_number_tells_again(directory):
+    """In a container each run begins with the same number."""
+    inside = ["unshare", "--pid", "--fork"]
+    if not shutil.which("unshare") or run([*inside, "true"]).code:
+        raise Skip("no PID namespaces here")
+    settings = [f"{k}={v}" for k, v in tracing(directory / "out" / "t", TYPO=1).items() if k.startswith(("DFTRACER_", "LD_"))]
+    for _ in range(2):
+        done = run([*inside, "env", *settings, "cat", ROOT / "CMakeLists.txt"])
+        equal((done.code, done.err.decode().count("DFTRACER_TYPO=1 has no effect")), (0, 1), "every run tells")
+        time.sleep(0.05)  # /proc counts in hundredths of a second
+    equal([path.name.split("-")[-3] for path in traces(directory / "out")], ["1", "1"], "their number")
+    done = run([*inside, "env", *settings, "sh", "-c", f"cat {ROOT / 'CMakeLists.txt'}; true"])
+    equal(done.err.decode().count("DFTRACER_TYPO=1 has no effect"), 1, "the parent is found by the numbers of this /proc")
 
 
 @tests.case

@@ -1,0 +1,36 @@
+/* What is told of settings that have no effect as they are given: one line each, by one process of a job (first.h), and in its PROCESS
+ * block. Constructor only. */
+#ifndef DFT_SETTINGS_H
+#define DFT_SETTINGS_H
+
+#include <stddef.h>
+
+/* `variable` is NAME=value, as in the environment, and stays there until all is told. */
+
+/* It has no effect, and this is why. when_off: nothing is traced because of it, so it is told even then. */
+void dft_settings_doubt(const char *variable, const char *why, int when_off);
+
+/* Is it one of DFTracer's own that mean nothing here? `name` is without DFTRACER_. */
+int dft_settings_is_accepted(const char *name, size_t length);
+
+/* There is no setting of this name. */
+void dft_settings_unknown(const char *variable);
+
+/* Is it a setting of ours with a mistake in its first letters (DFTRACE_ENABLE)? It does not begin with DFTRACER_. */
+int dft_settings_resembles(const char *variable);
+
+/* It is said that nothing is traced, so nothing is told. */
+void dft_settings_forget(void);
+
+/* Is there anything to tell? */
+int dft_settings_any(void);
+void dft_settings_tell(void);
+
+/* What PROCESS has behind each of them. */
+#define DFT_SETTINGS_NO_EFFECT " (no effect)\n"
+
+/* Number `i` of what has been noted, fit to be shown: cut, without control characters. "" behind the last one. The text is there until
+ * the next call. */
+const char *dft_settings_shown(unsigned i);
+
+#endif
