@@ -155,6 +155,8 @@ static int may_pass(int error)
            error == -EIO;
 }
 
+static int is_last_try; /* the process ends */
+
 static int create_trace(void)
 {
     int result = dft_tracefile_create(), passes = may_pass(result);
@@ -164,7 +166,7 @@ static int create_trace(void)
     if (!result)
         return 0;
     why = dft_line_error(-result, room);
-    if (!passes) /* the path last: a long one is cut */
+    if (!passes || is_last_try) /* the path last: a long one is cut */
         dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", why, ": ",
                     dft_tracefile_path(), NULL);
     else if (!try_again_ns)
@@ -221,7 +223,9 @@ void dft_process_start_at_last(void)
         return;
     before = dft_signals_block();
     dft_spin_lock(&dft_process_lock);
+    is_last_try = 1;
     dft_process_start();
+    is_last_try = 0;
     dft_spin_unlock(&dft_process_lock);
     dft_signals_restore(before);
 }

@@ -259,6 +259,23 @@ def what_data_dir_leaves_out_is_counted(directory):
 
 
 @tests.case
+def what_could_never_be_created_is_told_at_the_end(directory):
+    """Descriptors may come free until then, so the line waits."""
+    (directory / "file").write_text("")
+    script = ("import os, resource\n"
+              "resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))\n"
+              "try:\n"
+              "    while True: os.open('/dev/null', os.O_RDONLY)\n"
+              "except OSError: pass\n"
+              f"os.stat('{directory / 'file'}')\n"
+              "os._exit(0)\n")
+    done = run([sys.executable, "-S", "-E", "-c", script], env=tracing(directory / "out" / "t", DATA_DIR=directory))
+    equal((done.code, done.out, done.err.count(b"\n")), (0, b"", 1), f"one line: {done.err.decode()}")
+    true(b"nothing is recorded" in done.err and b"EMFILE" in done.err, f"the reason: {done.err.decode()}")
+    true(not traces(directory / "out"), "no trace")
+
+
+@tests.case
 def proc_sys_dev_are_not_traced(directory):
     place = tempfile.mkdtemp(prefix="dft-e2e-", dir="/dev/shm")
     shm = f"{place}/file"
