@@ -95,12 +95,14 @@ static __attribute__((noinline)) uint64_t add_locate_call(struct dft_table *tabl
                                                           const struct dft_call *call, uint64_t region,
                                                           uint64_t start_ns, uint64_t end_ns)
 {
-    struct dft_key key = {.kind = DFT_ROW_CALL, .op = call->op, .region = region, .subject = call->id};
+    struct dft_key key = {
+        .kind = DFT_ROW_CALL, .op = dft_table_op(table, call->op), .region = region, .subject = call->id};
     struct dft_link *link;
     uint64_t edge;
 
     recent->row = add_locate(table, &key, start_ns, end_ns, table->interval_ns, &edge);
     add_remember(recent, &key, start_ns, table->interval_ns);
+    recent->op = call->op;
     link = &table->links[recent->row];
     if (table->keep & DFT_KEEP_HISTOGRAMS && !link->spine) {
         uint32_t histogram;
@@ -149,7 +151,7 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
     int is_recent, rc;
 
     add_sample_init(&sample, event, call->op, class);
-    is_recent = add_is_recent(recent, call->id, event->region, &sample);
+    is_recent = recent->op == call->op && add_is_recent(recent, call->id, event->region, &sample);
     /* The most that it can need: three call rows, a histogram, three file rows; a chunk of durations, one of sizes. */
     rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve(table, 7, 1, 2);
     if (rc)
@@ -214,7 +216,7 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     struct dft_metrics sum;
     uint8_t op = call->op;
 
-    if (!recent.to_ns || recent.subject != call->id || recent.region != event->region)
+    if (!recent.to_ns || recent.subject != call->id || recent.op != op || recent.region != event->region)
         return i;
     dft_metrics_clear_inline(&sum);
     for (; i < end; i++, event++) {

@@ -13,7 +13,7 @@ static uint32_t add_streak_run(struct dft_table *table, const struct dft_batch *
     uint32_t room = (table->chunks_capacity - table->nchunks) / 2, count;
     struct dft_metrics sum;
 
-    if (!recent.to_ns || recent.subject != call->id || recent.region != event->region ||
+    if (!recent.to_ns || recent.subject != call->id || recent.op != call->op || recent.region != event->region ||
         !add_is_of_run(&recent, event, event->call))
         return i;
     if (limit - i > room)

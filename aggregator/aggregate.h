@@ -15,7 +15,7 @@
  *   Errors are events with err != 0. Data, bytes, sizes, offsets, sequential and consecutive are of events of class
  *   READ or WRITE with err == 0, zero bytes included. An offset counts where 0 <= offset < INT64_MAX; the end of an
  *   access is cut at INT64_MAX. A duration that passes the end of 64-bit time is cut there.
- *   Call row: interval floor(start / W) of the event's region and call. Histogram row: the same key, interval
+ *   Call row: interval floor(start / W) of the event's region, call and op. Histogram row: the same key, interval
  *   floor(start / 64 W). File row: interval floor(start / 64 W), region, file (not file2), class of the op; none for
  *   class NONE and for events without a file.
  *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies there;
@@ -32,8 +32,9 @@
 
 struct dft_table;
 
-/* What to keep: a mask. Call rows are always kept. */
-enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2 };
+/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all ops of a call share a row,
+ * whose op is 0: for tables whose calls are groups of events. */
+enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
 #define DFT_TABLE_ROWS_MIN  16u                 /* a fixed table takes at least one event, or one row, whatever it is */
 #define DFT_TABLE_ROWS_MAX  (1u << 20)          /* of a fixed table */

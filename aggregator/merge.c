@@ -15,7 +15,7 @@ void dft_metrics_merge(struct dft_metrics *into, const struct dft_metrics *from)
 
 /* The row's key, without what its kind has no use for, in the interval that holds it on a grid `factor` times as
  * wide. */
-static struct dft_key merge_key(const struct dft_row *row, uint64_t factor)
+static struct dft_key merge_key(const struct dft_table *table, const struct dft_row *row, uint64_t factor)
 {
     struct dft_key key = {.kind = row->kind,
                           .interval = factor == 1 ? row->interval : row->interval / factor,
@@ -25,7 +25,7 @@ static struct dft_key merge_key(const struct dft_row *row, uint64_t factor)
     if (row->kind == DFT_ROW_FILE)
         key.class = row->class;
     else
-        key.op = row->op;
+        key.op = dft_table_op(table, row->op);
     return key;
 }
 
@@ -108,7 +108,7 @@ int dft_table_merge_finer(struct dft_table *table, const struct dft_row *row, ui
     if (!factor || row->kind > DFT_ROW_FILE)
         return -EINVAL;
     table->sorted = 0;
-    key = merge_key(row, factor);
+    key = merge_key(table, row, factor);
     return merge_row(table, row, factor, &key, dft_table_hash(&key));
 }
 
@@ -128,7 +128,7 @@ int dft_table_merge_rows(struct dft_table *table, const struct dft_row *rows, ui
         table->sorted = 0;
     for (uint64_t i = first; i < (uint64_t)count + 2 * DFT_TABLE_AHEAD; i++) {
         if (i < count) {
-            const struct dft_key key = merge_key(&rows[i], 1);
+            const struct dft_key key = merge_key(table, &rows[i], 1);
 
             hashes[i % (4 * DFT_TABLE_AHEAD)] = dft_table_hash(&key);
             dft_table_fetch_slot(table, hashes[i % (4 * DFT_TABLE_AHEAD)]);
@@ -138,7 +138,7 @@ int dft_table_merge_rows(struct dft_table *table, const struct dft_row *rows, ui
                                 rows[i - DFT_TABLE_AHEAD].metrics.data != 0);
         if (i >= first + 2 * DFT_TABLE_AHEAD) {
             const struct dft_row *row = &rows[i - 2 * DFT_TABLE_AHEAD];
-            const struct dft_key key = merge_key(row, 1);
+            const struct dft_key key = merge_key(table, row, 1);
 
             rc = row->kind > DFT_ROW_FILE
                      ? -EINVAL

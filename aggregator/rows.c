@@ -21,7 +21,7 @@ int dft_row_compare(const struct dft_row *a, const struct dft_row *b)
         return a->region < b->region ? -1 : 1;
     if (a->subject != b->subject)
         return a->subject < b->subject ? -1 : 1;
-    return (int)a->class - b->class;
+    return a->class != b->class ? (int)a->class - b->class : (int)a->op - b->op;
 }
 
 static void rows_merge_runs(const struct dft_row *rows, const uint32_t *from, uint32_t *to, uint32_t left,

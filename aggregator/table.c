@@ -169,7 +169,7 @@ int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spin
 /* Murmur3's 64-bit finaliser (A. Appleby, public domain) over the fields, one multiplication each. */
 uint32_t dft_table_hash(const struct dft_key *key)
 {
-    uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2);
+    uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2) + ((uint64_t)key->op << 5);
 
     h = (h ^ (h >> 32)) * UINT64_C(0x9e3779b97f4a7c15) + key->region;
     h = (h ^ (h >> 29)) * UINT64_C(0xff51afd7ed558ccd) + key->interval;
@@ -196,7 +196,7 @@ void dft_table_index(struct dft_table *table)
 static int table_is_of_key(const struct dft_row *a, const struct dft_key *b)
 {
     return a->subject == b->subject && a->interval == b->interval && a->region == b->region && a->kind == b->kind &&
-           a->class == b->class;
+           a->class == b->class && a->op == b->op;
 }
 
 static uint32_t table_insert(struct dft_table *table, const struct dft_key *key, uint32_t hash, uint32_t at)
@@ -232,13 +232,9 @@ uint32_t dft_table_find_hashed(struct dft_table *table, const struct dft_key *ke
 
     for (at = hash & mask; table->slots[at].row; at = (at + 1) & mask) {
         const struct dft_table_slot *slot = &table->slots[at];
-        struct dft_row *row = &table->rows[slot->row - 1];
 
-        if (slot->hash == hash && table_is_of_key(row, key)) {
-            if (key->op > row->op)
-                row->op = key->op;
+        if (slot->hash == hash && table_is_of_key(&table->rows[slot->row - 1], key))
             return slot->row - 1;
-        }
     }
     return table_insert(table, key, hash, at);
 }

@@ -44,6 +44,7 @@ struct dft_recent {
     uint64_t subject, region;
     uint64_t from_ns, to_ns;
     uint32_t row, spine; /* number; number + 1 */
+    uint8_t op;          /* of the call; not for files */
 };
 
 struct dft_table {
@@ -77,14 +78,13 @@ static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint
     return dft_table_reserve_slow(table, rows, spines, chunks);
 }
 
-/* What makes a row that row (op does not, it follows from the call). */
+/* What makes a row that row. Of file rows op is 0. */
 struct dft_key {
     uint8_t kind, class, op;
     uint64_t interval, region, subject;
 };
 
-/* The number of the row with this key, made empty when it was not there. Room must have been reserved. Its op becomes
- * the largest that was seen, so that the order does not matter. */
+/* The number of the row with this key, made empty when it was not there. Room must have been reserved. */
 uint32_t dft_table_find(struct dft_table *, const struct dft_key *key);
 /* The same in two steps, with what is likely needed fetched into the cache between them: hash, then slot and row. */
 uint32_t dft_table_find_hashed(struct dft_table *, const struct dft_key *key, uint32_t hash);
@@ -109,6 +109,12 @@ static inline void dft_table_fetch_row(const struct dft_table *table, uint32_t h
     __builtin_prefetch(row + 64, 1);
     if (with_data)
         __builtin_prefetch(row + 128, 1);
+}
+
+/* The op that a key has for a call of this one. */
+static inline uint8_t dft_table_op(const struct dft_table *table, uint8_t op)
+{
+    return table->keep & DFT_MIX_OPS ? 0 : op;
 }
 
 /* Builds the index anew over `active` slots. */

@@ -28,22 +28,25 @@ struct row_names {
     uint32_t region, subject;
 };
 
-/* The calls of a block by id. Rows of unknown calls get one with their op and without a text. */
+/* The calls of a block by id and op. Rows of unknown calls get one without a text. */
 struct call_list {
     struct dft_idmap map;
     struct dft_call *list;
+    uint64_t *keys; /* of each: its id and op in one */
     uint32_t count;
 };
 
-static struct dft_call *call_get(struct call_list *calls, uint64_t id)
+static struct dft_call *call_get(struct call_list *calls, uint64_t id, uint8_t op)
 {
-    struct dft_idmap_slot *slot = dft_idmap_find(&calls->map, id, &calls->list[0].id, sizeof *calls->list);
+    const uint64_t key = id ^ (uint64_t)op << 56; /* ids are hashes: it is as unlikely that two are alike */
+    struct dft_idmap_slot *slot = dft_idmap_find(&calls->map, key, calls->keys, sizeof *calls->keys);
 
     if (slot->generation == calls->map.generation)
         return &calls->list[slot->position];
     slot->generation = calls->map.generation;
     slot->position = calls->count;
-    calls->list[calls->count] = (struct dft_call){.id = id};
+    calls->list[calls->count] = (struct dft_call){.id = id, .op = op};
+    calls->keys[calls->count] = key;
     return &calls->list[calls->count++];
 }
 
@@ -55,13 +58,14 @@ static int calls_begin(struct dft_encoder *encoder, struct call_list *calls, con
     if (bound > 1u << DFT_IDMAP_BITS)
         return -E2BIG;
     calls->list = dft_arena_take(encoder, bound * sizeof *calls->list);
+    calls->keys = dft_arena_take(encoder, bound * sizeof *calls->keys);
     calls->count = 0;
-    if (!calls->list)
+    if (!calls->list || !calls->keys)
         return -E2BIG;
     dft_idmap_reset(&encoder->calls, bound);
     calls->map = encoder->calls;
     for (uint32_t i = 0; i < buckets->ncalls; i++)
-        *call_get(calls, buckets->calls[i].id) = buckets->calls[i];
+        *call_get(calls, buckets->calls[i].id, buckets->calls[i].op) = buckets->calls[i];
     return 0;
 }
 
@@ -69,8 +73,6 @@ static int refer_to_names(struct dft_entries *entries, struct call_list *calls, 
                           struct row_names *names)
 {
     struct dft_entry *entry;
-    struct dft_call *call;
-    uint32_t known = calls->count;
 
     names->region = 0;
     if (row->region) {
@@ -86,10 +88,7 @@ static int refer_to_names(struct dft_entries *entries, struct call_list *calls, 
         names->subject = dft_entries_refer(entries, entry);
         return 0;
     }
-    call = call_get(calls, row->subject);
-    if (calls->count > known)
-        call->op = row->op;
-    names->subject = (uint32_t)(call - calls->list);
+    names->subject = (uint32_t)(call_get(calls, row->subject, row->op) - calls->list);
     return 0;
 }
 

@@ -122,6 +122,7 @@
  *      KIND    0 call row (interval of W), 1 histogram row (interval of 64 W), 2 file row (interval of 64 W).
  *      INTERVAL  zigzag of the difference to the previous row's (at first 0); the interval is floor(start / its width).
  *      REGION  position in NAMES + 1, or 0.   SUBJECT: kinds 0 and 1: position in CALLS; kind 2: position in NAMES.
+ *              A call of several ops (one that reads a file and writes another) has a place in CALLS, and rows, for each.
  *      CLASS   kind 2 only: 0 meta, 1 read, 2 write.
  *      Kinds 0 and 2: one value a row in each of the following columns, the zigzag of the difference to what is
  *      predicted (N is 2^64 - 1: what minima are when there is nothing; what each means: row.h):

@@ -29,7 +29,7 @@ struct dft_metrics {
     int64_t
         step; /* ... and how many more (or fewer) cover whole intervals from this one on: busy(k) = edge(k) + W * sum of
                       steps up to k. A row may hold edge and step alone, with count 0. */
-    uint64_t first_start, last_end; /* of all events that start in the interval, Unix ns; ~0 and 0 when count is 0 */
+    uint64_t first_start, last_end; /* of all events that start in it, Unix ns; ~0 and 0 when there are none */
     uint64_t data;                  /* successful data events, those that carry sizes; all below are of them */
     uint64_t bytes;                 /* moved */
     uint64_t size_min, size_max;    /* bytes moved by one of them (a run of calls: by the whole run) */
@@ -41,7 +41,7 @@ struct dft_metrics {
 struct dft_row {
     uint8_t kind;
     uint8_t class;               /* file rows: META, READ, WRITE */
-    uint8_t op;                  /* of the call; not for file rows */
+    uint8_t op;                  /* of the call, which has a row for each of its ops; not for file rows */
     uint16_t ndurations, nsizes; /* histogram rows */
     uint64_t interval;           /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
     uint64_t region;             /* name id, 0 none */

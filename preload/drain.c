@@ -25,13 +25,13 @@ int dft_drain_kept;
 
 /* --- rows and events as blocks ------------------------------------------------------------------------------------- */
 
-/* Smallest start and largest end of the calls in rows. */
+/* Smallest start and largest end of the events in rows. */
 static void find_times(struct dft_buckets *buckets)
 {
     for (uint32_t i = 0; i < buckets->count; i++) {
         const struct dft_metrics *metrics = &buckets->rows[i].metrics;
 
-        if (buckets->rows[i].kind != DFT_ROW_CALL || !metrics->count)
+        if (buckets->rows[i].kind != DFT_ROW_CALL || metrics->first_start == UINT64_MAX)
             continue;
         if (!buckets->start || metrics->first_start < buckets->start)
             buckets->start = metrics->first_start;

@@ -196,7 +196,7 @@ void dft_pfw_event_done(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
 
-/* Rows of the call's rows refer to calls by id: those of the whole file are few. */
+/* Rows refer to calls by id and op: those of the whole file are few. */
 static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32_t count, struct dft_call *calls)
 {
     struct dft_pfw_map seen = {0};
@@ -204,10 +204,11 @@ static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32
 
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t *kind = rows[i].kind == DFT_ROW_FILE ? NULL : dft_pfw_map_find(&pfw->kind_of, rows[i].subject);
-        uint64_t *place = kind ? dft_pfw_map_put(&seen, rows[i].subject) : NULL;
+        uint64_t *place = kind ? dft_pfw_map_put(&seen, rows[i].subject) : NULL, op = UINT64_C(1) << (rows[i].op % 64);
 
-        if (!place || (*place)++)
+        if (!place || *place & op)
             continue;
+        *place |= op;
         calls[n++] = (struct dft_call){.id = rows[i].subject, .text = pfw->kinds[*kind - 1]->text, .op = rows[i].op};
     }
     dft_pfw_map_fini(&seen);

@@ -28,11 +28,12 @@ struct dft_call_texts {
 };
 #define DFT_CALL_TEXTS 256u /* the last calls met */
 
-/* The last group of the rows of a block, by region and subject. */
+/* The last group of the rows of a block, by region, subject and op. */
 struct dft_row_memo {
     uint64_t region, subject, time;
     uint32_t number; /* of the group; DFT_NO_GROUP: it is not counted now */
     uint32_t block;  /* which block it holds for */
+    uint8_t op;
 };
 #define DFT_ROW_MEMO 256u
 #define DFT_NO_GROUP UINT32_MAX

@@ -94,7 +94,7 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
     int spreads = asking->want_busy && row->kind != DFT_ROW_HISTOGRAM && (row->metrics.step || is_timed(asking));
 
     if (!is_file && !spreads && memo->block == counting->block && memo->region == row->region &&
-        memo->subject == row->subject && memo->time == interval)
+        memo->subject == row->subject && memo->op == row->op && memo->time == interval)
         return memo->number == DFT_NO_GROUP ? 0 : add(counting, row, memo->number);
     key_of(asking, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
@@ -118,7 +118,7 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
     if (rc)
         return rc;
     if (!is_file)
-        *memo = (struct dft_row_memo){row->region, row->subject, interval, number, counting->block};
+        *memo = (struct dft_row_memo){row->region, row->subject, interval, number, counting->block, row->op};
     return number == DFT_NO_GROUP ? 0 : add(counting, row, number);
 }
 

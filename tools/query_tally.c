@@ -9,7 +9,7 @@
 
 int dft_tally_init(struct dft_tally *tally, int histograms)
 {
-    tally->table = dft_table_create(DFT_QUERY_INTERVAL, histograms ? DFT_KEEP_HISTOGRAMS : 0);
+    tally->table = dft_table_create(DFT_QUERY_INTERVAL, DFT_MIX_OPS | (histograms ? DFT_KEEP_HISTOGRAMS : 0));
     return tally->table ? 0 : -ENOMEM;
 }
 

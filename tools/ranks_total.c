@@ -62,7 +62,7 @@ int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more)
 int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece)
 {
     struct dft_rank_call more = {.call = piece->call,
-                                 .op = piece->op,
+                                 .op = piece->count ? piece->op : 0, /* a half that counts no call has no time either */
                                  .count = piece->count,
                                  .errors = piece->errors,
                                  .ns = piece->ns,

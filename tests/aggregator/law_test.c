@@ -43,7 +43,7 @@ static void law_random_events(struct law *law)
         times.calls = 1 + (uint32_t)random_below(&law->random, 2);
         times.regions = 1;
     }
-    law->keep = (unsigned)random_below(&law->random, 4);
+    law->keep = (unsigned)random_below(&law->random, 8);
     law->count = 1 + (uint32_t)random_below(&law->random, EVENTS_MAX);
     for (uint32_t i = 0; i < law->count; i++) {
         model_random_event(&law->random, &times, &law->events[i]);

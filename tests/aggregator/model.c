@@ -27,6 +27,7 @@ struct dft_call model_calls[MODEL_CALLS] = {
     MODEL_CALL("POSIX\0close", CLOSE), MODEL_CALL("STDIO\0fread", FREAD),   MODEL_CALL("STDIO\0fwrite", FWRITE),
     MODEL_CALL("POSIX\0lseek", SEEK),  MODEL_CALL("APP\0step", REGION),     MODEL_CALL("POSIX\0execve", EXEC),
     MODEL_CALL("POSIX\0fork", FORK),   MODEL_CALL("APP\0reached", INSTANT), MODEL_CALL("STDIO\0getc", FGETS),
+    MODEL_CALL("POSIX\0splice", READ), MODEL_CALL("POSIX\0splice", WRITE), /* the halves of one call */
 };
 
 void model_init(void)
@@ -181,7 +182,10 @@ static void model_add_busy(struct model *model, struct dft_row key, const struct
 static void model_add_one(struct model *model, const struct dft_event *event)
 {
     const struct dft_call *call = &model_calls[event->call];
-    struct dft_row key = {.kind = DFT_ROW_CALL, .op = call->op, .region = event->region, .subject = call->id};
+    struct dft_row key = {.kind = DFT_ROW_CALL,
+                          .op = model->keep & DFT_MIX_OPS ? 0 : call->op,
+                          .region = event->region,
+                          .subject = call->id};
     enum dft_class class = dft_op_class(call->op);
 
     key.interval = event->start_ns / model->interval_ns;
