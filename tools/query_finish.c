@@ -211,14 +211,16 @@ static int self_times(struct dft_asking *asking, struct dft_group *groups, uint3
     return asking->want_self ? take_children(asking, groups) : 0;
 }
 
-/* A row may hold nothing but time that goes on from an earlier interval: that is a group only if busy time is asked for. */
+/* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A row may also hold nothing but
+ * time that goes on from an earlier interval: that is a group only if busy time is asked for. */
 static void keep_groups(const struct dft_asking *asking, struct dft_answer *answer, uint32_t count)
 {
     struct dft_group *groups = answer->groups + answer->count;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        if (groups[i].metrics.count || (asking->want_busy && answer->has_busy && groups[i].metrics.edge))
+        if (groups[i].metrics.count || groups[i].metrics.bytes ||
+            (asking->want_busy && answer->has_busy && groups[i].metrics.edge))
             groups[n++] = groups[i];
     answer->count += n;
     answer->found += n;

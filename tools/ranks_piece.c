@@ -46,8 +46,8 @@ int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets,
                                 .max_ns = m->dur_max,
                                 .bytes = m->bytes,
                                 .data = m->data,
-                                .first_ns = m->count ? m->first_start + (uint64_t)shift : UINT64_MAX,
-                                .last_ns = m->count ? m->last_end + (uint64_t)shift : 0,
+                                .first_ns = m->first_start < UINT64_MAX ? m->first_start + (uint64_t)shift : UINT64_MAX,
+                                .last_ns = m->first_start < UINT64_MAX ? m->last_end + (uint64_t)shift : 0,
                                 .edge_ns = m->edge,
                                 .step = m->step};
     piece->middle_ns = piece->start_ns + buckets->interval_ns / 2;

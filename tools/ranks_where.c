@@ -89,7 +89,7 @@ static int look_at_rows(void *context, unsigned worker, const struct dft_source_
         const struct dft_clocks *clocks = &looking->job->clocks;
         int64_t shift = dft_clocks_shift(clocks, process->number, row->interval * buckets->interval_ns);
 
-        if (!m->count || !dft_ranks_passes_row(looking->job, worker, row, buckets->interval_ns, shift))
+        if ((!m->count && !m->bytes) || !dft_ranks_passes_row(looking->job, worker, row, buckets->interval_ns, shift))
             continue;
         if (dft_piece_of_row(&piece, buckets, row, shift)) {
             if (piece.start_ns + buckets->interval_ns > looking->from_ns && fits(looking, piece.op))

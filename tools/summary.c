@@ -1,4 +1,5 @@
 /* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and summary_data.c. */
+#include "comm.h"
 #include "pattern.h"
 #include "summary.h"
 
@@ -31,6 +32,15 @@ int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, 
     const struct dft_order order = {.column = sort, .top = top, .at_once = at_once};
 
     return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
+}
+
+void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    int any = answer->found != 0; /* bytes alone, of calls that are counted elsewhere, are something */
+
+    dft_comm_broadcast(&any, sizeof any);
+    if (!any && !answer->events)
+        dft_command_nothing(summary->options, summary->source);
 }
 
 static int parse_keys(struct dft_summary *summary)

@@ -55,6 +55,8 @@ int dft_summary_table(const struct dft_summary *summary, const struct dft_answer
 int dft_summary_ranks(struct dft_summary *summary);
 /* "answered from buckets; nothing lost", or what was. */
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
+/* Notes that nothing passes the filter, where so. Collective. */
+void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
 const char *dft_answer_source_name(enum dft_answer_source source);
 
 #endif

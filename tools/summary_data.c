@@ -115,8 +115,7 @@ int dft_summary_json(struct dft_summary *summary)
             json_group(&json, &answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
     dft_json_end_array(&json);
-    if (!answer.events)
-        dft_command_nothing(summary->options, summary->source);
+    dft_summary_nothing(summary, &answer);
     json_notes(&json, summary->source);
     dft_json_end_object(&json);
     putchar('\n');
@@ -168,8 +167,7 @@ int dft_summary_csv(struct dft_summary *summary)
         for (uint32_t i = 0; i < answer.count; i++)
             csv_group(&answer, &answer.groups[i]);
     while ((rc = dft_answer_next(&answer)) > 0);
-    if (!answer.events)
-        dft_command_nothing(summary->options, summary->source);
+    dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);
     return rc;
 }

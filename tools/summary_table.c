@@ -71,11 +71,11 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_ns(room, (uint64_t)group->self_ns);
     else if (cell == CELL_MEAN && m->samples)
         dft_text_ns(room, m->dur_sum / m->samples);
-    else if (cell == CELL_P50 && answer->has_percentiles)
+    else if (cell == CELL_P50 && answer->has_percentiles && m->samples)
         dft_text_ns(room, group->p50);
-    else if (cell == CELL_P95 && answer->has_percentiles)
+    else if (cell == CELL_P95 && answer->has_percentiles && m->samples)
         dft_text_ns(room, group->p95);
-    else if (cell == CELL_P99 && answer->has_percentiles)
+    else if (cell == CELL_P99 && answer->has_percentiles && m->samples)
         dft_text_ns(room, group->p99);
     else if (cell == CELL_MAX && m->samples)
         dft_text_ns(room, m->dur_max);

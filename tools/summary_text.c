@@ -249,8 +249,7 @@ int dft_summary_text(struct dft_summary *summary)
     }
     print_job(&summary->job);
     print_io(&summary->job, &classes, &answer);
-    if (!answer.events)
-        dft_command_nothing(summary->options, summary->source);
+    dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);
     query.busy = 1;
     query.percentiles = query.by[0] != DFT_BY_TIME;

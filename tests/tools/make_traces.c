@@ -9,6 +9,7 @@
  * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
  * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
  * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
+ * transfers=1: some reads are the first half of a call between two files; the second half counts no call.
  * many=N: events are on N files in turn; long=N: whose paths are about N bytes longer.
  * job=N, ppid=N, world=N: of processes with ranks: the job's id (0: none), who started them, how many they are. */
 #include <errno.h>
@@ -28,12 +29,14 @@
 #define CALLS       14
 #define FILES       12
 #define REGIONS     4
+#define TRANSFER    (CALLS + REGIONS) /* position of the halves of a call between two files */
+#define ALL_CALLS   (TRANSFER + 2)
 #define REGIONS_MAX 3
 #define BLOCK_MAX   DFT_BLOCK_EVENTS_MAX
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -73,6 +76,7 @@ static const struct setting names_of_settings[] = {
     {"job", &settings.job},
     {"ppid", &settings.ppid},
     {"world", &settings.world},
+    {"transfers", &settings.transfers},
 };
 
 static struct dft_call calls[CALLS];
@@ -211,6 +215,18 @@ static uint64_t some_file(struct walk *walk)
     return many_file(walk->files[walk->count - 1], text).id;
 }
 
+/* The event becomes the half of a call that reads, and counts; another one is the half that writes as many bytes. */
+static void split_transfer(struct walk *walk, struct dft_event *event)
+{
+    struct dft_event *half = new_event(walk, event->start_ns + random_below(event->dur_ns + 1), TRANSFER + 1);
+
+    event->call = TRANSFER;
+    half->calls = 0;
+    half->file = files[random_below(FILES)].id;
+    half->size = half->result = event->result;
+    half->offset = random_below(3) ? (int64_t)random_below(1u << 30) : -1;
+}
+
 static void call_event(struct walk *walk)
 {
     uint32_t call = (uint32_t)random_below(CALLS);
@@ -249,6 +265,8 @@ static void call_event(struct walk *walk)
         add_arg(walk, (struct dft_arg){.key = keys[1].id, .type = DFT_ARG_STRING, .s = TEXT("\xff\"quoted\"\x01")});
     }
     walk->now += event->dur_ns;
+    if (settings.transfers && op == DFT_OP_READ && !event->err && random_below(3))
+        split_transfer(walk, event);
 }
 
 /* Events come in order of their ends; a region's when it ends. A region is a call whose position is CALLS + its number.
@@ -305,7 +323,7 @@ static void put_rows(const struct dft_batch *batch)
     for (uint32_t i = 0; i < buckets.count; i++) {
         const struct dft_metrics *m = &buckets.rows[i].metrics;
 
-        if (buckets.rows[i].kind != DFT_ROW_CALL || !m->count)
+        if (buckets.rows[i].kind != DFT_ROW_CALL || m->first_start == UINT64_MAX)
             continue;
         if (!buckets.start || m->first_start < buckets.start)
             buckets.start = m->first_start;
@@ -332,7 +350,8 @@ static uint32_t many_names(const struct walk *walk, uint32_t from, uint32_t to, 
 static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t first, struct walk *walk, uint32_t from,
                       uint32_t to, uint8_t *defined)
 {
-    struct dft_call all_calls[CALLS + REGIONS];
+    static const struct dft_text transfer = TEXT("POSIX\0sendfile");
+    struct dft_call all_calls[ALL_CALLS];
     static struct dft_name names[FILES + REGIONS + 3 + BLOCK_MAX];
     struct dft_arg args[2 * BLOCK_MAX];
     struct dft_batch batch = {.key = key,
@@ -343,7 +362,7 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
                               .events = walk->events + from,
                               .count = to - from,
                               .calls = all_calls,
-                              .ncalls = CALLS + REGIONS,
+                              .ncalls = ALL_CALLS,
                               .names = names,
                               .args = args};
     const void *block;
@@ -351,6 +370,9 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
     memcpy(all_calls, calls, sizeof calls);
     for (int i = 0; i < REGIONS; i++)
         all_calls[CALLS + i] = (struct dft_call){.id = regions[i].id, .op = DFT_OP_REGION};
+    for (int i = 0; i < 2; i++)
+        all_calls[TRANSFER + i] = (struct dft_call){
+            .id = dft_name_id(transfer.bytes, transfer.length), .text = transfer, .op = i ? DFT_OP_WRITE : DFT_OP_READ};
     if (!*defined && settings.texts) {
         memcpy(names, files, sizeof files);
         memcpy(names + FILES, regions, sizeof regions);

@@ -55,6 +55,42 @@ def files_come_from_events(where):
         same_groups(answer["groups"], groups(events, names(by), with_union=True), by)
 
 
+def calls_between_two_files(where):
+    """They count once, as reads; what they write are bytes of class write: the same from rows, from events and from aggregates alone."""
+    settings = {"ranks": 1, "processes": 2, "hosts": 2, "events": 400, "block": 7, "transfers": 1}
+    make(where / "both", **settings)
+    make(where / "bare", rows=0, **settings)
+    make(where / "rows", keep=0, **settings)
+    events = dump(where / "both")
+    halves = [e for e in events if e.get("calls") == 0]
+    assert len(halves) > 50 and sum(e["bytes"] for e in halves) > 0
+    calls = [k for k in KEYS if k != "class"] + ["class", "op", "op,call", "class,call,region"]
+    for by in calls:
+        answers = [summary("--by", by, where / "both"), summary("--by", by, "--events", where / "both"),
+                   summary("--by", by, where / "bare"), summary("--by", by, where / "rows")]
+        assert [a["source"] for a in answers] == ["buckets", "events", "events", "buckets"], by
+        for key in ("busy_union_ns", "in_flight_max"):
+            assert [g[key] for g in answers[1]["groups"]] == [g.pop(key) for g in answers[2]["groups"]], by
+            assert all(g.pop(key) is None for a in (answers[0], answers[3]) for g in a["groups"]), by
+            for g in answers[1]["groups"]:
+                g.pop(key)
+        assert all(a["groups"] == answers[0]["groups"] and a["events"] == answers[0]["events"] for a in answers), by
+        if "op" not in by:
+            wanted = groups(events, names(by))
+            for g in wanted:
+                del g["busy_union_ns"], g["in_flight_max"]
+            same_groups(answers[0]["groups"], wanted, by)
+    for by in ("file", "file,class", "dir,rank"):
+        same_groups(summary("--by", by, where / "both")["groups"], groups(events, names(by), with_union=True), by)
+        same_groups(summary("--by", by, where / "rows")["groups"], groups(events, names(by), percentiles=False), by)
+    path = halves[0]["file"]
+    answer = summary("--by", "class", "--name", "sendfile", "--file", path, where / "both")
+    same_groups(answer["groups"], groups(events, ["class"], with_union=True,
+                                         passes=lambda e: e["name"] == "sendfile" and e["file"] == path), path)
+    by_class = {g["class"]: g for g in summary("--by", "class", where / "both")["groups"]}
+    assert by_class["write"]["bytes"] >= sum(e["bytes"] for e in halves)
+
+
 def the_default_is_call(where):
     make(where)
     assert dftmerge("--json", where).out == dftmerge("summary", "--json", "--by", "call", where).out
@@ -226,7 +262,8 @@ def each_call_is_in_one_table(where):
 
 
 if __name__ == "__main__":
-    main([each_call_is_in_one_table, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, files_come_from_events,
+    main([each_call_is_in_one_table, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, calls_between_two_files,
+          files_come_from_events,
           the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
           mixed_aggregates_and_events,
           csv_says_the_same, top_and_sort, text_fits_and_ends_with_its_source])

@@ -55,7 +55,7 @@ def dump(*arguments, **more):
 
 # --- the summary, computed from a dump by its definitions --------------------------------------------------------------
 
-DATA = {"read", "write", "pread", "fread", "fputc"}  # of the calls that make_traces makes
+DATA = {"read", "write", "pread", "fread", "fputc", "sendfile"}  # of the calls that make_traces makes
 INTERVAL_NS = 100_000_000
 
 
@@ -123,7 +123,14 @@ def pattern(path):
     return NUMBER.sub("#", path)
 
 
-CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write"}
+CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write", "sendfile": "read"}
+
+
+def class_of(event):
+    """The half of a call between two files that writes counts no call."""
+    if event["cat"] in ("APP", "LIB", "PROCESS"):
+        return "none"
+    return "write" if event.get("calls") == 0 else CLASSES.get(event["name"], "meta")
 
 
 def key_of(event, by, width=INTERVAL_NS):
@@ -136,7 +143,7 @@ def key_of(event, by, width=INTERVAL_NS):
         elif key == "t_ns":
             values.append(event["ts"] // width * width)
         elif key == "class":
-            values.append("none" if event["cat"] in ("APP", "LIB", "PROCESS") else CLASSES.get(event["name"], "meta"))
+            values.append(class_of(event))
         else:
             values.append(event.get(key))
     return tuple(values)
@@ -145,7 +152,7 @@ def key_of(event, by, width=INTERVAL_NS):
 def group(members, parents, with_union, spans):
     data = [e for e in members if e["name"] in DATA and "errno" not in e]
     offsets = [e for e in data if "offset" in e]
-    durations = [e["dur"] for e in members]
+    durations = [e["dur"] for e in members if e.get("calls", 1)]
     result = {
         "count": sum(e.get("calls", 1) for e in members),
         "errors": sum(e.get("calls", 1) for e in members if "errno" in e),
@@ -153,9 +160,9 @@ def group(members, parents, with_union, spans):
         "self_ns": None if parents is None else sum(durations) - parents,
         "time_min_ns": min(durations, default=None),
         "time_max_ns": max(durations, default=None),
-        "time_p50_ns": percentile(durations, 50) if members else None,
-        "time_p95_ns": percentile(durations, 95) if members else None,
-        "time_p99_ns": percentile(durations, 99) if members else None,
+        "time_p50_ns": percentile(durations, 50) if durations else None,
+        "time_p95_ns": percentile(durations, 95) if durations else None,
+        "time_p99_ns": percentile(durations, 99) if durations else None,
         "busy_ns": sum(b - a for a, b in spans),
         "busy_union_ns": union(spans) if with_union else None,
         "in_flight_max": in_flight(spans) if with_union else None,
@@ -205,6 +212,8 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
         if "region" in by and key[-1] is not None:
             line["region_cat"] = key[-1]
         line.update(group(list_of, children[key] if self_known else None, with_union, spans[key]))
+        if not (line["count"] or line["bytes"] or line["busy_ns"]):
+            continue
         if not percentiles:
             line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
         result.append(line)
