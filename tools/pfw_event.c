@@ -197,6 +197,18 @@ static int is_event(struct dft_pfw *pfw, struct dft_pfw_process *process, const 
     return !process->ours;
 }
 
+/* Is the record marked as this by our own export? */
+static int is_marked(const struct dft_pfw_record *record, const char *mark)
+{
+    for (uint32_t i = 0; i < record->nothers; i++) {
+        const struct dft_text key = record->other[i].key, value = record->other[i].value.text;
+
+        if (key.length == 7 && !memcmp(key.bytes, "dftrace", 7))
+            return value.length == strlen(mark) && !memcmp(value.bytes, mark, value.length);
+    }
+    return 0;
+}
+
 static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call, uint64_t start_ns,
                     uint64_t duration_ns)
 {
@@ -219,6 +231,10 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     event->file = file;
     event->region = region;
     dft_pfw_fields(pfw, stream, call, event);
+    if (dft_unlikely(pfw->record->nothers && is_marked(pfw->record, "written"))) {
+        event->calls = 0;
+        event->call = dft_pfw_call_position(pfw, call, DFT_OP_WRITE);
+    }
     dft_pfw_event_done(pfw, stream);
 }
 
@@ -233,15 +249,9 @@ static uint8_t marked_phase(const struct dft_pfw_record *record)
                  {"async_end", DFT_PHASE_ASYNC_END}, {"flow_start", DFT_PHASE_FLOW_START},
                  {"flow_step", DFT_PHASE_FLOW_STEP}, {"flow_end", DFT_PHASE_FLOW_END}};
 
-    for (uint32_t i = 0; i < record->nothers; i++) {
-        const struct dft_text key = record->other[i].key, value = record->other[i].value.text;
-
-        if (key.length != 7 || memcmp(key.bytes, "dftrace", 7) != 0)
-            continue;
-        for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
-            if (value.length == strlen(marks[m].text) && !memcmp(value.bytes, marks[m].text, value.length))
-                return marks[m].phase;
-    }
+    for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
+        if (is_marked(record, marks[m].text))
+            return marks[m].phase;
     return 0;
 }
 
