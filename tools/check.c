@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "comm.h"
+#include "check.h"
 #include "command.h"
 #include "end.h"
 #include "live.h"
+#include "query.h"
 #include "recover.h"
 #include "repair.h"
 #include "write_json.h"
@@ -25,7 +27,9 @@ struct check {
     uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, recovered_files, repaired_files;
     uint64_t endless; /* processes without END or live file */
+    uint64_t missing; /* events that END says were written, and that are not here */
     uint8_t *bad;     /* one byte a block: it cannot be decoded */
+    uint8_t *counts;  /* likewise: events in it are counted in rows */
 };
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
@@ -37,10 +41,20 @@ static int all_known(void *context, const struct dft_source_process *process, co
     return block->state != DFT_BLOCK_UNKNOWN; /* repeated ones are verified too */
 }
 
+static int any_counts(const struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (batch->events[i].call < batch->ncalls &&
+            dft_event_counts(&batch->events[i], batch->calls[batch->events[i].call].op))
+            return 1;
+    return 0;
+}
+
 static int decode(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                  const char **why)
+                  const char **why, uint8_t *counts)
 {
     struct dft_batch batch;
+    int error;
     struct dft_buckets buckets;
     struct dft_process process;
     struct dft_end end;
@@ -50,7 +64,9 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
 
     switch (header->type) {
     case DFT_BLOCK_EVENTS:
-        return dft_decode_events(decoder, header, payload, &batch, why);
+        error = dft_decode_events(decoder, header, payload, &batch, why);
+        *counts = !error && any_counts(&batch);
+        return error;
     case DFT_BLOCK_BUCKETS:
         return dft_decode_buckets(decoder, header, payload, &buckets, why);
     case DFT_BLOCK_PROCESS:
@@ -72,7 +88,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
     struct check *check = context;
     const char *why = "";
     uint32_t nfiles;
-    size_t count;
+    size_t count, number = (size_t)(block - dft_source_blocks(check->source, &count));
     int error;
 
     (void)process;
@@ -80,11 +96,11 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
         check->decoders[worker] = dft_decoder_create();
     if (!check->decoders[worker])
         return -ENOMEM;
-    error = decode(check->decoders[worker], header, payload, &why);
+    error = decode(check->decoders[worker], header, payload, &why, &check->counts[number]);
     if (error != -EBADMSG)
         return error;
     atomic_fetch_add(&check->undecodable, 1);
-    check->bad[block - dft_source_blocks(check->source, &count)] = 1;
+    check->bad[number] = 1;
     dft_source_note(check->source, 1, "%s: block at %llu: %s",
                     dft_source_files(check->source, &nfiles)[block->file].path, (unsigned long long)block->offset, why);
     return 0;
@@ -100,7 +116,8 @@ static int verify_blocks(struct check *check)
     dft_source_blocks(check->source, &count);
     check->decoders = calloc(threads, sizeof(*check->decoders));
     check->bad = calloc(count + 1, 1);
-    if (!check->decoders || !check->bad) {
+    check->counts = calloc(count + 1, 1);
+    if (!check->decoders || !check->bad || !check->counts) {
         free(check->decoders);
         return -ENOMEM;
     }
@@ -147,7 +164,8 @@ static void count_blocks(struct check *check)
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
 
-/* What END says was written must be there: a missing or cut file is not visible in the blocks that are left. */
+/* A missing or cut file is not visible in the blocks that are left. (What END says was written, and is not there, is noted
+ * with every source.) */
 static void compare_ends(struct check *check)
 {
     uint32_t count, nfiles;
@@ -158,9 +176,7 @@ static void compare_ends(struct check *check)
         const struct dft_source_process *p = &processes[i];
         const char *path = files[p->file].path;
 
-        if (p->ended && !p->live_file && p->events && !p->parts && p->end.events > p->events)
-            dft_source_note(check->source, 1, "%s: process %u wrote %llu events, %llu are here", path, p->process.pid,
-                            (unsigned long long)p->end.events, (unsigned long long)p->events);
+        check->missing += dft_source_missing(p);
         if (p->known && !p->ended && !p->live_file) {
             check->endless++;
             dft_source_note(check->source, 1,
@@ -175,7 +191,7 @@ static void compare_ends(struct check *check)
     }
 }
 
-/* Blocks of processes that no PROCESS, END or live file tells of: noted once for each file that begins with them. */
+/* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins with them. */
 static void find_nameless(struct check *check)
 {
     size_t count;
@@ -188,11 +204,10 @@ static void find_nameless(struct check *check)
     for (size_t i = 0; i < count; i++) {
         const struct dft_source_process *p = &processes[blocks[i].process];
 
-        if (p->known || p->ended || p->live_file || files[blocks[i].file].kind != DFT_FILE_TRACE ||
-            blocks[i].file == last)
+        if (p->known || p->live_file || files[blocks[i].file].kind != DFT_FILE_TRACE || blocks[i].file == last)
             continue;
         last = blocks[i].file;
-        dft_source_note(check->source, 1, "%s: block at %llu: its process (key %llx) has no PROCESS, END or live file",
+        dft_source_note(check->source, 1, "%s: block at %llu: its process (key %llx) has no PROCESS block",
                         files[last].path, (unsigned long long)blocks[i].offset, (unsigned long long)p->key);
     }
 }
@@ -275,6 +290,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "dftracer_lines_invalid", check->invalid_lines);
     dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
     dft_json_uint(&json, "without_end", check->endless);
+    dft_json_uint(&json, "events_missing", check->missing);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
     dft_json_uint(&json, "recovered", check->recovered_files);
@@ -301,6 +317,8 @@ static void print_text(struct check *check)
                (unsigned long long)check->endless, (unsigned long long)check->damaged,
                (unsigned long long)check->undecodable, (unsigned long long)check->unreadable_bytes,
                (unsigned long long)check->live_left);
+    if (check->missing)
+        printf("; %llu events missing", (unsigned long long)check->missing);
     if (check->repeated)
         printf("; %llu repeated", (unsigned long long)check->repeated);
     if (check->unknown)
@@ -341,6 +359,8 @@ static int run(int argc, char **argv)
     count_blocks(&check);
     compare_ends(&check);
     find_nameless(&check);
+    if (!code && dft_check_whole(check.source, check.counts))
+        code = DFT_EXIT_BAD;
     if (recover && check.bad)
         repair_files(&check);
     check_live_files(&check, recover);
@@ -350,6 +370,7 @@ static int run(int argc, char **argv)
     else
         print_text(&check);
     free(check.bad);
+    free(check.counts);
     return dft_command_end(&options, check.source, code);
 }
 

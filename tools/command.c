@@ -28,8 +28,8 @@ int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_so
     }
     rc = strcmp(how, "clocks") ? dft_clocks_by_event(clocks, source, how) : dft_clocks_by_anchors(clocks, source);
     if (rc == -ENOENT)
-        dft_source_note(source, 1, "--align %s: no event of this name ends in two ranks or more: times are as recorded",
-                        how);
+        dft_source_note(source, DFT_BAD_OTHER,
+                        "--align %s: no event of this name ends in two ranks or more: times are as recorded", how);
     return rc == -ENOENT ? 0 : rc;
 }
 

@@ -116,7 +116,7 @@ int dft_run_ask(struct dft_run *run)
 
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         run->lossy |= run->job.dropped[reason] != 0;
-    run->lossy |= run->job.damaged || run->job.endless;
+    run->lossy |= run->job.damaged || run->job.missing || run->job.endless || dft_job_unread(&run->job, run->source);
     add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
     rc = ask(run, &calls, &run->calls);
     if (rc || !run->job.ranks)

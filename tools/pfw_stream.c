@@ -333,7 +333,8 @@ void dft_pfw_stream_flush(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
     }
     stream->first += stream->count;
     pfw->buffered -= stream->count;
-    stream->process->events += stream->count;
+    if (!(stream->number & DFT_STREAM_REPEATED)) /* a reader may leave those out: END does not count them */
+        stream->process->events += stream->count;
     stream->count = stream->nargs = 0;
     stream->text_used = 0;
     if (stream->rows && dft_table_count(stream->rows) > ROWS_MAX)

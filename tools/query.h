@@ -116,6 +116,9 @@ struct dft_answer {
     struct dft_windows *windows;  /* when there are more groups than these; or NULL */
 };
 
+/* query_events.c. Is the event one of those that count? (aggregate.h) */
+int dft_event_counts(const struct dft_event *event, uint8_t op);
+
 /* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 

@@ -96,6 +96,8 @@ static int read_all(struct dft_source *source, const char *jobs)
         dft_live_notes(source);
     if (!rc)
         dft_groups_notes(source);
+    if (!rc)
+        dft_missing_notes(source);
     rc = dft_comm_agree(rc);
     return rc ? rc : dft_share_notes(source);
 }

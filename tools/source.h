@@ -135,6 +135,7 @@ struct dft_source_process {
     uint64_t start_ns, end_ns; /* smallest start and largest end of its events; 0, 0: none */
     uint64_t events;           /* in its used EVENTS blocks (without those in flight) */
     uint64_t recovered;        /* of these, in its live file alone */
+    uint64_t rows_only; /* numbers in ranges that only BUCKETS blocks cover: so many events they stand for at most */
     uint32_t skipped_blocks;
     uint8_t parts; /* of its events only some groups are here */
     uint32_t job;  /* number of its job + 1; 0: none that is known */
@@ -179,18 +180,26 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
 void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
 /* Is it there, on this host, with the same start? For one that has ended: no. */
 int dft_process_is_running(const struct dft_source_process *process);
+/* Events that END says were written, and that no block has: at least so many. */
+uint64_t dft_source_missing(const struct dft_source_process *process);
 /* Number of used blocks of a type. */
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
 
 /* --- notes and status --------------------------------------------------------------------------------------------- */
 
-/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: something
- * was unreadable. */
+/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: enum dft_bad. */
+enum dft_bad {
+    DFT_BAD_NOTHING = 0,
+    DFT_BAD_UNREAD = 1, /* something is not here */
+    DFT_BAD_OTHER = 2,  /* something is wrong, for which nothing is missing */
+};
 void dft_source_note(struct dft_source *source, int bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The notes so far, sorted, valid until the next note. E.g.
  * "FILE: block at 81920: payload checksum differs; 3 of 57 blocks unreadable, the rest used". */
 char *const *dft_source_notes(struct dft_source *source, size_t *count);
-/* 0: all good; 1: something could not be read, or there was nothing to read. */
+/* How many notes say that something is not here: then nobody can say that nothing was lost. */
+uint64_t dft_source_unread(struct dft_source *source);
+/* 0: all good; else something could not be read, or there was nothing to read. */
 int dft_source_status(const struct dft_source *source);
 /* Prints "dftmerge: NOTE" lines on stderr (not when quiet), each note once over all calls. */
 void dft_source_report(struct dft_source *source);

@@ -220,7 +220,7 @@ void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, si
         struct dft_block *block = blocks[i];
 
         if (block->state == DFT_BLOCK_OVERLAPS)
-            dft_source_note(source, 1, "%s: block at %llu: overlaps another one in part; %s",
+            dft_source_note(source, DFT_BAD_OTHER, "%s: block at %llu: overlaps another one in part; %s",
                             source->files[block->file].path, (unsigned long long)block->offset,
                             block->type == DFT_BLOCK_EVENTS ? "its events up to there were left out"
                                                             : "its aggregates were left out");
@@ -259,6 +259,8 @@ static void sum_up(struct dft_source *source)
             source->used[block->type]++;
         if (!is_kept(block) || !block->end)
             continue;
+        if (block->type == DFT_BLOCK_BUCKETS && block->use & DFT_IN_EVENTS)
+            process->rows_only += block->last - block->first + 1;
         if (block->type == DFT_BLOCK_EVENTS) {
             process->events += block->count;
             process->recovered += source->files[block->file].kind == DFT_FILE_LIVE ? block->count : 0;

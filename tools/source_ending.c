@@ -3,6 +3,7 @@
 #include "source_share.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,6 +178,59 @@ static void note_unmet(struct dft_source *source)
     if (count)
         dft_source_note(source, 0, "DFTRACER_WEAVE: %u function%s in no library that was loaded: %s%s", count,
                         count == 1 ? " was" : "s were", names, count > SHOWN ? " ..." : "");
+}
+
+/* Did the process write rows in place of events? One of ours says so. */
+static int keeps_rows_only(const struct dft_source_process *process)
+{
+    return process->known && process->process.clock_offset
+               ? strstr(process->process.options.bytes, "DFTRACER_ENABLE_AGGREGATION=1") != NULL
+               : !process->events;
+}
+
+static uint64_t events_here(const struct dft_source_process *process)
+{
+    uint64_t rows = keeps_rows_only(process) ? process->rows_only : 0;
+
+    return rows < UINT64_MAX - process->events ? process->events + rows : UINT64_MAX;
+}
+
+uint64_t dft_source_missing(const struct dft_source_process *process)
+{
+    uint64_t here = events_here(process);
+
+    return process->ended && !process->live_file && !process->parts && process->end.events > here
+               ? process->end.events - here
+               : 0;
+}
+
+/* Files that merge makes of groups tell of all processes, and hold of each what belongs to the group: perhaps nothing. */
+static void mark_archived(struct dft_source *source)
+{
+    uint32_t *processes = calloc(source->nfiles + 1u, sizeof *processes);
+
+    for (uint32_t p = 0; processes && p < source->nprocesses; p++)
+        processes[source->processes[p].file]++;
+    for (uint32_t p = 0; processes && p < source->nprocesses; p++) {
+        struct dft_source_process *process = &source->processes[p];
+
+        process->parts |= !process->events && !process->rows_only && processes[process->file] > 1;
+    }
+    free(processes);
+}
+
+void dft_missing_notes(struct dft_source *source)
+{
+    mark_archived(source);
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        const struct dft_source_process *process = &source->processes[p];
+
+        if (dft_source_missing(process))
+            dft_source_note(
+                source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events, %s%llu are here",
+                source->files[process->file].path, process->process.pid, (unsigned long long)process->end.events,
+                events_here(process) > process->events ? "at most " : "", (unsigned long long)events_here(process));
+    }
 }
 
 void dft_live_notes(struct dft_source *source)

@@ -169,6 +169,8 @@ int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned);
  * is to tell about it, when it is known which events are new. */
 int dft_live_processes(struct dft_source *source); /* 0 or -ENOMEM */
 void dft_live_notes(struct dft_source *source);
+/* source_ending.c: which processes wrote more events than are here, when it is known of which only groups are. */
+void dft_missing_notes(struct dft_source *source);
 /* Is there a process with this pid that began then (Unix ns)? */
 int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);
 

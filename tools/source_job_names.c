@@ -211,7 +211,7 @@ int dft_source_choose_jobs(struct dft_source *source, const char *patterns)
     if (!rc && !any && source->nprocesses) {
         char *list = list_jobs(source);
 
-        dft_source_note(source, 1, "no job %s is here; %s%s", patterns,
+        dft_source_note(source, DFT_BAD_OTHER, "no job %s is here; %s%s", patterns,
                         source->njobs ? "there are " : "none has a name", list ? list : "");
         free(list);
     }

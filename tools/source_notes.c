@@ -1,4 +1,6 @@
-/* Notes of a source: what the user must be told, each once; and the progress line. Any thread. */
+/* Notes of a source: what the user must be told, each once; and the progress line. Any thread.
+ *
+ * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a digit. */
 #include "source_inside.h"
 
 #include <errno.h>
@@ -9,21 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOTES_MAX 10000 /* a hundred thousand damaged files need not be named one by one */
-#define SECOND_NS UINT64_C(1000000000)
+#define DFT_NOTE_HEAD 2
+#define NOTES_MAX     10000 /* a hundred thousand damaged files need not be named one by one */
+#define SECOND_NS     UINT64_C(1000000000)
 
 static int by_text(const void *left, const void *right)
 {
-    return strcmp(*(char *const *)left + 1, *(char *const *)right + 1);
+    return strcmp(*(char *const *)left + DFT_NOTE_HEAD, *(char *const *)right + DFT_NOTE_HEAD);
 }
 
 /* With the lock held. A note that cannot be kept for want of memory is not worth failing for; the status is kept. */
-static void note_keep(struct dft_notes *notes, const char *text)
+static void note_keep(struct dft_notes *notes, int bad, const char *text)
 {
     char *line;
 
     for (size_t i = 0; i < notes->count; i++)
-        if (!strcmp(notes->lines[i] + 1, text))
+        if (!strcmp(notes->lines[i] + DFT_NOTE_HEAD, text))
             return;
     if (notes->count == notes->capacity) {
         size_t capacity = notes->capacity ? 2 * notes->capacity : 16;
@@ -38,7 +41,7 @@ static void note_keep(struct dft_notes *notes, const char *text)
         notes->shown = bigger;
         notes->capacity = capacity;
     }
-    if (asprintf(&line, " %s", text) >= 0)
+    if (asprintf(&line, " %d%s", bad, text) >= 0)
         notes->lines[notes->count++] = line;
 }
 
@@ -57,9 +60,9 @@ void dft_source_note(struct dft_source *source, int bad, const char *format, ...
     notes->told++;
     if (length >= 0) {
         if (notes->count < NOTES_MAX)
-            note_keep(notes, text);
+            note_keep(notes, bad, text);
         else if (notes->count == NOTES_MAX)
-            note_keep(notes, "further notes are left out");
+            note_keep(notes, 1, "further notes are left out");
     }
     pthread_mutex_unlock(&notes->lock);
     if (length >= 0)
@@ -74,10 +77,22 @@ char *const *dft_source_notes(struct dft_source *source, size_t *count)
     if (notes->count)
         qsort(notes->lines, notes->count, sizeof *notes->lines, by_text);
     for (size_t i = 0; i < notes->count; i++)
-        notes->shown[i] = notes->lines[i] + 1;
+        notes->shown[i] = notes->lines[i] + DFT_NOTE_HEAD;
     *count = notes->count;
     pthread_mutex_unlock(&notes->lock);
     return notes->shown;
+}
+
+uint64_t dft_source_unread(struct dft_source *source)
+{
+    struct dft_notes *notes = &source->notes;
+    uint64_t unread = 0;
+
+    pthread_mutex_lock(&notes->lock);
+    for (size_t i = 0; i < notes->count; i++)
+        unread += notes->lines[i][1] == '0' + DFT_BAD_UNREAD;
+    pthread_mutex_unlock(&notes->lock);
+    return unread;
 }
 
 int dft_source_status(const struct dft_source *source)
@@ -91,9 +106,9 @@ void dft_source_report(struct dft_source *source)
     char *const *texts = dft_source_notes(source, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (texts[i][-1] == ' ' && !source->quiet)
+        if (texts[i][-DFT_NOTE_HEAD] == ' ' && !source->quiet)
             fprintf(stderr, "dftmerge: %s\n", texts[i]);
-        texts[i][-1] = '.';
+        texts[i][-DFT_NOTE_HEAD] = '.';
     }
 }
 

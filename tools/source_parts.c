@@ -227,6 +227,8 @@ static void mark_processes(struct dft_source *source, uint32_t division)
     for (size_t i = 0; i < source->nblocks; i++)
         if (DFT_PART_DIVISION(source->blocks[i].part) == division)
             source->processes[source->blocks[i].process].parts = 1;
+    for (uint32_t p = 0; p < source->nprocesses; p++) /* all that they did may be in other groups */
+        source->processes[p].parts |= !source->processes[p].events && !source->processes[p].rows_only;
 }
 
 void dft_groups_notes(struct dft_source *source)

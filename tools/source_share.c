@@ -120,8 +120,11 @@ static int take_notes(void *context, unsigned rank, const void *bytes, size_t le
 
     dft_unpack_get(&unpack, &bad, sizeof bad);
     source->notes.bad |= bad;
-    while (rank != dft_comm_rank() && unpack.at < unpack.end)
-        dft_source_note(source, bad, "%s", dft_unpack_string(&unpack));
+    while (rank != dft_comm_rank() && unpack.at < unpack.end) {
+        const char *line = dft_unpack_string(&unpack);
+
+        dft_source_note(source, line[0] - '0', "%s", line + 1);
+    }
     return 0;
 }
 
@@ -135,7 +138,7 @@ int dft_share_notes(struct dft_source *source)
         return 0;
     dft_pack_put(&pack, &notes->bad, sizeof notes->bad);
     for (size_t i = 0; i < notes->count; i++)
-        dft_pack_string(&pack, notes->lines[i] + 1);
+        dft_pack_string(&pack, notes->lines[i] + 1); /* what is bad, and the text */
     rc = dft_pack_exchange(&pack, take_notes, source);
     notes->shared = notes->count;
     return rc;

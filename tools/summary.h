@@ -22,9 +22,13 @@ struct dft_job {
     uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;
     uint64_t damaged;                       /* blocks */
+    uint64_t missing;                       /* events that were written and are not here: at least so many */
+    uint64_t noted;                         /* notes that say of these */
     const struct dft_source_process *first; /* the first one that started, for its names */
 };
 
+/* How many notes say of something else that it could not be read. */
+uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
 /* Returns 0 or -ENOMEM. */
 int dft_job_collect(struct dft_job *job, const struct dft_source *source);
 void dft_job_fini(struct dft_job *job);

@@ -23,8 +23,10 @@ static void json_job(struct dft_json *json, const struct dft_job *job)
     dft_json_uint(json, "wall_ns", job->wall_ns);
 }
 
-static void json_losses(struct dft_json *json, const struct dft_job *job)
+static void json_losses(struct dft_json *json, const struct dft_summary *summary)
 {
+    const struct dft_job *job = &summary->job;
+
     dft_json_object(json, "dropped");
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         if (job->dropped[reason])
@@ -34,6 +36,8 @@ static void json_losses(struct dft_json *json, const struct dft_job *job)
     dft_json_uint(json, "killed", job->killed);
     dft_json_uint(json, "running", job->running);
     dft_json_uint(json, "without_end", job->endless);
+    dft_json_uint(json, "events_missing", job->missing);
+    dft_json_uint(json, "unread", dft_job_unread(job, summary->source));
     dft_json_uint(json, "recovered", job->recovered);
     dft_json_uint(json, "overhead_ns", job->overhead_ns);
 }
@@ -107,7 +111,7 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_jobs(&json, summary->source);
     dft_json_uint(&json, "events", answer.events);
     dft_json_uint(&json, "events_kept", answer.events_kept);
-    json_losses(&json, &summary->job);
+    json_losses(&json, summary);
     dft_json_string(&json, "source", dft_answer_source_name(answer.source));
     dft_json_array(&json, "groups");
     do

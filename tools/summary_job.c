@@ -114,6 +114,10 @@ static uint64_t life_of(const struct dft_source_process *process)
 
 static void add_process(struct dft_job *job, const struct dft_source_process *process)
 {
+    uint64_t missing = dft_source_missing(process);
+
+    job->missing += missing;
+    job->noted += missing != 0;
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         job->dropped[reason] += process->end.dropped[reason];
     job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
@@ -144,14 +148,23 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
     job->processes = count;
     for (uint32_t i = 0; i < count; i++)
         add_process(job, &processes[i]);
-    for (uint32_t f = 0; f < nfiles; f++)
+    for (uint32_t f = 0; f < nfiles; f++) {
         job->damaged += files[f].skipped.damaged;
+        job->noted += files[f].skipped.damaged != 0;
+    }
     rc = count_pids(job, processes, count);
     if (!rc)
         rc = count_ranks(job, processes, count);
     if (rc)
         dft_job_fini(job);
     return rc;
+}
+
+uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source)
+{
+    uint64_t unread = dft_source_unread(source);
+
+    return unread > job->noted ? unread - job->noted : 0;
 }
 
 void dft_job_fini(struct dft_job *job)

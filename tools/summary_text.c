@@ -17,21 +17,25 @@
 /* --- what was lost --------------------------------------------------------------------------------------------------
  * */
 
-static int is_anything_lost(const struct dft_job *job)
+static int is_anything_lost(const struct dft_summary *summary)
 {
+    const struct dft_job *job = &summary->job;
+
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
         if (job->dropped[reason])
             return 1;
-    return job->args_cut || job->damaged || job->endless;
+    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, summary->source);
 }
 
 /* `what` begins the sentence when something was. */
-static void print_losses(const struct dft_job *job, const char *what)
+static void print_losses(const struct dft_summary *summary, const char *what)
 {
+    const struct dft_job *job = &summary->job;
+    uint64_t unread = dft_job_unread(job, summary->source);
     char room[DFT_TEXT_ROOM];
     const char *comma = "";
 
-    if (!is_anything_lost(job)) {
+    if (!is_anything_lost(summary)) {
         fputs(*what ? "nothing lost" : "nothing", stdout);
         return;
     }
@@ -47,11 +51,22 @@ static void print_losses(const struct dft_job *job, const char *what)
         printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
         comma = ", ";
     }
-    if (job->damaged)
+    if (job->missing) {
+        printf("%s%s events (written, and missing here)", comma, dft_text_count(room, job->missing));
+        comma = ", ";
+    }
+    if (job->damaged) {
         printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
-    if (job->endless)
-        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written",
-               job->damaged ? ", " : comma, job->endless);
+        comma = ", ";
+    }
+    if (job->endless) {
+        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
+               job->endless);
+        comma = ", ";
+    }
+    if (unread)
+        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(room, unread),
+               unread == 1 ? " says" : "s say");
 }
 
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
@@ -62,7 +77,7 @@ void dft_summary_last_line(const struct dft_summary *summary, const struct dft_a
     char room[DFT_TEXT_ROOM];
 
     printf("answered from %s; ", names[answer->source]);
-    print_losses(&summary->job, "lost: ");
+    print_losses(summary, "lost: ");
     if (answer->unsplit)
         printf("; %s events are known only as aggregates and are not in this table",
                dft_text_count(room, answer->unsplit));
@@ -160,8 +175,9 @@ static void print_job(const struct dft_job *job)
     printf("\nwall time %s%s\n", dft_text_ns(room, job->wall_ns), when);
 }
 
-static void print_io(const struct dft_job *job, const struct classes *classes, const struct dft_answer *answer)
+static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer)
 {
+    const struct dft_job *job = &summary->job;
     uint64_t io =
         classes->time_ns[DFT_CLASS_READ] + classes->time_ns[DFT_CLASS_WRITE] + classes->time_ns[DFT_CLASS_META];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
@@ -175,7 +191,7 @@ static void print_io(const struct dft_job *job, const struct classes *classes, c
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
     putchar('\n');
-    if (!is_anything_lost(job))
+    if (!is_anything_lost(summary))
         puts("lost      nothing");
     if (job->overhead_ns)
         printf("tracing   took %s, %s of the processes' time\n", dft_text_ns(a, job->overhead_ns),
@@ -242,13 +258,13 @@ int dft_summary_text(struct dft_summary *summary)
 
     if (rc)
         return rc;
-    if (is_anything_lost(&summary->job)) { /* first: what follows is not all */
+    if (is_anything_lost(summary)) { /* first: what follows is not all */
         fputs("lost      ", stdout);
-        print_losses(&summary->job, "");
+        print_losses(summary, "");
         putchar('\n');
     }
     print_job(&summary->job);
-    print_io(&summary->job, &classes, &answer);
+    print_io(summary, &classes, &answer);
     dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);
     query.busy = 1;
