@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "comm.h"
 #include "command.h"
@@ -123,7 +122,19 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
     int error = exporter->write_text ? exporter->write_text(export, path) : write_whole(export, exporter, path);
 
     if (error)
-        fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+        dft_outfile_say(path, error);
+    return error;
+}
+
+/* The one file of a format, in a directory. */
+static int write_inside(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
+{
+    char *path = dft_outfile_inside(directory, exporter->file);
+    int error = dft_comm_agree(path ? 0 : -ENOMEM);
+
+    if (!error)
+        error = write_out(export, exporter, path);
+    free(path);
     return error;
 }
 
@@ -138,20 +149,27 @@ static int write_files(struct dft_export *export, const struct dft_exporter *exp
     return error;
 }
 
-static int is_directory(const char *path)
+static int write_all(struct dft_export *export, const struct dft_exporter *exporter, const char *path, int in_parts)
 {
-    struct stat st;
+    int error;
 
-    return !stat(path, &st) && S_ISDIR(st.st_mode);
+    if (!in_parts)
+        return write_out(export, exporter, path);
+    error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_make_directory(path));
+    if (error && !dft_comm_rank())
+        dft_outfile_say(path, error);
+    if (error)
+        return error;
+    return exporter->write_files ? write_files(export, exporter, path) : write_inside(export, exporter, path);
 }
 
 /* Formats that only one rank can write; the others get 0. */
-static int takes_part(const struct dft_exporter *exporter, const char *path, int quiet)
+static int takes_part(const struct dft_exporter *exporter, int in_parts, int quiet)
 {
     char *what;
     int takes;
 
-    if (exporter->write_files && is_directory(path) ? exporter->ranks_files : exporter->ranks || exporter->write_text)
+    if (exporter->write_files && in_parts ? exporter->ranks_files : exporter->ranks || exporter->write_text)
         return 1;
     if (asprintf(&what, "export --to %s", exporter->name) < 0)
         return dft_comm_alone("export", quiet);
@@ -171,7 +189,7 @@ static int run(int argc, char **argv)
                                       .letter = 'o',
                                       .argument = "OUT",
                                       .text = &path,
-                                      .help = "the file to write; - is standard output"},
+                                      .help = "the file to write, or DIRECTORY/; - is standard output"},
                                      {.name = "until",
                                       .argument = "SECONDS",
                                       .text = &until,
@@ -180,7 +198,7 @@ static int run(int argc, char **argv)
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
     struct dft_options options;
-    int code;
+    int code, in_parts;
 
     if (dft_options_parse(&options, &dft_command_export, own, argc, argv, &code))
         return code;
@@ -196,7 +214,8 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    if (!takes_part(exporter, path, options.source.quiet)) {
+    in_parts = dft_outfile_is_directory(path);
+    if (!takes_part(exporter, in_parts, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;
     }
@@ -204,10 +223,7 @@ static int run(int argc, char **argv)
         return code;
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
-    code = (exporter->write_files && is_directory(path) ? write_files(&export, exporter, path)
-                                                        : write_out(&export, exporter, path))
-               ? DFT_EXIT_BAD
-               : DFT_EXIT_OK;
+    code = write_all(&export, exporter, path, in_parts) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     dft_comm_sum(&export.left_out, 1);
     if (export.left_out)
         dft_source_note(export.source, 0,
@@ -224,14 +240,15 @@ const struct dft_command dft_command_export = {
     .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
-        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; with a directory "
-        "for\n"
-        "          OUT a .pfw.gz a process, which they read in parallel\n"
-        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; with a\n"
-        "          directory for OUT a file a process, named as PERFFLOW_OPTIONS had it\n"
+        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; into a directory\n"
+        "          a .pfw.gz a process, which they read in parallel\n"
+        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory\n"
+        "          a file a process, named as PERFFLOW_OPTIONS had it\n"
         "csv       one line for every event, nanoseconds\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
+        "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not "
+        "there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,

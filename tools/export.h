@@ -20,6 +20,7 @@ struct dft_export {
  * `write_text` writes it to `path`, by all ranks (event_text.h). */
 struct dft_exporter {
     const char *name, *help;
+    const char *file; /* the name of its file where OUT is a directory; with `write_files` it has names of its own */
     int (*write)(struct dft_export *export);
     int (*write_text)(struct dft_export *export, const char *path);
     /* The same into files in a directory that is there, named by the format; NULL: it has one file. */

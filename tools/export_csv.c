@@ -112,4 +112,4 @@ static int write_csv(struct dft_export *export, const char *path)
     return dft_event_text_write(&text, path);
 }
 
-const struct dft_exporter dft_export_csv = {"csv", "one line for every event", .write_text = write_csv};
+const struct dft_exporter dft_export_csv = {"csv", "one line for every event", "events.csv", .write_text = write_csv};

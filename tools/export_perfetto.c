@@ -325,5 +325,5 @@ static int write_perfetto(struct dft_export *export, const char *path)
     return error;
 }
 
-const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object",
+const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object", "trace.json",
                                                  .write_text = write_perfetto};

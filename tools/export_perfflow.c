@@ -257,5 +257,5 @@ static int write_one(struct dft_export *export)
     return write_perfflow(export, NULL);
 }
 
-const struct dft_exporter dft_export_perfflow = {"perfflow", "as PerfFlowAspect writes them", .write = write_one,
+const struct dft_exporter dft_export_perfflow = {"perfflow", "as PerfFlowAspect writes them", NULL, .write = write_one,
                                                  .write_files = write_perfflow};

@@ -127,5 +127,9 @@ static int write_pfw(struct dft_export *export, const char *path)
     return error;
 }
 
-const struct dft_exporter dft_export_pfw = {"pfw", "JSON lines as DFTracer 1.0.8 writes them", .write_text = write_pfw,
-                                            .write_files = dft_pfw_write_files, .ranks_files = 1};
+const struct dft_exporter dft_export_pfw = {"pfw",
+                                            "JSON lines as DFTracer 1.0.8 writes them",
+                                            NULL,
+                                            .write_text = write_pfw,
+                                            .write_files = dft_pfw_write_files,
+                                            .ranks_files = 1};

@@ -81,13 +81,12 @@ int dft_merge_directory(struct dft_source *source, const char *path, char *const
         return -ENOMEM;
     memcpy(sorted, names, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_name);
-    if (mkdir(path, 0777) && errno != EEXIST)
-        error = -errno;
+    error = dft_outfile_make_directory(path);
     dir = error ? NULL : opendir(path);
     if (!error && !dir)
         error = -errno;
     if (error)
-        fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+        dft_outfile_say(path, error);
     while (dir && !error && (entry = readdir(dir))) {
         if (!is_in_the_way(source, path, entry->d_name, sorted, count))
             continue;
@@ -205,13 +204,27 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
         error = dft_archive_commit(&archive, 1);
     error = dft_comm_agree(error);
     if (error)
-        fprintf(stderr, "dftmerge: %s: %s; nothing was written\n", path, strerror(-error));
+        dft_outfile_say(path, error);
     dft_source_files(source, &nfiles);
     if (!error && !quiet)
         fprintf(stderr, "dftmerge: %s: %llu blocks of %u files, %llu bytes; %llu repeated blocks left out\n", path,
                 (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
                 (unsigned long long)count_repeated(source));
     dft_archive_fini(&archive);
+    return error;
+}
+
+/* The same into a directory, which may hold no other traces. */
+static int write_inside(struct dft_source *source, const char *directory, int quiet)
+{
+    char *name = "all.dft", *path = dft_outfile_inside(directory, name);
+    int error = dft_comm_agree(path ? 0 : -ENOMEM);
+
+    if (!error)
+        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_merge_directory(source, directory, &name, 1));
+    if (!error)
+        error = write_one(source, path, quiet);
+    free(path);
     return error;
 }
 
@@ -251,7 +264,7 @@ static int run(int argc, char **argv)
         {0}};
     struct dft_options options;
     struct dft_source *source;
-    int code, error;
+    int code, error, in_parts;
 
     if (dft_options_parse(&options, &dft_command_merge, own, argc, argv, &code))
         return code;
@@ -259,7 +272,8 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    if (!takes_part(path, split || rules, options.source.quiet)) {
+    in_parts = dft_outfile_is_directory(path);
+    if (!takes_part(path, in_parts || split || rules, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;
     }
@@ -269,6 +283,8 @@ static int run(int argc, char **argv)
         error = dft_merge_split(source, path, !strcmp(split, "host"), options.source.quiet);
     else if (rules)
         error = dft_merge_groups(source, path, rules, options.source.quiet);
+    else if (in_parts)
+        error = write_inside(source, path, options.source.quiet);
     else
         error = write_one(source, path, options.source.quiet);
     code = error == -EINVAL ? DFT_EXIT_USAGE : error ? DFT_EXIT_BAD : DFT_EXIT_OK;
@@ -281,7 +297,8 @@ const struct dft_command dft_command_merge = {
     .brief = "one file from many; reads back identically",
     .details =
         "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name and\n"
-        "renamed when it is whole, so it may be one of the inputs.\n\n"
+        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets the\n"
+        "file all.dft, and is made when it is not there.\n\n"
         "--split-by rank: OUT/rank-00017.dft and so on, OUT/no-rank.dft for processes without one; host alike.\n\n"
         "--group: OUT/NAME.dft for each group of events, OUT/other.dft for those of none. RULES is a file of lines "
         "(or\n"

@@ -17,6 +17,17 @@ struct dft_outfile {
     int error;   /* gzip: the first one; 0: none */
 };
 
+/* OUT of a command, the same for all of them: one that ends in '/', or is a directory, is a
+ * directory; all else is a file. Collective: rank 0 looks. */
+int dft_outfile_is_directory(const char *path);
+/* Makes it when it is not there; not those above it. Returns 0 or -errno. */
+int dft_outfile_make_directory(const char *path);
+/* The path of a file in it, from malloc. NULL: no memory. */
+char *dft_outfile_inside(const char *directory, const char *name);
+/* Says on standard error why nothing was written to `path`, and names the directory that is
+ * missing. */
+void dft_outfile_say(const char *path, int error);
+
 /* Opens for `path`, in *file, which is not to be moved then; "-" is standard output, a path that ends in .gz gives gzip. The temporary name does not end as the
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);

@@ -308,8 +308,8 @@ def merge_of_a_killed_process_keeps_everything(directory):
 @tests.case
 def nothing_is_left_of_what_fails(directory):
     out = job(directory)
-    (directory / "is-a-directory").mkdir()
-    for arguments in (["merge", "-o", directory / "is-a-directory"],
+    (directory / "is-a-file").write_text("")
+    for arguments in (["merge", "-o", f"{directory}/is-a-file/"],
                       ["merge", "-o", directory / "no" / "such" / "place.dft"],
                       ["export", "--to", "csv", "-o", directory / "no" / "such" / "place.csv"]):
         done = dftmerge(*arguments, out)

@@ -301,8 +301,32 @@ def what_makes_no_rules(where):
     assert {e["cat"] for e in dump(where / "out" / "other.dft")} == {"STDIO"}
 
 
+def outputs(directory):
+    """OUT that ends in / or is a directory is a directory, for every command and format; what is missing is named."""
+    traces, out = make(directory / "in"), directory / "out"
+    forms = {"perfetto": "trace.json", "csv": "events.csv", "folded": "stacks.folded", "folded-bytes": "stacks-bytes.folded",
+             "pfw": "*.pfw.gz", "perfflow": None}
+    commands = [(("export", "--to", form), names) for form, names in forms.items()] + [(("merge",), "all.dft")]
+    for command, names in commands:
+        for i, where in enumerate((f"{out}/", out, f"{out}/")):  # made, there, there
+            dftmerge(*command, "-o", where, traces)
+            assert out.is_dir() and not names or list(out.glob(names)) == list(out.iterdir()) != [], (command, where)
+            shutil.rmtree(out)
+            if i == 0:
+                out.mkdir()
+        for where in (out / "no" / "x", f"{out}/no/x/"):
+            done = dftmerge(*command, "-o", where, traces, expect=1)
+            assert f"there is no directory {out}/no; nothing was written" in done.err, done
+        (directory / "file").write_text("")
+        assert "Not a directory" in dftmerge(*command, "-o", f"{directory}/file/", traces, expect=1).err
+    dftmerge("export", "--to", "csv", "-o", out, traces)
+    assert out.is_file()  # neither there nor with a slash
+    shutil.copytree(traces, directory / "full")
+    assert "is there already" in dftmerge("merge", "-o", directory / "full", traces, expect=1).err
+
+
 TESTS = [one_archive, what_was_lost, names_of_what_is_left_out, split, split_of_killed, not_beside_others, groups,
-         groups_of_the_killed, divided_in_two_ways, aggregates_cannot_be_organised, what_makes_no_rules]
+         groups_of_the_killed, divided_in_two_ways, aggregates_cannot_be_organised, what_makes_no_rules, outputs]
 
 if __name__ == "__main__":
     wanted_tests = [t for t in TESTS if t.__name__ in sys.argv]
