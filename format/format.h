@@ -182,6 +182,9 @@ enum dft_block_type {
 #define DFT_PART_DIVISION(p) ((p) / DFT_PART_GROUPS)
 
 #define DFT_STREAM_REPEATED (UINT32_C(1) << 31)
+/* Of these rows there never were events: another tracer counted the calls of each interval, which
+ * may be of any width. */
+#define DFT_STREAM_COUNTED  (UINT32_C(1) << 30)
 
 #define DFT_BLOCK_DEFLATED 1u /* flag: the first part of the payload is deflated */
 

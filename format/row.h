@@ -17,9 +17,13 @@ struct dft_bin {
     uint64_t count;
 };
 
-/* What one row knows, the fields that all rows have first. Every field merges by sum, min or max, and an empty row is the neutral element (minima ~0 /
- * INT64_MAX, maxima 0 / -1), so that merging in any order gives the same integers. What exactly an event adds:
- * aggregator/aggregate.h. */
+/* What one row knows, the fields that all rows have first. Every field merges by sum, min or max,
+ * and an empty row is the neutral element (minima ~0 / INT64_MAX, maxima 0 / -1), so that merging
+ * in any order gives the same integers. What exactly an event adds: aggregator/aggregate.h.
+ *
+ * Rows that others counted may not know the least or the most: these are then as in an empty row,
+ * though there are calls, and a merge takes them from rows that know. Whether they are known:
+ * dft_metrics_knows_dur_min and the like. */
 struct dft_metrics {
     uint64_t count;   /* calls that start in the interval */
     uint64_t samples; /* events that start in it; less than count where runs of calls are kept as one event */
@@ -36,6 +40,27 @@ struct dft_metrics {
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
     uint64_t sequential, consecutive;
 };
+
+/* A maximum of 0 means that all are 0: where the sum says otherwise, the maximum is not known. */
+static inline int dft_metrics_knows_dur_min(const struct dft_metrics *m)
+{
+    return m->samples && m->dur_min != UINT64_MAX;
+}
+
+static inline int dft_metrics_knows_dur_max(const struct dft_metrics *m)
+{
+    return m->samples && (m->dur_max || !m->dur_sum);
+}
+
+static inline int dft_metrics_knows_size_min(const struct dft_metrics *m)
+{
+    return m->data && m->size_min != UINT64_MAX;
+}
+
+static inline int dft_metrics_knows_size_max(const struct dft_metrics *m)
+{
+    return m->data && (m->size_max || !m->bytes);
+}
 
 /* Three cache lines where rows are aligned to them, of which rows without data need two: most of merging rows is waiting for memory. */
 struct dft_row {

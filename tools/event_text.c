@@ -1,105 +1,12 @@
 /* A text with something for every event, written by all ranks; see event_text.h. */
-#include "event_text.h"
+#include "event_text_inside.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "comm.h"
 #include "filter.h"
-#include "relay.h"
 #include "source_share.h"
-
-struct writing {
-    struct dft_event_text *text;
-    struct dft_relay *relay;
-    struct dft_timeline *timeline;
-    uint64_t *starts; /* of stretches: times, or numbers of blocks */
-    size_t count;
-    size_t at;         /* the stretch being written */
-    unsigned ranks;    /* that write */
-    uint64_t *numbers; /* of the first line of each stretch; NULL: lines have none, or come one after the other */
-};
-
-/* --- numbers of lines ------------------------------------------------------------------------------------------------ */
-
-struct counting {
-    const struct writing *writing;
-    _Atomic uint64_t *lines; /* of each stretch */
-};
-
-static size_t stretch_of(const struct writing *writing, uint64_t at)
-{
-    size_t low = 0, high = writing->count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (writing->starts[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int select_block(void *context, const struct dft_source_process *process, const struct dft_block *block)
-{
-    const struct counting *counting = context;
-
-    (void)process;
-    return dft_source_wants(counting->writing->text->source, counting->writing->text->filter, block);
-}
-
-static int count_lines(void *context, unsigned worker, const struct dft_source_process *process,
-                       const struct dft_block *block, struct dft_batch *batch)
-{
-    struct counting *counting = context;
-    const struct dft_event_text *text = counting->writing->text;
-
-    (void)worker;
-    (void)process;
-    (void)block;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct dft_event *event = &batch->events[i];
-        const struct dft_call *call = &batch->calls[event->call];
-
-        if (!text->filter || dft_filter_event(text->filter, event, call->id))
-            atomic_fetch_add_explicit(&counting->lines[stretch_of(counting->writing, event->start_ns)],
-                                      text->lines(event, call->op), memory_order_relaxed);
-    }
-    return 0;
-}
-
-/* All ranks count lines, each in its share of the blocks, so that each knows the numbers of those that it writes. */
-static int number_lines(struct writing *writing)
-{
-    struct counting counting = {.writing = writing};
-    struct dft_visit visit = {
-        .context = &counting, .select = select_block, .events = count_lines, .progress = "blocks counted"};
-    uint64_t next = writing->text->first;
-    int rc;
-
-    if (!writing->text->lines || writing->ranks == 1)
-        return 0;
-    counting.lines = calloc(writing->count + 1, sizeof *counting.lines);
-    writing->numbers = calloc(writing->count + 1, sizeof *writing->numbers);
-    rc = dft_comm_agree(counting.lines && writing->numbers ? 0 : -ENOMEM);
-    if (!rc)
-        rc = dft_source_visit(writing->text->source, &visit);
-    for (size_t i = 0; i < writing->count && !rc; i++)
-        writing->numbers[i] = atomic_load(&counting.lines[i]);
-    if (!rc)
-        dft_comm_sum(writing->numbers, writing->count + 1);
-    for (size_t i = 0; i <= writing->count && !rc; i++) {
-        uint64_t lines = writing->numbers[i];
-
-        writing->numbers[i] = next;
-        next += lines;
-    }
-    free(counting.lines);
-    return rc;
-}
 
 /* --- stretches ------------------------------------------------------------------------------------------------------- */
 
@@ -141,11 +48,13 @@ static int give_stretches(struct writing *writing, size_t first, size_t last)
     struct dft_event_text *text = writing->text;
     uint64_t from = first ? writing->starts[first] : 0;
     uint64_t to = last + 1 < writing->count ? writing->starts[last + 1] - 1 : UINT64_MAX;
+    int rc;
 
     writing->at = first;
     if (text->unsorted)
         return dft_source_unordered(text->source, text->filter, from, to < SIZE_MAX ? to + 1 : to, give, writing);
-    return dft_timeline_give(writing->timeline, 0, from, to, give, writing);
+    rc = dft_event_text_resume(writing, from);
+    return rc ? rc : dft_timeline_give(writing->timeline, 0, from, to, give, writing);
 }
 
 static int write_stretches(struct writing *writing, int rc)
@@ -219,7 +128,12 @@ static int prepare(struct writing *writing)
     struct dft_event_text *text = writing->text;
     int rc = dft_source_stretches(text->source, text->filter, text->unsorted, &writing->starts, &writing->count);
 
-    return rc || text->unsorted ? rc : dft_timeline_create(&writing->timeline, text->source, text->filter, 0);
+    if (rc || text->unsorted)
+        return rc;
+    rc = dft_timeline_create(&writing->timeline, text->source, text->filter, 0);
+    if (!rc && text->enclosing)
+        dft_timeline_outer_first(writing->timeline);
+    return rc;
 }
 
 int dft_event_text_write(struct dft_event_text *text, const char *path)
@@ -235,7 +149,7 @@ int dft_event_text_write(struct dft_event_text *text, const char *path)
     }
     writing.ranks = common > 0 ? dft_comm_size() : 1;
     if (!rc)
-        rc = number_lines(&writing);
+        rc = dft_event_text_number(&writing);
     if (!rc)
         rc = dft_relay_open(&writing.relay, path, writing.count + 2, writing.ranks);
     if (!rc)
@@ -246,6 +160,7 @@ int dft_event_text_write(struct dft_event_text *text, const char *path)
     dft_timeline_destroy(writing.timeline);
     free(writing.starts);
     free(writing.numbers);
+    free(writing.reaching);
     shared = dft_share_notes(text->source);
     return rc ? rc : shared;
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "source.h"
+#include "enclosing.h"
 
 struct dft_event_text {
     struct dft_source *source;
@@ -24,6 +24,11 @@ struct dft_event_text {
      * behind the head. NULL: they have none. */
     uint64_t (*lines)(const struct dft_event *event, uint8_t op);
     uint64_t *number, first;
+    /* Lines that tell of the number of the event around theirs. What is around others comes first
+     * then, and may it be? `event` finds them in `enclosing`, and puts there what may. NULL: lines
+     * tell of none. */
+    struct dft_enclosing *enclosing;
+    int (*encloses)(const struct dft_source_process *process, const struct dft_event *event, uint8_t op);
 };
 
 /* Collective. Returns an agreed 0 or -errno. */

@@ -114,7 +114,9 @@ static int write_pfw(struct dft_export *export, const char *path)
                                   .sum = sum_events,
                                   .tail = put_tail,
                                   .lines = dft_pfw_out_lines,
-                                  .number = &whole.pfw.id};
+                                  .number = &whole.pfw.id,
+                                  .enclosing = &whole.pfw.enclosing,
+                                  .encloses = dft_pfw_out_encloses};
     int error = dft_source_names_locate(export->source);
 
     if (!error)
@@ -123,6 +125,7 @@ static int write_pfw(struct dft_export *export, const char *path)
     if (!error)
         error = dft_event_text_write(&text, path);
     dft_files_destroy(whole.files);
+    dft_enclosing_fini(&whole.pfw.enclosing);
     free(whole.pfw.events);
     return error;
 }

@@ -2,13 +2,17 @@
 #ifndef DFT_EXPORT_PFW_H
 #define DFT_EXPORT_PFW_H
 
+#include "enclosing.h"
 #include "export.h"
 
 struct dft_pfw_out {
     struct dft_export *export;
     struct dft_json json;
-    uint64_t id;      /* of the next line */
-    uint64_t *events; /* written, by process number */
+    uint64_t id;          /* of the next line */
+    uint64_t *events;     /* written, by process number */
+    const char *keys[20]; /* that the arguments of the line at hand have, but for the user's */
+    unsigned nkeys;
+    struct dft_enclosing enclosing;
 };
 
 /* A line: up to its own members; the end of these and of the line. */
@@ -18,6 +22,9 @@ void dft_pfw_out_end(struct dft_pfw_out *pfw);
 /* The same for a line of metadata: its name, and the key of what follows. */
 void dft_pfw_out_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key);
 struct dft_text dft_pfw_out_text(const char *text);
+/* Was it read from a trace of DFTracer? Then its start and end are among its events, if there were
+ * any. */
+int dft_pfw_out_is_imported(const struct dft_source_process *source);
 uint64_t dft_pfw_out_host(const struct dft_process *process); /* hash of the host */
 
 /* Dictionary of a process (0 or -ENOMEM); an entry for a file; the events around its own: start (0 or -ENOMEM), end. */
@@ -28,6 +35,8 @@ void dft_pfw_out_stop(struct dft_pfw_out *pfw, const struct dft_source_process *
 
 /* `pfw` is a struct dft_pfw_out. Returns 0 or -EIO: the stream is broken. */
 int dft_pfw_out_event(void *pfw, const struct dft_event_at *at);
+/* May others lie in it, so that their lines tell of its number? */
+int dft_pfw_out_encloses(const struct dft_source_process *process, const struct dft_event *event, uint8_t op);
 /* How many lines that is. */
 uint64_t dft_pfw_out_lines(const struct dft_event *event, uint8_t op);
 

@@ -64,6 +64,7 @@ static int prepare(struct files *files)
     struct dft_source *source = files->pfw.export->source;
     const struct dft_source_process *processes = dft_source_processes(source, &files->count);
     const uint64_t of_file = 4096; /* is some work too */
+    int rc;
 
     files->names = calloc(files->count + 1u, sizeof *files->names);
     files->bytes = calloc(files->count + 1u, sizeof *files->bytes);
@@ -84,7 +85,10 @@ static int prepare(struct files *files)
         files->all++;
         files->bytes[i] += of_file + (i ? files->bytes[i - 1] : 0);
     }
-    return dft_timeline_create(&files->timeline, source, files->pfw.export->filter, 1);
+    rc = dft_timeline_create(&files->timeline, source, files->pfw.export->filter, 1);
+    if (!rc)
+        dft_timeline_outer_first(files->timeline);
+    return rc;
 }
 
 static int check_directory(const struct files *files)
@@ -125,6 +129,7 @@ static int write_lines(struct files *files, const struct dft_source_process *pro
     int rc;
 
     files->pfw.id = 1;
+    dft_enclosing_clear(&files->pfw.enclosing);
     dft_pfw_map_clear(&files->known);
     fputs("[\n", files->pfw.export->out);
     rc = dft_pfw_out_process(&files->pfw, process);
@@ -231,6 +236,7 @@ int dft_pfw_write_files(struct dft_export *export, const char *directory)
     free(files.names);
     free(files.bytes);
     free(files.pfw.events);
+    dft_enclosing_fini(&files.pfw.enclosing);
     dft_pfw_map_fini(&files.known);
     dft_timeline_destroy(files.timeline);
     noted = dft_share_notes(export->source);

@@ -13,6 +13,13 @@ uint64_t dft_pfw_out_host(const struct dft_process *process)
     return process->host.length ? dft_name_id(process->host.bytes, process->host.length) : 0;
 }
 
+int dft_pfw_out_is_imported(const struct dft_source_process *source)
+{
+    const struct dft_text version = source->process.version;
+
+    return version.length >= 8 && !memcmp(version.bytes, "DFTracer", 8);
+}
+
 void dft_pfw_out_begin(struct dft_pfw_out *pfw, struct dft_text name, struct dft_text category, uint32_t pid,
                        uint32_t tid)
 {
@@ -119,9 +126,12 @@ int dft_pfw_out_start(struct dft_pfw_out *pfw, const struct dft_source_process *
     uint64_t start_ns = process->start_ns ? process->start_ns : source->start_ns;
     time_t seconds = (time_t)(start_ns / 1000000000);
     struct dft_text command;
-    char *memory = command_of(process, &command), date[64];
+    char *memory, date[64];
     struct tm tm;
 
+    if (dft_pfw_out_is_imported(source))
+        return 0;
+    memory = command_of(process, &command);
     if (!memory)
         return -ENOMEM;
     gmtime_r(&seconds, &tm);
@@ -142,6 +152,8 @@ int dft_pfw_out_start(struct dft_pfw_out *pfw, const struct dft_source_process *
 
 void dft_pfw_out_stop(struct dft_pfw_out *pfw, const struct dft_source_process *source)
 {
+    if (dft_pfw_out_is_imported(source))
+        return;
     begin_complete(pfw, "end", source, source->end.time_ns ? source->end.time_ns : source->end_ns);
     dft_json_uint(&pfw->json, "num_events", pfw->events[source->number]);
     dft_pfw_out_end(pfw);

@@ -12,7 +12,7 @@
 
 #include "source_inside.h"
 
-void dft_index_key_of(struct dft_index_key *key, const struct stat *st)
+void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter)
 {
     uint64_t words[5] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
                          (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
@@ -20,6 +20,7 @@ void dft_index_key_of(struct dft_index_key *key, const struct stat *st)
     key->bytes = (uint64_t)st->st_size;
     key->mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
     key->inode = (uint64_t)st->st_ino;
+    key->converter = converter;
     key->identity = dft_name_id(words, sizeof words);
 }
 
@@ -114,7 +115,7 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
     n = fstat(fd, &st) ? -1 : pread(fd, room, sizeof room, 0);
     if (n < (ssize_t)sizeof header || !dft_block_next(room, (size_t)n, &offset, &header, &found, &skipped) || found ||
         header.type != DFT_BLOCK_ORIGIN || dft_decode_origin(decoder, &header, room + sizeof header, &origin, &why) ||
-        origin.converter != DFT_PFW_VERSION || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
+        origin.converter != key->converter || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
         origin.inode != key->inode || origin.identity != key->identity || origin.length != (uint64_t)st.st_size) {
         close(fd);
         return -1;
@@ -199,7 +200,7 @@ int dft_index_end(int fd, uint64_t length, const char *temporary, const char *pa
                   const struct dft_pfw_counts *counts, struct dft_encoder *encoder)
 {
     char found[2048];
-    struct dft_origin origin = {.converter = DFT_PFW_VERSION,
+    struct dft_origin origin = {.converter = key->converter,
                                 .bytes = key->bytes,
                                 .mtime_ns = key->mtime_ns,
                                 .inode = key->inode,

@@ -18,10 +18,11 @@
 /* What tells one state of a file from another. */
 struct dft_index_key {
     uint64_t bytes, mtime_ns, inode;
-    uint64_t identity; /* of the path, as far as it tells files apart */
+    uint64_t identity;  /* of the path, as far as it tells files apart */
+    uint64_t converter; /* and how it is read: dft_pfw_version */
 };
 
-void dft_index_key_of(struct dft_index_key *key, const struct stat *st);
+void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter);
 
 /* The place of the index of `trace`: 0 beside it, 1 in the cache. NULL: there is none, or no memory. Owned by the
  * caller. */

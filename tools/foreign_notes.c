@@ -49,34 +49,34 @@ static void note_oddities(struct dft_source *source, const char *path, const str
     if (counts->arguments)
         dft_source_note(source, 0, "%s: %" PRIu64 " arguments left out or cut: too many or too long", path,
                         counts->arguments);
-    if (counts->estimated) {
-        atomic_fetch_add(&source->estimated, counts->estimated);
-        atomic_fetch_add(&source->estimated_files, 1);
+    if (counts->unspread) {
+        atomic_fetch_add(&source->unspread, counts->unspread);
+        atomic_fetch_add(&source->unspread_files, 1);
     }
 }
 
 /* What is so by the nature of the traces, and the same in all of them, is said once. */
 void dft_foreign_note_all(struct dft_source *source)
 {
-    uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->estimated, source->estimated_files};
+    uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->unspread, source->unspread_files};
 
     dft_comm_sum(sums, sizeof sums / sizeof *sums);
     source->ambiguous = sums[0];
     source->ambiguous_files = sums[1];
-    source->estimated = sums[2];
-    source->estimated_files = sums[3];
+    source->unspread = sums[2];
+    source->unspread_files = sums[3];
     if (source->ambiguous)
         dft_source_note(source, 0,
                         "%" PRIu64 " events in %" PRIu64
                         " files of DFTracer are on files whose hash stands for several names "
                         "there; the last one before each event was taken",
                         source->ambiguous, source->ambiguous_files);
-    if (source->estimated)
+    if (source->unspread)
         dft_source_note(source, 0,
                         "%" PRIu64 " aggregated records in %" PRIu64
-                        " files of DFTracer: percentiles of their calls are "
-                        "estimates between their smallest and largest",
-                        source->estimated, source->estimated_files);
+                        " files of DFTracer do not say how the times and sizes of their calls are "
+                        "spread: percentiles are not known where they count",
+                        source->unspread, source->unspread_files);
 }
 
 void dft_foreign_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts)

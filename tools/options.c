@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate.h"
 #include "comm.h"
 #include "command.h"
 
@@ -24,6 +25,8 @@ enum option_id {
     OPT_ALIGN,
     OPT_DEDUPE,
     OPT_NO_INDEX,
+    OPT_PERIOD,
+    OPT_PERIOD_ENDS,
     OPT_FILES_FROM,
     OPT_JOB,
     OPT_QUIET,
@@ -62,6 +65,9 @@ static const struct common common_options[] = {
      "further PATHs, one a line or before each NUL (-: standard input)"},
     {OPT_NO_INDEX, 0, "no-index", NULL, OF_TRACES,
      "DFTracer's traces: convert them anew, and keep nothing for the next time"},
+    {OPT_PERIOD, 0, "profile-granularity", "SECONDS", OF_TRACES,
+     "DFTracer's profiles: the period of a record (default: as the trace says, else 5)"},
+    {OPT_PERIOD_ENDS, 0, "profile-end", NULL, OF_TRACES, "DFTracer's profiles: ts is the end of the period"},
     {OPT_THREADS, 0, "threads", "N", OF_TRACES, "threads that read (default: one a CPU, at most 16)"},
     {OPT_QUIET, 'q', "quiet", NULL, 0, "no progress and no notes on standard error"},
     {OPT_HELP, 'h', "help", NULL, 0, "this text"},
@@ -152,6 +158,16 @@ static int parse_count(uint64_t *value, const char *text, uint64_t max)
     return errno || *end || *text < '0' || *text > '9' || !*value || *value > max ? -EINVAL : 0;
 }
 
+static int parse_period(uint64_t *period_ns, const char *text)
+{
+    int64_t ns;
+
+    if (dft_filter_seconds(&ns, text) || ns <= 0 || (uint64_t)ns > DFT_INTERVAL_NS_MAX)
+        return -EINVAL;
+    *period_ns = (uint64_t)ns;
+    return 0;
+}
+
 static int set_common(struct dft_options *options, int id, char *value)
 {
     struct dft_filter *filter = &options->filter;
@@ -179,6 +195,12 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_NO_INDEX:
         options->source.no_index = 1;
+        break;
+    case OPT_PERIOD:
+        rc = parse_period(&options->source.period_ns, value);
+        break;
+    case OPT_PERIOD_ENDS:
+        options->source.period_ends = 1;
         break;
     case OPT_SORT:
         options->sort = value;

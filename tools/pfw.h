@@ -6,7 +6,12 @@
 #include <stdint.h>
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of what is made. */
-#define DFT_PFW_VERSION 2u
+#define DFT_PFW_VERSION 3u
+
+#define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
+
+/* The same with what was asked for: an index that was made otherwise does not fit. */
+uint64_t dft_pfw_version(uint64_t period_ns, int period_ends);
 
 /* What was found in a file beyond events; all of it can be told to the user. */
 #define DFT_PFW_COUNTS                                                                                                 \
@@ -28,7 +33,7 @@
     DFT_PFW_COUNT(arguments)  /* left out or cut */                                                                    \
     DFT_PFW_COUNT(not_kept)   /* events that no block could take */                                                    \
     DFT_PFW_COUNT(unchecked)  /* records not looked at for repetitions: there were too many */                         \
-    DFT_PFW_COUNT(estimated)  /* aggregated records of more than two calls: percentiles are estimates */
+    DFT_PFW_COUNT(unspread)   /* aggregated records that do not say how their calls are spread: no percentiles */
 
 struct dft_pfw_counts {
 #define DFT_PFW_COUNT(name) uint64_t name;
@@ -39,7 +44,9 @@ struct dft_pfw_counts {
 
 struct dft_pfw_job {
     const char *path;
-    uint64_t identity; /* tells this file from all others: it goes into the keys of its processes */
+    uint64_t period_ns; /* of aggregated records; 0: as the trace says, else DFT_PFW_PERIOD_NS */
+    int period_ends;    /* their time is that of the period's end */
+    uint64_t identity;  /* tells this file from all others: it goes into the keys of its processes */
     /* Takes a block. Returns 0, or what ends the conversion. */
     int (*put)(void *context, const void *block, size_t bytes);
     /* Forgets all blocks put so far: the file is read once more, because of what stands at its end. */

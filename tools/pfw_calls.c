@@ -1,5 +1,7 @@
-/* Kinds of calls: what a category and a name mean. Names of the C library's functions are looked up in calls.def,
- * entries and aliases included (__xstat, fopen64); all else is a region. */
+/* Kinds of calls: what a category and a name mean. Calls are what has the category POSIX or STDIO,
+ * or the type LIBC_IO; all else is a region, whatever its name. Names of calls are looked up in
+ * calls.def, entries and aliases included (__xstat, fopen64). Category and name decide on the
+ * operation alone: a call is one thing in the whole file. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,12 +58,20 @@ static void put_function(const char *name, uint64_t op)
         *place = op + 1;
 }
 
-/* Runs once; kept until the program ends. */
+/* Runs once; kept until the program ends. Process calls have a category of their own here, and none
+ * in DFTracer. */
 static void make_functions(void)
 {
-    for (unsigned i = 1; i < DFT_CALL_COUNT; i++)
-        if (!memcmp(dft_call_rows[i].text, "POSIX", 6) || !memcmp(dft_call_rows[i].text, "STDIO", 6))
-            put_function(dft_call_rows[i].text + 6, dft_call_rows[i].op);
+    for (unsigned i = 1; i < DFT_CALL_COUNT; i++) {
+        const struct dft_call_row *row = &dft_call_rows[i];
+
+        if (!memcmp(row->text, "POSIX", 6) || !memcmp(row->text, "STDIO", 6))
+            put_function(row->text + 6, row->op);
+        else if (!memcmp(row->text, "PROCESS", 8) && dft_op_class(row->op) == DFT_CLASS_NONE)
+            put_function(row->text + 8, row->op);
+    }
+    put_function("exec", DFT_OP_EXEC); /* the family by its short names */
+    put_function("spawn", DFT_OP_SPAWN);
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
         const uint64_t *op = dft_pfw_map_find(&functions, dft_name_id(aliases[i].event, strlen(aliases[i].event)));
 
@@ -93,23 +103,43 @@ static int contains(struct dft_text text, const char *part)
     return text.length && memmem(text.bytes, text.length, part, strlen(part));
 }
 
-static void describe(struct dft_pfw_call *call, struct dft_text category, struct dft_text name)
+static int is_category(struct dft_text text, const char *word)
 {
-    int posix = is(category, "POSIX"), stdio = is(category, "STDIO");
+    return text.length == strlen(word) && !strncasecmp(text.bytes, word, text.length);
+}
 
-    call->libc = posix || stdio;
-    call->op = call->libc ? op_of_function(name) : DFT_OP_REGION;
-    if (dft_op_class(call->op) == DFT_CLASS_MARK)
-        call->op = DFT_OP_OTHER; /* socket and the like: our own traces know what became of them */
-    call->writes = contains(name, "write") || contains(name, "save") || contains(name, "dump") ||
-                   contains(name, "put") || contains(name, "send") || dft_op_class(call->op) == DFT_CLASS_WRITE;
-    call->by_result = posix && (contains(name, "read") || contains(name, "write"));
-    call->by_items = stdio && (contains(name, "fread") || contains(name, "fwrite"));
+/* What a call does. Functions that calls.def does not have move bytes by DFTracer's rule: POSIX
+ * calls with read or write in the name, fread and fwrite of STDIO. Items are STDIO's: the same name
+ * in POSIX tells of bytes. */
+static uint8_t op_of_call(struct dft_text name, int posix, int stdio)
+{
+    uint8_t op = op_of_function(name);
+
+    if (dft_op_class(op) == DFT_CLASS_MARK)
+        return DFT_OP_OTHER; /* socket and the like: our own traces know what became of them */
+    if (posix && dft_op_bytes(op) == DFT_BYTES_ITEMS)
+        return dft_op_class(op) == DFT_CLASS_WRITE ? DFT_OP_WRITE : DFT_OP_READ;
+    if (op != DFT_OP_OTHER)
+        return op;
+    if (!posix && (contains(name, "fwrite") || contains(name, "fread")))
+        return contains(name, "fwrite") ? DFT_OP_FWRITE : DFT_OP_FREAD;
+    if (!stdio && (contains(name, "write") || contains(name, "read")))
+        return contains(name, "write") ? DFT_OP_WRITE : DFT_OP_READ;
+    return op;
+}
+
+static void describe(struct dft_pfw_call *call, struct dft_text category, struct dft_text name, int libc)
+{
+    int posix = is_category(category, "POSIX"), stdio = is_category(category, "STDIO");
+
+    call->libc = posix || stdio || libc;
+    call->op = call->libc ? op_of_call(name, posix, stdio) : DFT_OP_REGION;
     if (is(category, "dftracer"))
         call->bookkeeping = is(name, "start") ? 1 : is(name, "end") ? 2 : 0;
 }
 
-static struct dft_pfw_call *make_call(struct dft_pfw *pfw, uint64_t id, struct dft_text category, struct dft_text name)
+static struct dft_pfw_call *make_call(struct dft_pfw *pfw, uint64_t id, struct dft_text category, struct dft_text name,
+                                      int libc)
 {
     struct dft_pfw_call *call = calloc(1, sizeof *call);
     char *text = malloc((size_t)category.length + name.length + 1);
@@ -127,23 +157,27 @@ static struct dft_pfw_call *make_call(struct dft_pfw *pfw, uint64_t id, struct d
     memcpy(text + category.length + 1, name.bytes, name.length);
     call->id = id;
     call->text = (struct dft_text){text, category.length + 1 + name.length};
-    describe(call, category, name);
+    describe(call, category, name, libc);
     pfw->kinds[pfw->nkinds++] = call;
     *number = pfw->nkinds;
     return call;
 }
 
-static struct dft_text category_of(const struct dft_pfw_record *record)
+#define TYPE_LIBC_IO 3u
+static const char *const types[] = {"",     "DFTRACER", "C_APP",    "LIBC_IO",     "HIP",
+                                    "HDF5", "PYTHON",   "PSUTIL",   "FINSTRUMENT", "CPP_APP",
+                                    "MPI",  "PAPI",     "OMNISTAT", "VARIORUM",    "CUDA"};
+#define TYPES (sizeof types / sizeof *types)
+
+/* The type of a record of 2.x; 0: it has none, or none that is known. */
+static unsigned type_of(const struct dft_pfw_record *record)
 {
-    static const char *const types[] = {"",       "DFTRACER", "C_APP",       "LIBC_IO", "HIP", "HDF5",
-                                        "PYTHON", "PSUTIL",   "FINSTRUMENT", "CPP_APP", "MPI", "CUDA"};
     uint64_t type;
     int negative;
 
-    if (DFT_PFW_HAS(record, TYPE) && !dft_pfw_unsigned(DFT_PFW_GET(record, TYPE), &type, &negative) && !negative &&
-        type < sizeof types / sizeof *types)
-        return (struct dft_text){types[type], (uint32_t)strlen(types[type])};
-    return (struct dft_text){"", 0};
+    if (!DFT_PFW_HAS(record, TYPE) || dft_pfw_unsigned(DFT_PFW_GET(record, TYPE), &type, &negative) || negative)
+        return 0;
+    return type < TYPES ? (unsigned)type : 0;
 }
 
 /* Cut so that the text of the call fits into a block. */
@@ -163,18 +197,20 @@ static struct dft_pfw_call *find_call(struct dft_pfw *pfw, const struct dft_pfw_
     char *room = dft_pfw_room(pfw, 2 * length), *whole = room + length;
     struct dft_text name_text, category_text;
     const uint64_t *number;
+    unsigned type = type_of(record);
     uint64_t id;
 
     if (!room)
         return NULL;
     name_text = cut(dft_pfw_unescape(name, room));
-    category_text = cut(has_category ? dft_pfw_unescape(category, room + name->text.length + 1) : category_of(record));
+    category_text = cut(has_category ? dft_pfw_unescape(category, room + name->text.length + 1)
+                                     : (struct dft_text){types[type], (uint32_t)strlen(types[type])});
     memcpy(whole, category_text.bytes, category_text.length);
     whole[category_text.length] = 0;
     memcpy(whole + category_text.length + 1, name_text.bytes, name_text.length);
     id = dft_name_id(whole, (size_t)category_text.length + 1 + name_text.length);
     number = dft_pfw_map_find(&pfw->kind_of, id);
-    return number ? pfw->kinds[*number - 1] : make_call(pfw, id, category_text, name_text);
+    return number ? pfw->kinds[*number - 1] : make_call(pfw, id, category_text, name_text, type == TYPE_LIBC_IO);
 }
 
 /* At most eight bytes of a text. Behind it there is always more line. */

@@ -140,7 +140,7 @@ static int take_record(struct dft_pfw *pfw, struct dft_text line)
         return dft_pfw_complete(pfw, line);
     if (phase == 'M')
         return dft_pfw_metadata(pfw, line);
-    if (phase == 'A') {
+    if (phase == 'A' || (phase == 'C' && DFT_PFW_HAS(pfw->record, DFT_CNT))) { /* profiles: how many calls? */
         dft_pfw_see(pfw, line);
         if (dft_pfw_aggregated(pfw))
             return -1;
@@ -360,7 +360,8 @@ static int read_once(struct dft_pfw_worker *worker, const struct dft_pfw_job *jo
 
 int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job, struct dft_pfw_counts *counts)
 {
-    struct dft_pfw_known known = {.unit_ns = UNIT_DEFAULT_NS};
+    struct dft_pfw_known known = {.unit_ns = UNIT_DEFAULT_NS,
+                                  .period_ns = job->period_ns ? job->period_ns : DFT_PFW_PERIOD_NS};
     uint64_t unchecked;
     int rc = read_once(worker, job, &known, 0, counts);
 
@@ -377,6 +378,13 @@ int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job
     dft_pfw_map_fini(&known.repeated);
     free(known.texts);
     return rc;
+}
+
+uint64_t dft_pfw_version(uint64_t period_ns, int period_ends)
+{
+    uint64_t words[2] = {period_ns, period_ends != 0};
+
+    return !period_ns && !period_ends ? DFT_PFW_VERSION : dft_name_id(words, sizeof words) << 8 | DFT_PFW_VERSION;
 }
 
 int dft_pfw_looks_like(const void *bytes, size_t length)

@@ -136,13 +136,14 @@ static uint64_t region_of(struct dft_pfw *pfw, const struct dft_pfw_process *pro
     return *id;
 }
 
-/* First reading: is this one that others have named as theirs? */
+/* Is this one that others have named as theirs? Where it comes before them, as in our own export,
+ * the second reading finds it, since the first one did not know that they would. */
 static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *process, const struct dft_pfw_call *call)
 {
     struct dft_pfw_known *known = pfw->known;
     uint64_t *id, *text;
 
-    if (pfw->second || !known->parents.count || !DFT_PFW_HAS(pfw->record, ID))
+    if (!known->parents.count || !DFT_PFW_HAS(pfw->record, ID))
         return;
     id = dft_pfw_map_find(&known->parents, parent_key(process->pid, dft_pfw_number(pfw->record, DFT_PFW_ID)));
     if (!id || *id)
@@ -197,16 +198,35 @@ static int is_event(struct dft_pfw *pfw, struct dft_pfw_process *process, const 
     return !process->ours;
 }
 
-/* Is the record marked as this by our own export? */
-static int is_marked(const struct dft_pfw_record *record, const char *mark)
+/* Takes the argument with this key from the record. Returns whether there was one. */
+static int take_other(struct dft_pfw_record *record, const char *key, struct dft_pfw_value *value)
 {
     for (uint32_t i = 0; i < record->nothers; i++) {
-        const struct dft_text key = record->other[i].key, value = record->other[i].value.text;
-
-        if (key.length == 7 && !memcmp(key.bytes, "dftrace", 7))
-            return value.length == strlen(mark) && !memcmp(value.bytes, mark, value.length);
+        if (record->other[i].key.length != strlen(key) || memcmp(record->other[i].key.bytes, key, strlen(key)) != 0)
+            continue;
+        *value = record->other[i].value;
+        memmove(&record->other[i], &record->other[i + 1], (--record->nothers - i) * sizeof *record->other);
+        return 1;
     }
     return 0;
+}
+
+/* What our own export says of the record in the argument "dftrace"; empty: nothing. */
+static struct dft_text mark_of(const struct dft_pfw_record *record)
+{
+    for (uint32_t i = 0; i < record->nothers; i++)
+        if (record->other[i].key.length == 7 && !memcmp(record->other[i].key.bytes, "dftrace", 7))
+            return record->other[i].value.text;
+    return (struct dft_text){NULL, 0};
+}
+
+/* Is it what a call between two files wrote, which is counted where it read? */
+static int take_written(struct dft_pfw_record *record)
+{
+    const struct dft_text mark = mark_of(record);
+    struct dft_pfw_value value;
+
+    return mark.length == 7 && !memcmp(mark.bytes, "written", 7) && take_other(record, "dftrace", &value);
 }
 
 static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call, uint64_t start_ns,
@@ -214,6 +234,7 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
 {
     struct dft_event *event;
     uint64_t region = region_of(pfw, stream->process), file = dft_pfw_file_of(pfw, pfw->record);
+    int written;
 
     if (pfw->surveys || pfw->error)
         return;
@@ -230,17 +251,18 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     event->dur_ns = duration_ns;
     event->file = file;
     event->region = region;
+    written = dft_unlikely(pfw->record->nothers) && take_written(pfw->record);
     dft_pfw_fields(pfw, stream, call, event);
-    if (dft_unlikely(pfw->record->nothers && is_marked(pfw->record, "written"))) {
+    if (dft_unlikely(written)) {
         event->calls = 0;
         event->call = dft_pfw_call_position(pfw, call, DFT_OP_WRITE);
     }
     dft_pfw_event_done(pfw, stream);
 }
 
-/* Our own export has no phase for instants and the like that the analysers would read: they are calls without length, and marked. Returns
- * what it stands for, 0: a call. */
-static uint8_t marked_phase(const struct dft_pfw_record *record)
+/* Our own export has no phase for instants and the like that the analysers would read: they are
+ * calls without length, and marked. Returns what it stands for, 0: a call. */
+static uint8_t marked_phase(const struct dft_text value)
 {
     static const struct {
         const char *text;
@@ -250,9 +272,68 @@ static uint8_t marked_phase(const struct dft_pfw_record *record)
                  {"flow_step", DFT_PHASE_FLOW_STEP}, {"flow_end", DFT_PHASE_FLOW_END}};
 
     for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
-        if (is_marked(record, marks[m].text))
+        if (value.length == strlen(marks[m].text) && !memcmp(value.bytes, marks[m].text, value.length))
             return marks[m].phase;
     return 0;
+}
+
+/* The phase that such a call stands for, with its id. What says so is no argument of the event. */
+static uint8_t take_mark(struct dft_pfw_record *record, uint64_t *id)
+{
+    struct dft_pfw_value value;
+    uint8_t phase = marked_phase(mark_of(record));
+    int negative;
+
+    if (!phase || !take_other(record, "dftrace", &value))
+        return 0;
+    *id = 0;
+    if (take_other(record, "async_id", &value) && dft_pfw_unsigned(&value, id, &negative))
+        *id = 0;
+    return phase;
+}
+
+/* Counters, instants, and what else has a time and no length. Their arguments are kept as they are. */
+static int put_point(struct dft_pfw *pfw, uint8_t phase, uint64_t id)
+{
+    static const uint8_t ops[DFT_PHASE_LAST + 1] = {[DFT_PHASE_INSTANT] = DFT_OP_INSTANT,
+                                                    [DFT_PHASE_COUNTER] = DFT_OP_COUNTER,
+                                                    [DFT_PHASE_FLOW_START] = DFT_OP_FLOW,
+                                                    [DFT_PHASE_FLOW_STEP] = DFT_OP_FLOW,
+                                                    [DFT_PHASE_FLOW_END] = DFT_OP_FLOW};
+    struct dft_pfw_record *record = pfw->record;
+    struct dft_pfw_stream *stream;
+    struct dft_pfw_call *call;
+    struct dft_event *event;
+    uint64_t start_ns;
+
+    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
+        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
+        return -1;
+    call = dft_pfw_call(pfw, record);
+    stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_REPEATED : 0) : NULL;
+    pfw->now_ns = start_ns;
+    pfw->timed = 1;
+    if (!stream || pfw->surveys || pfw->error)
+        return 0;
+    dft_pfw_calls_bound(pfw);
+    event = dft_pfw_event_new(pfw, stream);
+    if (!event)
+        return 0;
+    event->start_ns = start_ns;
+    event->phase = phase;
+    event->result = 0;
+    event->file = dft_pfw_file_of(pfw, record);
+    if ((phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END) || phase == DFT_PHASE_FLOW_STEP)
+        event->id = id;
+    event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op);
+    dft_pfw_arguments(pfw, stream, record);
+    dft_pfw_event_done(pfw, stream);
+    return 0;
+}
+
+int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
+{
+    return put_point(pfw, phase, dft_pfw_number(pfw->record, DFT_PFW_ID));
 }
 
 int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
@@ -280,48 +361,14 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
     answer_children(pfw, stream->process, call);
     if (!is_event(pfw, stream->process, call, start_ns))
         return 0;
-    if (dft_unlikely(record->nothers && marked_phase(record)))
-        return dft_pfw_point(pfw, marked_phase(record));
+    if (dft_unlikely(record->nothers)) {
+        uint64_t id;
+        uint8_t phase = take_mark(record, &id);
+
+        if (phase)
+            return put_point(pfw, phase, id);
+    }
     pfw->counts->events++;
     convert(pfw, stream, call, start_ns, duration_ns);
-    return 0;
-}
-
-/* Counters, instants, and what else has a time and no length. Their arguments are kept as they are. */
-int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
-{
-    static const uint8_t ops[DFT_PHASE_LAST + 1] = {[DFT_PHASE_INSTANT] = DFT_OP_INSTANT,
-                                                    [DFT_PHASE_COUNTER] = DFT_OP_COUNTER,
-                                                    [DFT_PHASE_FLOW_START] = DFT_OP_FLOW,
-                                                    [DFT_PHASE_FLOW_STEP] = DFT_OP_FLOW,
-                                                    [DFT_PHASE_FLOW_END] = DFT_OP_FLOW};
-    struct dft_pfw_record *record = pfw->record;
-    struct dft_pfw_stream *stream;
-    struct dft_pfw_call *call;
-    struct dft_event *event;
-    uint64_t start_ns, id = dft_pfw_number(record, DFT_PFW_ID);
-
-    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
-        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
-        return -1;
-    call = dft_pfw_call(pfw, record);
-    stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_REPEATED : 0) : NULL;
-    pfw->now_ns = start_ns;
-    pfw->timed = 1;
-    if (!stream || pfw->surveys || pfw->error)
-        return 0;
-    dft_pfw_calls_bound(pfw);
-    event = dft_pfw_event_new(pfw, stream);
-    if (!event)
-        return 0;
-    event->start_ns = start_ns;
-    event->phase = phase;
-    event->result = 0;
-    event->file = dft_pfw_file_of(pfw, record);
-    if ((phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END) || phase == DFT_PHASE_FLOW_STEP)
-        event->id = id;
-    event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op);
-    dft_pfw_arguments(pfw, stream, record);
-    dft_pfw_event_done(pfw, stream);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* The fields of an event from the arguments of its record: result, sizes, offset, descriptor.
  *
- * Bytes moved, as DFTracer's own analysers count them: POSIX calls with read or write in their name: the result, when it
- * is positive. fread and fwrite: items of `size` bytes. All others: image_size, or size, when there is one. What an
- * event is to us (its op) follows: a call that moved bytes reads or writes, whatever it is called. */
+ * Only calls have fields. Bytes moved follow from the call's operation and its result: that many
+ * bytes, or that many items of `size` bytes. What a region calls its size (image_size and the like)
+ * is an argument. */
 #include <string.h>
 
 #include "leb128.h"
@@ -30,86 +30,63 @@ static inline int has_number(const struct dft_pfw_record *record, enum dft_pfw_m
     return (record->have >> member & 1) && !integer(&record->member[member], number);
 }
 
-static uint8_t data_op(const struct dft_pfw_call *call)
-{
-    enum dft_class class = dft_op_class(call->op);
-
-    if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && dft_op_bytes(call->op) == DFT_BYTES_RESULT)
-        return call->op;
-    return call->writes ? DFT_OP_WRITE : DFT_OP_READ;
-}
-
-static uint8_t item_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+/* Items and the bytes of each. */
+static void item_fields(struct dft_pfw_record *record, struct dft_event *event)
 {
     int64_t size = 1, count = 0;
 
-    take(record, DFT_PFW_RET, &event->result);
-    if (take(record, DFT_PFW_SIZE, &size) && size >= 0 && size <= UINT32_MAX)
+    if (has_number(record, DFT_PFW_SIZE, &size) && size >= 0 && size <= UINT32_MAX) {
         event->unit = (uint32_t)size;
-    if (take(record, DFT_PFW_COUNT, &count) && count > 0)
-        event->size = (uint64_t)count * event->unit;
-    if (dft_op_bytes(call->op) == DFT_BYTES_ITEMS)
-        return call->op;
-    return call->writes ? DFT_OP_FWRITE : DFT_OP_FREAD;
-}
-
-static uint8_t result_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
-{
-    int64_t number;
-
-    take(record, DFT_PFW_RET, &event->result);
-    if (take(record, DFT_PFW_COUNT, &number) && number > 0)
-        event->size = (uint64_t)number;
-    if (event->result > 0 || dft_op_bytes(call->op) == DFT_BYTES_RESULT)
-        return data_op(call);
-    return call->op;
-}
-
-/* Bytes by size. The result of a call that moved some is what it moved. */
-static uint8_t other_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
-{
-    int64_t bytes = 0, result;
-
-    if (!has_number(record, DFT_PFW_IMAGE_SIZE, &bytes))
-        has_number(record, DFT_PFW_SIZE, &bytes);
-    if (bytes > 0) {
-        if (!DFT_PFW_HAS(record, IMAGE_SIZE) || !DFT_PFW_HAS(record, SIZE))
-            record->have &= ~DFT_PFW_BIT(SIZE); /* said by `bytes`, unless it says something else */
-        event->size = (uint64_t)bytes;
-        event->result = bytes;
-        if (has_number(record, DFT_PFW_RET, &result) && result == bytes)
-            record->have &= ~DFT_PFW_BIT(RET);
-        return data_op(call);
+        record->have &= ~DFT_PFW_BIT(SIZE);
     }
-    if (!call->libc)
-        return call->op;
-    take(record, DFT_PFW_RET, &event->result);
-    if (dft_op_bytes(call->op) == DFT_BYTES_NOTHING || event->result <= 0)
-        return call->op;
-    return DFT_OP_OTHER;
+    if (has_number(record, DFT_PFW_COUNT, &count) && count > 0 && event->unit &&
+        !__builtin_mul_overflow((uint64_t)count, event->unit, &event->size))
+        record->have &= ~DFT_PFW_BIT(COUNT);
 }
 
-static void libc_fields(struct dft_pfw_record *record, struct dft_pfw_call *call, struct dft_event *event)
+/* The bytes asked for, under the name that the kind of call has for them. */
+static void size_field(struct dft_pfw_record *record, enum dft_pfw_member member, struct dft_event *event)
 {
     int64_t number;
 
-    if (take(record, DFT_PFW_FD, &number))
-        event->fd = number >= 0 && number <= INT32_MAX ? (int32_t)number : -1;
+    if (!has_number(record, member, &number) || number <= 0)
+        return;
+    event->size = (uint64_t)number;
+    record->have &= ~(UINT64_C(1) << member);
+}
+
+static void libc_fields(struct dft_pfw_record *record, const struct dft_pfw_call *call, int ours,
+                        struct dft_event *event)
+{
+    int64_t number;
+
+    take(record, DFT_PFW_RET, &event->result);
+    if (dft_op_bytes(call->op) == DFT_BYTES_ITEMS)
+        item_fields(record, event);
+    else if (dft_op_bytes(call->op) == DFT_BYTES_RESULT)
+        size_field(record, DFT_PFW_COUNT, event);
+    else
+        size_field(record, DFT_PFW_LENGTH, event);
+    if (ours && has_number(record, DFT_PFW_SIZE, &number) && number == event->result)
+        record->have &= ~DFT_PFW_BIT(SIZE); /* the result once more, for other readers */
+    if (has_number(record, DFT_PFW_FD, &number) && number >= 0 && number <= INT32_MAX) {
+        event->fd = (int32_t)number;
+        record->have &= ~DFT_PFW_BIT(FD);
+    }
     if (has_number(record, DFT_PFW_OFFSET, &number) && number >= 0) {
         event->offset = number;
         record->have &= ~DFT_PFW_BIT(OFFSET);
     }
-    if (!event->size && take(record, DFT_PFW_LENGTH, &number) && number > 0)
-        event->size = (uint64_t)number;
     if (take(record, DFT_PFW_FLAGS, &number))
         event->flags = (uint32_t)number;
     else if ((call->op == DFT_OP_SEEK || call->op == DFT_OP_FSEEK) && take(record, DFT_PFW_WHENCE, &number))
         event->flags = (uint32_t)number;
     if (DFT_PFW_HAS(record, MODE) && take(record, DFT_PFW_MODE, &number))
         event->mode = (uint32_t)number;
-    if (take(record, DFT_PFW_ERRNO, &number) && number > 0 && number < DFT_ERRNO_UNKNOWN)
+    if (has_number(record, DFT_PFW_ERRNO, &number) && number > 0 && number < DFT_ERRNO_UNKNOWN) {
         event->err = (uint16_t)number;
-    else if (event->result < 0 && event->result != DFT_RESULT_UNKNOWN)
+        record->have &= ~DFT_PFW_BIT(ERRNO);
+    } else if (event->result < 0 && event->result != DFT_RESULT_UNKNOWN)
         event->err = DFT_ERRNO_UNKNOWN;
 }
 
@@ -144,18 +121,11 @@ void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
 {
     struct dft_pfw_record *record = pfw->record;
     int64_t level;
-    uint8_t op;
 
-    if (call->by_items)
-        op = item_fields(record, call, event);
-    else if (call->by_result)
-        op = result_fields(record, call, event);
-    else
-        op = other_fields(record, call, event);
     if (call->libc)
-        libc_fields(record, call, event);
+        libc_fields(record, call, stream->process->ours, event);
     if (DFT_PFW_HAS(record, LEVEL) && !integer(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
         event->depth = level - 1 < UINT16_MAX ? (uint16_t)(level - 1) : UINT16_MAX;
-    event->call = dft_pfw_call_position(pfw, call, op);
+    event->call = dft_pfw_call_position(pfw, call, call->op);
     dft_pfw_arguments(pfw, stream, record);
 }

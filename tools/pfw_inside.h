@@ -8,21 +8,16 @@
 #include "pfw_map.h"
 #include "pfw_record.h"
 
-#define DFT_PFW_INTERVAL_NS UINT64_C(1000000000) /* of aggregates */
-/* Numbers of streams: which events they hold. DFT_STREAM_REPEATED: format.h */
-#define DFT_STREAM_ROWS     (UINT32_C(1) << 30) /* aggregated records: no events */
+#define DFT_PFW_INTERVAL_NS UINT64_C(1000000000) /* of aggregates made of events */
 
 enum dft_pfw_hash { DFT_HASH_HOST = 1, DFT_HASH_FILE = 2, DFT_HASH_STRING = 3 };
 
-/* A kind of call: category and name. It may be several things to us, depending on what it moved. */
+/* A kind of call: category and name. */
 struct dft_pfw_call {
     uint64_t id;
     struct dft_text text; /* "category NUL name", owned */
     uint8_t op;
-    uint8_t libc;          /* POSIX or STDIO: errors are results below 0 */
-    uint8_t by_result;     /* POSIX with read or write in the name: bytes are the result */
-    uint8_t by_items;      /* fread, fwrite: result * size */
-    uint8_t writes;        /* the name says so: which way bytes go when the op does not tell */
+    uint8_t libc;          /* POSIX, STDIO or LIBC_IO: errors are results below 0 */
     uint8_t bookkeeping;   /* "start" and "end" of category dftracer: 1, 2 */
     uint32_t position[64]; /* by op: in dft_pfw.calls, + 1 */
 };
@@ -53,13 +48,15 @@ struct dft_pfw_stream {
     uint64_t first;            /* sequence number of the first of them */
     uint64_t max_end, last_id; /* latest end so far, and the id of the last record with it */
     struct dft_table *rows;    /* aggregates of the events since rows_first; NULL: none */
+    uint64_t interval_ns;      /* of `rows` */
     uint64_t rows_first;
     uint64_t rows_start, rows_end;
 };
 
 /* What a first reading finds out, for a second one. */
 struct dft_pfw_known {
-    uint64_t unit_ns; /* of ts and dur */
+    uint64_t unit_ns;   /* of ts and dur */
+    uint64_t period_ns; /* of aggregated records */
     struct dft_pfw_map
         definitions;            /* hash -> id, of those that are used before they are defined: the first definition */
     struct dft_pfw_map parents; /* (pid, id) of enclosing events -> id of their call */
@@ -93,6 +90,7 @@ struct dft_pfw {
     int surveys;     /* a second reading is needed: nothing is converted any more */
     int repeated;    /* the record at hand stands there for the second time */
     int timed;       /* an event with a time was seen */
+    int periodic;    /* an aggregated record was seen */
     int error;       /* -errno that ends all */
     uint64_t now_ns; /* start of the last event */
     int closed;      /* a line "]" was the last one */
@@ -217,7 +215,7 @@ int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line);
 void dft_pfw_metadata_waiting(struct dft_pfw *pfw);
 /* At the beginning, and when the unit of time becomes known. */
 void dft_pfw_encoder_begin(struct dft_pfw *pfw);
-/* "NS", "US", "MS", "SEC". */
+/* "NS", "US", "MS", "SEC"; or an object that says so, and how long a period is. */
 void dft_pfw_unit(struct dft_pfw *pfw, const struct dft_pfw_value *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* Metadata records: dictionaries, ranks, units of time, and what the user said.
  *
- * They have no time. What is kept as an event gets that of the last event before it; what comes before all events waits
- * for the first one. */
+ * DFTracer's have no time. What is kept as an event gets that of the last event before it; what
+ * comes before all events waits for the first one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +51,19 @@ static void set_unit(struct dft_pfw *pfw, uint64_t ns)
         dft_pfw_encoder_begin(pfw);
 }
 
+/* The same for the period of aggregated records, of which the user knows best. */
+static void set_period(struct dft_pfw *pfw, const struct dft_pfw_value *value)
+{
+    uint64_t ms, ns;
+    int negative;
+
+    if (pfw->second || pfw->job->period_ns || dft_pfw_unsigned(value, &ms, &negative) || negative || !ms ||
+        __builtin_mul_overflow(ms, 1000000, &ns) || ns > DFT_INTERVAL_NS_MAX || ns == pfw->known->period_ns)
+        return;
+    pfw->known->period_ns = ns;
+    pfw->surveys |= pfw->periodic;
+}
+
 static const struct dft_pfw_value *member(const struct dft_pfw_record *record, const char *key)
 {
     for (uint32_t i = 0; i < record->nothers; i++)
@@ -74,6 +87,9 @@ void dft_pfw_unit(struct dft_pfw *pfw, const struct dft_pfw_value *value)
         value = member(nested, "time_metric");
         if (value)
             set_unit(pfw, unit_of(value->text));
+        value = member(nested, "trace_interval_ms");
+        if (value)
+            set_period(pfw, value);
     }
     free(nested);
 }
@@ -172,7 +188,8 @@ static void as_event(struct dft_pfw *pfw, uint8_t op)
     event = dft_pfw_event_new(pfw, stream);
     if (!event)
         return;
-    event->start_ns = pfw->now_ns;
+    if (!DFT_PFW_HAS(record, TS) || dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &event->start_ns))
+        event->start_ns = pfw->now_ns;
     event->phase = DFT_PHASE_METADATA;
     event->result = 0;
     event->call = dft_pfw_call_position(pfw, call, op);
@@ -237,6 +254,7 @@ int dft_pfw_metadata(struct dft_pfw *pfw, struct dft_text line)
         dft_pfw_unit(pfw, DFT_PFW_GET(record, ARG_VALUE));
     if (take_rank(pfw, name) || is_plain_thread_name(record, name) || pfw->surveys)
         return 0;
+    pfw->timed |= DFT_PFW_HAS(record, TS);
     if (pfw->timed)
         as_event(pfw, DFT_OP_METADATA);
     else

@@ -127,15 +127,15 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
         process->record.ppid = (uint32_t)number;
     dft_pfw_process_text(pfw, process, &process->record.command, text_behind(pfw, record, "cmd_hash"));
     dft_pfw_process_text(pfw, process, &process->record.exe, program_of(pfw, record));
-    value = other(record, "version");
+    value = other(record, "writer");
+    process->ours = value && value->text.length == 7 && !memcmp(value->text.bytes, "dftrace", 7);
+    value = process->ours ? NULL : other(record, "version");
     if (value && value->text.length && value->text.length < 24) {
         memcpy(version, "DFTracer ", 9);
         memcpy(version + 9, value->text.bytes, value->text.length);
         dft_pfw_process_text(pfw, process, &process->record.version,
                              (struct dft_text){version, 9 + value->text.length});
     }
-    value = other(record, "writer");
-    process->ours = value && value->text.length == 7 && !memcmp(value->text.bytes, "dftrace", 7);
 }
 
 /* The oldest writers say nothing of start and end: then the file must do, which is closed, or at least not torn. */
@@ -153,6 +153,8 @@ void dft_pfw_processes_put(struct dft_pfw *pfw)
         long bytes;
 
         dft_pfw_process_text(pfw, process, &process->record.host, dft_pfw_short_text(pfw, process->host));
+        if (!process->ours) /* what is said of the version begins so: it tells who wrote the trace */
+            dft_pfw_process_text(pfw, process, &process->record.version, (struct dft_text){"DFTracer", 8});
         bytes = dft_encode_process(pfw->encoder, &process->record, &block);
         dft_pfw_put(pfw, block, bytes);
         if (!has_end(pfw, process))

@@ -224,7 +224,7 @@ void dft_pfw_rows_flush(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
                                   .last = stream->first - 1,
                                   .start = stream->rows_start,
                                   .end = stream->rows_end,
-                                  .interval_ns = DFT_PFW_INTERVAL_NS};
+                                  .interval_ns = stream->interval_ns};
     const void *block;
     long bytes;
 
@@ -245,7 +245,7 @@ void dft_pfw_rows_flush(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
         } else {
             for (uint32_t i = 0; i < pfw->nnames; i++)
                 pfw->names[i].text.bytes = (const char *)(pfw->names[i].text.bytes - pfw->name_text);
-            if (stream->number & DFT_STREAM_ROWS)
+            if (stream->number & DFT_STREAM_COUNTED)
                 pfw->counts->not_kept += buckets.count;
         }
     }
@@ -260,7 +260,8 @@ static void add_rows(struct dft_pfw *pfw, struct dft_pfw_stream *stream, const s
     uint32_t position = 0;
 
     if (!stream->rows) {
-        stream->rows = dft_table_create(DFT_PFW_INTERVAL_NS, DFT_KEEP_HISTOGRAMS);
+        stream->interval_ns = DFT_PFW_INTERVAL_NS;
+        stream->rows = dft_table_create(stream->interval_ns, DFT_KEEP_HISTOGRAMS);
         pfw->tables++;
     }
     pfw->error = stream->rows ? dft_table_add(stream->rows, batch, &position) : -ENOMEM;

@@ -18,7 +18,8 @@
  * */
 
 struct widths {
-    uint8_t *seen;       /* by process */
+    uint8_t *seen;       /* by process: 1, and 2 for rows that another tracer counted */
+    uint8_t kinds;       /* which of them are asked for */
     uint64_t widest[64]; /* by worker */
 };
 
@@ -26,9 +27,11 @@ static int first_of_process(void *context, const struct dft_source_process *proc
 {
     struct widths *widths = context;
 
-    if (block->type != DFT_BLOCK_BUCKETS || !block->use || widths->seen[process->number])
+    uint8_t kind = block->stream & DFT_STREAM_COUNTED ? 2 : 1;
+
+    if (block->type != DFT_BLOCK_BUCKETS || !block->use || (~widths->kinds | widths->seen[process->number]) & kind)
         return 0;
-    widths->seen[process->number] = 1;
+    widths->seen[process->number] |= kind;
     return 1;
 }
 
@@ -55,31 +58,43 @@ static int take_wider(void *context, unsigned rank, const void *bytes, size_t le
     return 0;
 }
 
-/* The widest interval that the traces have, so that all rows can answer if their intervals are multiples of each other.
- * */
-static int choose_width(struct dft_asking *asking)
+/* The widest interval that the rows of these kinds have; 0: there are none. */
+static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t *widest)
 {
-    struct widths widths = {0};
+    struct widths widths = {.kinds = kinds};
     struct dft_visit visit = {.context = &widths, .select = first_of_process, .buckets = widest_of};
     uint32_t count;
     int rc;
 
-    if (!DFT_HAS(asking, DFT_BY_TIME) || asking->query.width_ns)
-        return 0;
-    dft_source_processes(asking->source, &count);
+    *widest = 0;
+    dft_source_processes(source, &count);
     widths.seen = calloc(count + 1u, 1);
     if (!widths.seen)
         return -ENOMEM;
-    rc = dft_source_visit(asking->source, &visit);
+    rc = dft_source_visit(source, &visit);
     free(widths.seen);
     for (unsigned i = 1; i < sizeof widths.widest / sizeof *widths.widest; i++)
         if (widths.widest[i] > widths.widest[0])
             widths.widest[0] = widths.widest[i];
-    if (!rc)
-        rc = dft_comm_exchange(&widths.widest[0], sizeof widths.widest[0], take_wider, &asking->query.width_ns);
+    return rc ? rc : dft_comm_exchange(&widths.widest[0], sizeof widths.widest[0], take_wider, widest);
+}
+
+/* So that all rows can answer if their intervals are multiples of each other. */
+static int choose_width(struct dft_asking *asking)
+{
+    int rc;
+
+    if (!DFT_HAS(asking, DFT_BY_TIME) || asking->query.width_ns)
+        return 0;
+    rc = find_widest(asking->source, 3, &asking->query.width_ns);
     if (!asking->query.width_ns)
         asking->query.width_ns = WIDTH_DEFAULT_NS;
     return rc;
+}
+
+int dft_query_period(struct dft_source *source, uint64_t *period_ns)
+{
+    return find_widest(source, 2, period_ns);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------------------
@@ -220,6 +235,9 @@ static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
     if (asking->met.inexact)
         dft_source_note(asking->source, 0,
                         "some events were kept only as aggregates, and these have whole intervals: times are rounded");
+    if (asking->met.shared)
+        dft_source_note(asking->source, 0,
+                        "some calls are known only by their number in a period: each part of it has an even share");
     if (answer->unsplit)
         dft_source_note(
             asking->source, 0,

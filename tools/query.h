@@ -81,11 +81,13 @@ struct dft_group_key {
     uint8_t pad[6];
 };
 
+#define DFT_PERCENTILE_UNKNOWN UINT64_MAX
+
 struct dft_group {
     struct dft_group_key key;
     struct dft_metrics metrics;
     int64_t self_ns;
-    uint64_t p50, p95, p99;
+    uint64_t p50, p95, p99; /* DFT_PERCENTILE_UNKNOWN: not all its calls are in histograms */
     uint64_t busy_union_ns, in_flight_max;
     const struct dft_bin *bins; /* of durations, if asked for */
     uint32_t nbins;
@@ -121,6 +123,9 @@ int dft_event_counts(const struct dft_event *event, uint8_t op);
 
 /* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
+
+/* The period of rows that another tracer counted; 0: there are none. Collective. */
+int dft_query_period(struct dft_source *source, uint64_t *period_ns);
 
 /* How many keys say which file an event belongs to: a group has room for one. */
 unsigned dft_query_files(const struct dft_query *query);

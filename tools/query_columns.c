@@ -239,6 +239,7 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
                      int64_t *value)
 {
     const struct dft_metrics *m = &group->metrics;
+    int percentiles = answer->has_percentiles && m->samples && group->p50 != DFT_PERCENTILE_UNKNOWN;
     const struct {
         int known;
         uint64_t value;
@@ -247,18 +248,18 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_ERRORS] = {1, m->errors},
         [DFT_COLUMN_TIME] = {1, m->dur_sum},
         [DFT_COLUMN_SELF] = {answer->has_self, (uint64_t)group->self_ns},
-        [DFT_COLUMN_TIME_MIN] = {m->samples != 0, m->dur_min},
-        [DFT_COLUMN_TIME_MAX] = {m->samples != 0, m->dur_max},
-        [DFT_COLUMN_P50] = {answer->has_percentiles && m->samples, group->p50},
-        [DFT_COLUMN_P95] = {answer->has_percentiles && m->samples, group->p95},
-        [DFT_COLUMN_P99] = {answer->has_percentiles && m->samples, group->p99},
+        [DFT_COLUMN_TIME_MIN] = {dft_metrics_knows_dur_min(m), m->dur_min},
+        [DFT_COLUMN_TIME_MAX] = {dft_metrics_knows_dur_max(m), m->dur_max},
+        [DFT_COLUMN_P50] = {percentiles, group->p50},
+        [DFT_COLUMN_P95] = {percentiles, group->p95},
+        [DFT_COLUMN_P99] = {percentiles, group->p99},
         [DFT_COLUMN_BUSY] = {answer->has_busy, is_by_time(answer) ? m->edge : m->dur_sum},
         [DFT_COLUMN_UNION] = {answer->has_union, group->busy_union_ns},
         [DFT_COLUMN_IN_FLIGHT] = {answer->has_union, group->in_flight_max},
         [DFT_COLUMN_BYTES] = {1, m->bytes},
-        [DFT_COLUMN_SIZE_MIN] = {m->data != 0, m->size_min},
-        [DFT_COLUMN_SIZE_MAX] = {m->data != 0, m->size_max},
-        [DFT_COLUMN_OFFSET_MIN] = {m->offset_max >= 0, (uint64_t)m->offset_min},
+        [DFT_COLUMN_SIZE_MIN] = {dft_metrics_knows_size_min(m), m->size_min},
+        [DFT_COLUMN_SIZE_MAX] = {dft_metrics_knows_size_max(m), m->size_max},
+        [DFT_COLUMN_OFFSET_MIN] = {m->offset_min != INT64_MAX, (uint64_t)m->offset_min},
         [DFT_COLUMN_OFFSET_MAX] = {m->offset_max >= 0, (uint64_t)m->offset_max},
     };
 

@@ -142,10 +142,15 @@ static int reserve_bins(struct dft_answer *answer, const struct dft_row *rows, u
 static void take_histogram(struct dft_answer *answer, struct dft_group *group, const struct dft_row *row)
 {
     const struct dft_metrics *m = &group->metrics;
+    uint64_t counted = 0;
 
-    group->p50 = dft_percentile(row->durations, row->ndurations, 50, m->dur_min, m->dur_max);
-    group->p95 = dft_percentile(row->durations, row->ndurations, 95, m->dur_min, m->dur_max);
-    group->p99 = dft_percentile(row->durations, row->ndurations, 99, m->dur_min, m->dur_max);
+    for (uint32_t i = 0; i < row->ndurations; i++)
+        counted += row->durations[i].count;
+    if (counted == m->samples) {
+        group->p50 = dft_percentile(row->durations, row->ndurations, 50, m->dur_min, m->dur_max);
+        group->p95 = dft_percentile(row->durations, row->ndurations, 95, m->dur_min, m->dur_max);
+        group->p99 = dft_percentile(row->durations, row->ndurations, 99, m->dur_min, m->dur_max);
+    }
     if (!answer->bins)
         return;
     memcpy(answer->bins + answer->nbins, row->durations, row->ndurations * sizeof *row->durations);
@@ -172,6 +177,7 @@ static int fill_groups(struct dft_asking *asking, struct dft_answer *answer)
     for (uint32_t i = 0; i < map->count; i++) {
         groups[i].key = map->keys[i];
         dft_metrics_clear(&groups[i].metrics);
+        groups[i].p50 = groups[i].p95 = groups[i].p99 = DFT_PERCENTILE_UNKNOWN;
     }
     for (uint32_t i = 0; i < count; i++)
         if (rows[i].kind == DFT_ROW_CALL)

@@ -48,6 +48,7 @@ struct dft_part {
 struct dft_met {
     uint64_t events, events_kept, unsplit;
     uint64_t inexact;      /* a row did not fit the question */
+    int shared;            /* rows were cut into even shares */
     uint64_t batches;      /* events were counted */
     uint64_t file_rows;    /* ... and rows of files */
     uint64_t unknown;      /* the text of a call that is asked about was not known */

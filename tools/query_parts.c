@@ -143,6 +143,7 @@ static void add_met(struct dft_met *into, const struct dft_met *from)
     into->events_kept += from->events_kept;
     into->unsplit += from->unsplit;
     into->inexact += from->inexact;
+    into->shared += from->shared;
     into->batches += from->batches;
     into->file_rows += from->file_rows;
     into->unknown += from->unknown;

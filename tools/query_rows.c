@@ -153,6 +153,62 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
     return merge(asking, counting, block, row, time);
 }
 
+/* --- even shares ------------------------------------------------------------------------------------------------------ */
+
+/* Into how many intervals of the question a row is shared out: those that another tracer counted
+ * say nothing of the time within their period, which the question cuts into equal parts. 1: it is
+ * not. */
+static uint64_t shares_of(const struct dft_asking *asking, const struct dft_block *block, const struct dft_row *row,
+                          const struct row_time *time)
+{
+    uint64_t width = asking->query.width_ns;
+
+    if (!(block->stream & DFT_STREAM_COUNTED) || !DFT_HAS(asking, DFT_BY_TIME) || row->kind != DFT_ROW_CALL ||
+        time->width <= width || time->width % width)
+        return 1;
+    return time->width / width;
+}
+
+static uint64_t part_of(uint64_t sum, uint64_t all, uint64_t from, uint64_t to)
+{
+    return all ? (uint64_t)((__uint128_t)sum * to / all - (__uint128_t)sum * from / all) : 0;
+}
+
+/* The share of the calls from number `from` to before `to`: of each call its part of all that they
+ * did. */
+static void share_row(struct dft_row *row, uint64_t from, uint64_t to)
+{
+    struct dft_metrics *m = &row->metrics;
+    const uint64_t all = m->count;
+    uint64_t *const sums[] = {&m->samples, &m->errors, &m->dur_sum,    &m->edge,
+                              &m->data,    &m->bytes,  &m->sequential, &m->consecutive};
+
+    m->count = to - from;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        *sums[i] = part_of(*sums[i], all, from, to);
+}
+
+/* The shares that have a call, each in its interval. */
+static int count_shares(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
+                        const struct dft_row *row, const struct row_time *whole, uint64_t shares, int kind)
+{
+    const uint64_t all = row->metrics.count, width = whole->width / shares;
+    int rc = 0;
+
+    counting->met.shared = 1;
+    for (uint64_t from = 0, to; from < all && !rc; from = to) {
+        uint64_t k = (uint64_t)(((__uint128_t)(from + 1) * shares + all - 1) / all) - 1;
+        struct row_time time = {whole->start + k * width, width};
+        struct dft_row part = *row;
+
+        to = (uint64_t)((__uint128_t)all * (k + 1) / shares);
+        share_row(&part, from, to);
+        if (in_time(asking->filter, &time))
+            rc = count_row(asking, counting, block, &part, &time, kind);
+    }
+    return rc;
+}
+
 int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                    const struct dft_block *block, struct dft_buckets *buckets)
 {
@@ -167,6 +223,7 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
     for (uint32_t i = 0; !rc && i < buckets->count; i++) {
         struct dft_row *row = &buckets->rows[i];
         struct row_time time = time_of(row, buckets->interval_ns);
+        uint64_t shares = 1;
 
         if (row->kind > DFT_ROW_FILE || row->interval > UINT64_MAX / time.width - 1)
             continue;
@@ -174,11 +231,15 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
             continue;
         if ((row->kind == kind || (row->kind == DFT_ROW_HISTOGRAM && asking->query.percentiles)) &&
             is_cut(asking, &time)) {
-            if (asking->rows_only)
+            if (row->kind == DFT_ROW_HISTOGRAM && block->stream & DFT_STREAM_COUNTED)
+                continue; /* no events know more: percentiles are not known then */
+            shares = shares_of(asking, block, row, &time);
+            if (shares == 1 && asking->rows_only)
                 return DFT_NOT_EXACT;
-            counting->met.inexact = 1;
+            counting->met.inexact |= shares == 1;
         }
-        rc = count_row(asking, counting, block, row, &time, kind);
+        rc = shares == 1 ? count_row(asking, counting, block, row, &time, kind)
+                         : count_shares(asking, counting, block, row, &time, shares, kind);
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
         if (!rc)

@@ -119,6 +119,8 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     source->fitted = SIZE_MAX;
     source->dedupe = options->dedupe;
     source->no_index = options->no_index;
+    source->period_ns = options->period_ns;
+    source->period_ends = options->period_ends;
     choose_threads(source, options->threads);
     source->names = dft_names_create();
     if (source->names)

@@ -154,11 +154,13 @@ struct dft_source_job {
 struct dft_source_options {
     char *const *paths; /* files, directories (searched recursively for *.dft, *.dft.live, *.pfw and *.pfw.gz), globs */
     int npaths;
-    unsigned threads; /* 0: one a CPU, at most 16 */
-    int quiet;        /* no progress on stderr */
-    const char *jobs; /* only processes of these: names and patterns, with commas; NULL: all */
-    int no_index;     /* foreign: nothing is written for later questions, nor read */
-    int dedupe;       /* foreign: lines that stand in a file again are left out */
+    unsigned threads;   /* 0: one a CPU, at most 16 */
+    int quiet;          /* no progress on stderr */
+    const char *jobs;   /* only processes of these: names and patterns, with commas; NULL: all */
+    int no_index;       /* foreign: nothing is written for later questions, nor read */
+    int dedupe;         /* foreign: lines that stand in a file again are left out */
+    uint64_t period_ns; /* foreign: of records that stand for many calls; 0: as the trace says, else 5 s */
+    int period_ends;    /* ... whose time is that of the period's end */
 };
 
 /* Opens all inputs. What cannot be read is noted and left out: 0 is returned all the same; look at dft_source_status.
@@ -292,6 +294,9 @@ int dft_timeline_create(struct dft_timeline **timeline, struct dft_source *sourc
                         int each_process);
 int dft_timeline_give(struct dft_timeline *timeline, uint32_t process, uint64_t from, uint64_t to,
                       int (*give)(void *context, const struct dft_event_at *at), void *context);
+/* Of events of a thread that start together the one around others comes first
+ * (dft_enclosing_compare). */
+void dft_timeline_outer_first(struct dft_timeline *timeline);
 void dft_timeline_destroy(struct dft_timeline *timeline);
 
 /* The same in file order, of the blocks numbered from `from` to before `to`, in one thread, at once: for --unsorted. */

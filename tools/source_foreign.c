@@ -227,7 +227,7 @@ static void note_growth(struct dft_source *source, const char *path, const struc
 
     if (stat(path, &st))
         return;
-    dft_index_key_of(&now, &st);
+    dft_index_key_of(&now, &st, key->converter);
     if (now.identity != key->identity)
         dft_source_note(source, 0, "%s: it changed while it was read; shown is what was there then", path);
 }
@@ -239,6 +239,8 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
     struct output output = {.converting = converting, .worker = worker, .fd = -1};
     struct dft_pfw_job job = {.path = file->path,
                               .identity = key->identity,
+                              .period_ns = converting->source->period_ns,
+                              .period_ends = converting->source->period_ends,
                               .put = put,
                               .again = again,
                               .progress = progress,
@@ -280,7 +282,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
     if (!file->counts)
         return -ENOMEM;
     if (rc == 1) {
-        dft_index_key_of(&key, &st);
+        dft_index_key_of(&key, &st, dft_pfw_version(source->period_ns, source->period_ends));
         if (!source->no_index)
             rc = take_index(converting, number, &key, converting->decoders[worker]);
     }

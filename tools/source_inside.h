@@ -68,11 +68,13 @@ struct dft_source {
     size_t used[DFT_TYPES];
     unsigned threads;
     int quiet, dedupe, no_index;
+    uint64_t period_ns; /* see struct dft_source_options */
+    int period_ends;
     int spill[DFT_THREADS_MAX]; /* descriptor + 1 of a file without a name, with converted blocks; by worker */
     _Atomic uint64_t in_memory; /* bytes of converted blocks */
     _Atomic uint64_t rows_kept; /* bytes of blocks of rows */
     _Atomic uint64_t ambiguous, ambiguous_files; /* events of foreign traces on files whose hash has several names */
-    _Atomic uint64_t estimated, estimated_files;
+    _Atomic uint64_t unspread, unspread_files;
     uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */
     _Atomic uint64_t progress_ns; /* of the last line */
     _Atomic int progress_shown;

@@ -208,6 +208,11 @@ int dft_timeline_create(struct dft_timeline **result, struct dft_source *source,
     return 0;
 }
 
+void dft_timeline_outer_first(struct dft_timeline *timeline)
+{
+    timeline->window.outer_first = 1;
+}
+
 void dft_timeline_destroy(struct dft_timeline *timeline)
 {
     if (!timeline)

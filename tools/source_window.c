@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enclosing.h"
+
 #define CHUNK_EVENTS 1024u
 #define ARENA_BYTES  (64u << 10)
 #define DIGIT_BITS   11
@@ -237,6 +239,30 @@ static void sort_parts(struct dft_window *window, struct order_key *keys, size_t
     }
 }
 
+static int by_enclosing(const void *left, const void *right, void *context)
+{
+    const struct dft_window *window = context;
+    struct dft_enclosing_event places[2];
+
+    for (int i = 0; i < 2; i++) {
+        const struct order_key *key = i ? right : left;
+        const struct dft_window_event *kept = &window->slices[key->slice].events[key->index];
+
+        places[i] = dft_enclosing_event(&kept->event, kept->call, kept->sequence, window->blocks[kept->block]);
+    }
+    return dft_enclosing_compare(&places[0], &places[1]);
+}
+
+static void sort_outer_first(struct dft_window *window, struct order_key *keys, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
+            ;
+        if (to - from > 1)
+            qsort_r(keys + from, to - from, sizeof *keys, by_enclosing, window);
+    }
+}
+
 struct in_order {
     const struct dft_window *window;
     struct order_key *sorted;
@@ -274,8 +300,10 @@ int dft_window_give(struct dft_window *window, int (*give)(void *context, const 
     if (!rc) {
         struct in_order in_order = {window, sort_keys(keys, other, n, window->to - window->from)};
 
-        sort_parts(window, in_order.sorted, n);
-
+        if (window->outer_first)
+            sort_outer_first(window, in_order.sorted, n);
+        else
+            sort_parts(window, in_order.sorted, n);
         rc = dft_source_give(window->source, n, event_at, &in_order, give, context);
     }
     free(keys);

@@ -19,7 +19,8 @@ struct dft_window {
     struct dft_slice *slices; /* the events of each block; as many as blocks at most, zeroed at first */
     _Atomic size_t kept;      /* events so far */
     _Atomic uint64_t kept_bytes;
-    int single; /* one ns wide: it cannot be made smaller, and may hold more than `most` */
+    int outer_first; /* of events that start together those that others lie in come first */
+    int single;      /* one ns wide: it cannot be made smaller, and may hold more than `most` */
 };
 
 struct dft_slice {

@@ -89,6 +89,25 @@ static int check_sort(const struct dft_summary *summary)
     return -EINVAL;
 }
 
+/* Profiles have periods, which can be shared out evenly, or put together, and no other way. Returns
+ * whether that is said. */
+static int cuts_periods(const struct dft_summary *summary)
+{
+    uint64_t width = summary->query.width_ns, period;
+    int by_time = 0;
+
+    for (unsigned i = 0; i < summary->query.nby; i++)
+        by_time |= summary->query.by[i] == DFT_BY_TIME;
+    if (!width_text || !by_time || dft_query_period(summary->source, &period) || !period || !(period % width) ||
+        !(width % period))
+        return 0;
+    fprintf(stderr,
+            "dftmerge summary: --width %s: the traces have profiles with periods of %g s, which this neither divides "
+            "nor is a multiple of\n",
+            width_text, (double)period / 1e9);
+    return 1;
+}
+
 static int write_summary(struct dft_summary *summary)
 {
     if (summary->options->json)
@@ -111,6 +130,8 @@ static int run(int argc, char **argv)
     options.only_queries = 1;
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
+    if (cuts_periods(&summary))
+        return dft_command_end(&options, summary.source, DFT_EXIT_USAGE);
     rc = dft_job_collect(&summary.job, summary.source);
     if (!rc)
         rc = write_summary(&summary);

@@ -53,6 +53,7 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
                      char *room)
 {
     const struct dft_metrics *m = &group->metrics;
+    int64_t value;
 
     strcpy(room, "-");
     if (cell == CELL_COUNT)
@@ -71,14 +72,14 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_ns(room, (uint64_t)group->self_ns);
     else if (cell == CELL_MEAN && m->samples)
         dft_text_ns(room, m->dur_sum / m->samples);
-    else if (cell == CELL_P50 && answer->has_percentiles && m->samples)
-        dft_text_ns(room, group->p50);
-    else if (cell == CELL_P95 && answer->has_percentiles && m->samples)
-        dft_text_ns(room, group->p95);
-    else if (cell == CELL_P99 && answer->has_percentiles && m->samples)
-        dft_text_ns(room, group->p99);
-    else if (cell == CELL_MAX && m->samples)
-        dft_text_ns(room, m->dur_max);
+    else if (cell == CELL_P50 && dft_column_value(answer, group, DFT_COLUMN_P50, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_P95 && dft_column_value(answer, group, DFT_COLUMN_P95, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_P99 && dft_column_value(answer, group, DFT_COLUMN_P99, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_MAX && dft_column_value(answer, group, DFT_COLUMN_TIME_MAX, &value))
+        dft_text_ns(room, (uint64_t)value);
     else if (cell == CELL_BYTES && m->data)
         dft_text_bytes(room, m->bytes);
     else if (cell == CELL_RATE && m->bytes && m->dur_sum)

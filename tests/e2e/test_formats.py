@@ -141,6 +141,9 @@ def pfw_keeps_annotations(directory):
     levels = {r["name"]: r["args"]["level"] for r in records if r["ph"] == "X"
               and r["name"] in ("step", "save", "write")}
     true(levels["step"] < levels["save"] < levels["write"], f"levels {levels}")
+    names = {r["id"]: r["name"] for r in records if r["ph"] == "X"}
+    equal({names.get(r["args"]["p_idx"]) for r in records if r["name"] in ("save", "stepped")}, {"step"}, "p_idx of regions")
+    equal({names.get(r["args"]["p_idx"]) for r in records if r["name"] == "write"}, {"save"}, "p_idx of writes")
     custom = {r["args"]["name"]: r["args"]["value"] for r in records if r["name"] == "CM"}
     equal(custom.get("model"), "tiny", "metadata of the user")
     true(all(r["args"]["loss"] == 1.0 / (r["args"]["step"] + 1) for r in records if r["name"] == "step"), "arguments")

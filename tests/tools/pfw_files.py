@@ -93,14 +93,14 @@ def number(value, default=0):
 
 
 def bytes_of(record):
-    """Bytes moved, by the rule of the analysers."""
+    """Bytes moved, by the rule of the analysers. A region's size is an argument of it."""
     args = record.get("args", {})
     result = number(args.get("ret"))
     if record["cat"] == "POSIX" and ("read" in record["name"] or "write" in record["name"]):
         return max(result, 0)
     if record["cat"] == "STDIO" and ("fread" in record["name"] or "fwrite" in record["name"]):
         return max(result, 0) * number(args.get("size"), 1)
-    return max(number(args.get("image_size", args.get("size"))), 0)
+    return 0
 
 
 def read_events(path):

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 import tooltest
-from tooltest import BUILD, DFTMERGE, make, run
+from tooltest import BUILD, DFTMERGE, check_around, make, run
 
 PROGRAM = BUILD / "bin" / "dftmerge-mpi"
 LOSE_READS = BUILD / "lib" / "liblose_reads.so"
@@ -199,10 +199,15 @@ def exports(directory):
     text = export(5, "pfw", "all.pfw", "--no-index", env=TIGHT)
     packed = export(2, "pfw", "all.pfw.gz", "--no-index")
     assert gzip.decompress(packed) == text and packed.count(b"\x1f\x8b\x08\0") > 50
-    numbers = [json.loads(line)["id"] for line in text.decode(errors="replace").splitlines()[1:-1]]
+    records = [json.loads(line) for line in text.decode(errors="replace").splitlines()[1:-1]]
+    assert check_around(records) > 100
+    numbers = [record["id"] for record in records]
     assert numbers == list(range(1, len(numbers) + 1))
     export(3, "pfw", "few.pfw.gz", "--cat", "POSIX", "--rank", "0,1", env=APART)
     export(2, "perfetto", "all.json", env=TIGHT)
+    assert list(written_alike(directory, 2, "export", "--to", "csv", "-o", f"{out}/", traces)[1]) == ["events.csv"]
+    done = parallel(2, "export", "--to", "csv", "-o", directory / "no" / "such" / "x.csv", traces)
+    assert done.code == 1 and f"there is no directory {directory}/no/such" in done.err[0], done
     export(3, "csv", "all.csv.gz", env=NAMELESS)
     export(2, "folded", "stacks")
 

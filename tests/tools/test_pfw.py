@@ -6,7 +6,7 @@ import random
 import shutil
 
 from pfw_files import DIALECTS, HOST, Writer, group, read_events, write
-from tooltest import ROOT, dftmerge, dump, main, make, run, summary, DFTMERGE
+from tooltest import ROOT, check_around, dftmerge, dump, main, make, run, summary, DFTMERGE
 
 DATA = ROOT.parent / "shared" / "data" / "dftracer"
 T0 = 1_700_000_000_000_000
@@ -327,7 +327,104 @@ def aggregated(directory):
     read = [g for g in found["groups"] if g["name"] == "read"][0]
     assert (read["time_min_ns"], read["time_max_ns"], read["size_max"]) == (1000, 9000, 100)
     assert of_summary(summary("--by", "file", path), "file") == {("/f",): (13, 74000, 733)}
-    assert any("estimates" in n for n in found["notes"])
+    assert read["time_p50_ns"] is None and any("percentiles are not known" in n for n in found["notes"])
+
+
+def profiles(directory):
+    """Records with the letter of counters that say of how many calls: dfanalyzer's profiles. What is absent is null."""
+    ts = T0 // 5_000_000 * 5_000_000
+
+    def record(name, phase="C", **args):
+        return json.dumps({"id": 4, "name": name, "cat": "POSIX", "pid": 1, "tid": 1, "ph": phase, "ts": ts, "args": args})
+
+    def groups(name, *lines):
+        found = summary(write(directory / f"{name}.pfw", "\n".join(lines)))
+        return found, {g["name"]: g for g in found["groups"]}
+    event = f'{{"id":3,"name":"read","cat":"POSIX","pid":1,"tid":1,"ph":"X","ts":{ts + 9},"dur":200,"args":{{"ret":4096}}}}'
+    read = record("read", dft_cnt=10, dur_sum=5000, dur_min=100, dur_max=900, ret_sum=40960)
+    found, by_name = groups("mixed", event, read)
+    assert found["events"] == 11 and found["events_kept"] == 1 and not found["dropped"]
+    assert (by_name["read"]["count"], by_name["read"]["bytes"], by_name["read"]["time_ns"]) == (11, 45056, 5_200_000)
+    assert (by_name["read"]["time_min_ns"], by_name["read"]["time_max_ns"]) == (100_000, 900_000)
+    for phase in ("C", 3):
+        whole = {"ret_min": 10, "ret_max": 300, "offset_min": 7, "offset_max": 50000}
+        found, by_name = groups(f"alone-{phase}", record("read", phase, dft_cnt=4, dur_sum=300, ret_sum=400, **whole),
+                                record("open", phase, dft_cnt=3, dur_sum=300), record("stat", phase, dft_cnt=1, dur=150),
+                                record("mkdir", phase, dft_cnt=1, dur_sum=150), record("write", phase, dft_cnt=2, dur_sum=9),
+                                record("pread", phase, dft_cnt=1, dur=5, ret=100, offset=4096),
+                                record("close", phase, dft_cnt=3, dur_sum=8, dur_min=0),
+                                record("fsync", phase, dft_cnt=0, dur_sum=0))
+        columns = ("time_min_ns", "time_max_ns", "size_min", "size_max", "offset_min", "offset_max")
+        assert {name: tuple(g[c] for c in columns) for name, g in by_name.items()} == {
+            "read": (None, None, 10, 300, 7, 50000), "open": (None,) * 6, "stat": (150_000, 150_000) + (None,) * 4,
+            "mkdir": (150_000, 150_000) + (None,) * 4, "write": (None,) * 6, "close": (0, None) + (None,) * 4,
+            "pread": (5000, 5000, 100, 100, 4096, 4196)}, by_name
+        assert found["events"] == 15 and by_name["stat"]["time_p50_ns"] == 150_000
+        assert " - " in dftmerge(directory / f"alone-{phase}.pfw").out.decode()
+    # Records of one key add up: the least of the leasts, the most of the mosts.
+    found, by_name = groups("sums", record("read", dft_cnt=5, dur_sum=2000, dur_min=200, dur_max=600),
+                            record("read", dft_cnt=3, dur_sum=900, dur_min=100, dur_max=500))
+    assert [by_name["read"][c] for c in ("count", "time_ns") + columns[:2]] == [8, 2_900_000, 100_000, 600_000]
+    # A question finer than the period gets even shares, and is told so; one that cuts it otherwise is refused.
+    path = write(directory / "shares.pfw", record("read", dft_cnt=10, dur_sum=1000, ret_sum=40960, ret_min=1, ret_max=9))
+    for width, shares in (("1", 5), ("2.5", 2), ("5", 1), ("10", 1)):
+        found = summary("--by", "time", "--width", width, path)
+        assert [(g["count"], g["time_ns"], g["bytes"], g["size_min"], g["size_max"]) for g in found["groups"]] == \
+            [(10 // shares, 1_000_000 // shares, 40960 // shares, 1, 9)] * shares, found
+        assert (shares > 1) == any("even share" in n for n in found["notes"]) and not any("rounded" in n for n in found["notes"])
+    assert summary("--by", "time", path)["groups"][0]["t_ns"] == ts * 1000
+    assert [g["count"] for g in summary("--by", "time", "--width", "0.001", "--top", "3", path)["groups"]] == [1, 1, 1]
+    for width in ("3", "7"):
+        assert "periods of 5 s" in dftmerge("--by", "time", "--width", width, path, expect=2).err
+    summary("--width", "3", path)  # not by time
+    # Where the trace says how long a period is, or the user does, that holds; an index of another one is not reused.
+    end = json.dumps({"id": 9, "name": "end", "cat": "dftracer", "pid": 1, "tid": 1, "ph": "X", "ts": ts + 10**7, "dur": 0,
+                      "args": {"cfg": {"trace_interval_ms": 2000}}})
+    configured = write(directory / "configured.pfw", record("read", dft_cnt=4, dur_sum=4) + "\n" + end)
+    for options, period, start in (([], 2, ts), (["--profile-granularity", "10"], 10, ts // 10**7 * 10**7), ([], 2, ts),
+                                   (["--profile-end"], 2, ts - 2 * 10**6), ([], 2, ts)):
+        assert "periods of %d s" % period in dftmerge("--by", "time", "--width", "3", *options, configured, expect=2).err
+        [group] = summary("--by", "time,name", "--width", str(period), "--name", "read", *options, configured)["groups"]
+        assert (group["t_ns"], group["count"]) == (start // (period * 10**6) * period * 10**9, 4), (options, group, start)
+    assert "understood" in dftmerge("--profile-granularity", "0", path, expect=2).err
+    # Without that member it is a counter.
+    assert groups("counter", event, record("cpu", user=3))[0]["events"] == 1
+
+
+def operations(directory):
+    """What a call is follows from category and name alone; a region's sizes are its arguments."""
+    def event(i, name, category, **args):
+        kind = {"type": args.pop("type")} if "type" in args else {}
+        return json.dumps({"id": i, "name": name, "cat": category, "pid": 5, "tid": 5, "ts": T0 + 10 * i, "dur": 5, "ph": "X",
+                           "args": args, **kind})
+    calls = [("TorchFramework.compute", "framework", {"size": 1000, "image_size": 5000}),
+             ("read", "reader", {"ret": 10, "size": 10}), ("read", "posix", {"ret": 10}), ("read", "POSIX", {"ret": -1}),
+             ("read", "POSIX", {"ret": 7}), ("readdir", "POSIX", {"ret": 5}), ("readlink", "POSIX", {"ret": 5}),
+             ("__xstat", "POSIX", {"ret": 3, "size": 9}), ("rewrite_x", "POSIX", {"ret": 4}), ("rewrite_x", "POSIX", {}),
+             ("fread", "Stdio", {"ret": 3, "size": 5}), ("fread", "POSIX", {"ret": 3, "size": 5}),
+             ("my_read", "lib", {"ret": 6, "type": 3}), ("my_read", "app", {"ret": 6, "type": 6}),
+             ("fork", "POSIX", {"ret": 77}), ("execve", "POSIX", {"ret": -1}), ("exec", "POSIX", {}),
+             ("waitpid", "POSIX", {"ret": 77}), ("wait", "POSIX", {}), ("posix_spawn", "POSIX", {"ret": 0})]
+    path = write(directory / "calls.pfw", "\n".join(event(i, n, c, **dict(a)) for i, (n, c, a) in enumerate(calls)))
+    found = {}
+    for group in summary("--by", "cat,name,op,class", path)["groups"]:
+        assert (group["cat"], group["name"]) not in found, "one operation for each"
+        found[group["cat"], group["name"]] = (group["op"], group["class"], group["bytes"])
+    region, none = ("REGION", "none", 0), lambda op: (op, "none", 0)
+    assert found == {
+        ("framework", "TorchFramework.compute"): region, ("reader", "read"): region, ("app", "my_read"): region,
+        ("posix", "read"): ("READ", "read", 10), ("POSIX", "read"): ("READ", "read", 7),
+        ("POSIX", "readdir"): ("READDIR", "meta", 0), ("POSIX", "readlink"): ("LINK", "meta", 0),
+        ("POSIX", "__xstat"): ("STAT", "meta", 0), ("POSIX", "rewrite_x"): ("WRITE", "write", 4),
+        ("Stdio", "fread"): ("FREAD", "read", 15), ("POSIX", "fread"): ("READ", "read", 3), ("lib", "my_read"): ("READ", "read", 6),
+        ("POSIX", "fork"): none("FORK"), ("POSIX", "execve"): none("EXEC"), ("POSIX", "exec"): none("EXEC"),
+        ("POSIX", "waitpid"): none("WAIT"), ("POSIX", "wait"): none("WAIT"), ("POSIX", "posix_spawn"): none("SPAWN")}, found
+    compute = next(e for e in dump(path) if e["name"].endswith("compute"))
+    assert compute["args"] == {"size": 1000, "image_size": 5000} and not {"bytes", "ret", "size"} & compute.keys()
+    # Types of 2.x stand for a category where there is none.
+    kinds = {11: "PAPI", 12: "OMNISTAT", 13: "VARIORUM", 14: "CUDA", 99: ""}
+    lines = [f'{{"id":{t},"name":"n","type":{t},"pid":7,"tid":7,"ts":{T0 + t},"dur":1,"ph":1}}' for t in kinds]
+    assert {e["cat"] for e in dump(write(directory / "types.pfw", "\n".join(lines)))} == set(kinds.values())
 
 
 def enclosing(directory):
@@ -386,6 +483,73 @@ def round_trip(directory):
         again = directory / f"again{seed}.pfw.gz"
         dftmerge("export", "--to", "pfw", "-o", again, path)
         assert of_summary(summary(again), "cat", "name") == of_summary(after, "cat", "name")
+
+
+def same_again(path, directory):
+    """The events of a trace, and those of what it was exported to, which is exported to the same bytes."""
+    first, second = directory / f"first-{path.name}", directory / f"second-{path.name}"
+    dftmerge("export", "--to", "pfw", "--no-index", "-o", first, path)
+    dftmerge("export", "--to", "pfw", "--no-index", "-o", second, first)
+    assert first.read_bytes() == second.read_bytes()
+    before, after = ([json.dumps({k: v for k, v in e.items() if k != "seq"}, sort_keys=True) for e in dump("--no-index", p)]
+                     for p in (path, first))
+    assert sorted(before) == sorted(after), sorted(set(before) ^ set(after))[:6]
+    told = [json.loads(dftmerge("ps", "--json", "--no-index", p).out) for p in (path, first)]
+    keys = ("pid", "ppid", "host", "rank", "program", "exe", "command")
+    assert len({repr([{k: p.get(k) for k in keys} for p in t["processes"]]) for t in told}) == 1, told
+    records = [json.loads(line) for line in gzip_or_plain(first).splitlines()[1:-1]]
+    assert [r["id"] for r in records] == list(range(1, len(records) + 1))
+    check_around(records)
+    return records
+
+
+def gzip_or_plain(path):
+    return gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+
+
+def imported_again(directory):
+    """What was read from a trace of DFTracer goes out as it came: nothing is added, doubled or renamed."""
+    for dialect in DIALECTS:
+        same_again(write(directory / f"{dialect}.pfw.gz", sample(dialect).text()), directory)
+    def event(i, name, category, ts, dur, /, **args):
+        return json.dumps({"id": i, "name": name, "cat": category, "pid": 5, "tid": 6, "ts": T0 + ts, "dur": dur, "ph": "X",
+                           "args": args})
+    def metadata(name, /, tid=5, **args):
+        return json.dumps({"id": 0, "name": name, "cat": "dftracer", "pid": 5, "tid": tid, "ph": "M", "args": args})
+    nested = {"a": [1, {"b": "}"}]}
+    lines = [metadata("HH", name="n1", value=77), metadata("SH", name="python train.py -x", value=88),
+             metadata("FH", name="/f", value=99), metadata("PR", name="rank", value="2"), metadata("CM", name="model", value="unet"),
+             metadata("PR", name="core_affinity", value=[0, 1]), metadata("CM", name="time_metric", value="US"),
+             metadata("thread_name", tid=6, name="loader", value="thread_name"),
+             event(1, "start", "dftracer", 0, 0, hhash=77, cmd_hash=88, exec_hash=88, version=100005, date="x", ppid=3),
+             event(4, "read", "POSIX", 20, 5, hhash=77, fhash=99, p_idx=3, level=3, ret=10, count=64, fd=-1),
+             event(3, "load", "reader", 10, 50, p_idx=2, level=2, image_size=7, size=8, ret="text", dur=3, relations=nested, ok=True),
+             event(5, "fopen", "STDIO", 60, 5, p_idx=2, level=2, mode="r+", fd=2**40, errno=10**7),
+             event(6, "fread", "STDIO", 65, 5, p_idx=2, level=2, count=3, ret=2), event(7, "fgets", "STDIO", 70, 1, ret=5, size=5),
+             event(8, "fseek", "STDIO", 71, 1, offset=-4, whence=2), event(9, "truncate", "POSIX", 72, 1, length=100, ret=0),
+             event(12, "fork", "POSIX", 73, 1, ret=12), event(13, "pread", "POSIX", 74, 1, count=9), event(14, "write", "POSIX", 75, 1),
+             event(2, "main", "app", 1, 90, p_idx=-1, level=1, async_id=4, dftrace="mine", cmd_hash="of the user"),
+             json.dumps({"id": 20, "name": "here", "cat": "app", "pid": 5, "tid": 6, "ts": T0 + 80, "ph": "i", "args": {"size": 3}}),
+             json.dumps({"id": 21, "name": "cpu", "cat": "sys", "pid": 5, "tid": 6, "ts": T0 + 81, "ph": "C", "args": {"user": 3.5}}),
+             json.dumps({"id": 22, "name": "flow", "cat": "app", "pid": 5, "tid": 6, "ts": T0 + 82, "ph": "s", "args": {}}),
+             metadata("EH", id="8f", store=3),
+             event(30, "end", "dftracer", 95, 0, hhash=77, num_events=9, cfg={"time_metric": "US"})]
+    records = same_again(write(directory / "all.pfw", "\n".join(["[", *lines, "]"])), directory)
+    by_name = {r["name"]: r for r in records if r["ph"] == "X"}
+    assert sum(r["name"] == "end" for r in records) == sum(r["name"] == "start" for r in records) == 1
+    around = {r["name"]: by_id[r["args"]["p_idx"]]["name"] for by_id in [{r["id"]: r for r in records}]
+              for r in by_name.values() if r["args"]["p_idx"] >= 0}
+    assert around == {"read": "load", "load": "main", "fopen": "main", "fread": "main"}, around
+    load = by_name["load"]["args"]
+    assert (load["image_size"], load["size"], load["ret"], load["dur"]) == (7, 8, "text", 3), load
+    assert json.loads(load["relations"]) == nested and load["ok"] == "true"
+    assert by_name["fopen"]["args"]["mode"] == "r+" and by_name["fopen"]["args"]["fd"] == 2**40
+    assert not {"ret", "size"} & by_name["main"]["args"].keys() and "ret" not in by_name["write"]["args"]
+    assert "size" not in by_name["fread"]["args"] and by_name["truncate"]["args"]["length"] == 100
+    for name in ("cm1", "posix-2023.pfw.gz"):
+        for path in sorted((DATA / name).glob("*.pfw.gz"))[:1] if (DATA / name).is_dir() else [DATA / name]:
+            if path.exists():
+                same_again(path, directory)
 
 
 def other_commands(directory):
@@ -450,4 +614,4 @@ def real_traces(directory):
 
 if __name__ == "__main__":
     main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed,
-          other_records, aggregated, enclosing, processes, ends, round_trip, other_commands, mutations, real_traces])
+          other_records, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])

@@ -53,6 +53,17 @@ def dump(*arguments, **more):
     return [json.loads(line) for line in dftmerge("dump", "--json", *arguments, **more).out.splitlines()]
 
 
+def check_around(records):
+    """p_idx of exported lines is the number of a line before theirs, of the same thread, that is around them. How many."""
+    by_id = {r["id"]: r for r in records if r["ph"] == "X"}
+    inside = [r for r in records if r["ph"] == "X" and r["args"]["p_idx"] >= 0]
+    for record in inside:
+        around = by_id[record["args"]["p_idx"]]
+        assert around["id"] < record["id"] and (around["pid"], around["tid"]) == (record["pid"], record["tid"]), (around, record)
+        assert around["ts"] <= record["ts"] and around["args"]["level"] < record["args"]["level"], (around, record)
+    return len(inside)
+
+
 # --- the summary, computed from a dump by its definitions --------------------------------------------------------------
 
 DATA = {"read", "write", "pread", "fread", "fputc", "sendfile"}  # of the calls that make_traces makes
