@@ -8,8 +8,12 @@
 #include "annotate.h"
 #include "clock.h"
 #include "config.h"
+#include "line.h"
 #include "resolve.h"
 #include "run.h"
+#include "settings.h"
+
+#define PART_MOST 60u /* bytes of an option that are shown */
 
 typedef void weave(int async, const char *module, const char *function, const char *scope, const char *flow,
                    const char *pointcut);
@@ -19,26 +23,110 @@ static int logs = 1, measures;
 static uint64_t said;         /* key of the process that has said its options; atomic */
 static uint64_t begun, ended; /* numbers of spans of which only one end is woven; atomic */
 
-/* Is the option there, and one of True, true, TRUE (or False ...)? */
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+#define VARIABLE "PERFFLOW_OPTIONS="
+
+/* What may be set, and to what; NULL: to anything. The first word is the default. */
+static const struct option {
+    const char *name, *words[2];
+} known[] = {
+    {"name", {NULL, NULL}},
+    {"log-filename-include", {NULL, NULL}},
+    {"log-dir", {NULL, NULL}},
+    {"log-enable", {"True", "False"}},
+    {"cpu-mem-usage", {"False", "True"}},
+    {"log-event", {"Verbose", "Compact"}},
+    {"log-format", {"Array", "Object"}},
+    {"cpu_mem_usage", {"False", "True"}}, /* as earlier versions had it */
+};
+#define KNOWN (sizeof known / sizeof *known)
+
+static int is_word(const char *text, size_t length, const char *word)
+{
+    if (!word || strlen(word) != length)
+        return 0;
+    for (size_t i = 0; i < length; i++)
+        if ((text[i] | 32) != (word[i] | 32))
+            return 0;
+    return 1;
+}
+
+/* Is the option there, with this value in any case? */
 static int option_is(const char *name, const char *value)
 {
     size_t n = strlen(name);
 
     for (const char *at = options; *at; at += *at == ':') {
-        if (!strncmp(at, name, n) && at[n] == '=' && (at[n + 1] | 32) == value[0])
+        size_t length = strcspn(at, ":");
+
+        if (length > n && !memcmp(at, name, n) && at[n] == '=' && is_word(at + n + 1, length - n - 1, value))
             return 1;
-        at += strcspn(at, ":");
+        at += length;
     }
     return 0;
 }
 
+/* Notes that a part of the options has no effect. */
+static void doubt(const char *variable, const char *part, size_t length, const char *why, const char *meant)
+{
+    static struct dft_line line;
+
+    line.used = 0;
+    for (size_t i = 0; i < length && i < PART_MOST; i++)
+        dft_line_text(&line, (char[]){part[i], 0});
+    dft_line_text(&line, why);
+    dft_line_text(&line, meant);
+    line.text[line.used] = 0;
+    dft_settings_doubt_part(variable, dft_config_keep(line.text));
+}
+
+static const struct option *find_known(const char *name, size_t length)
+{
+    for (size_t i = 0; i < KNOWN; i++)
+        if (strlen(known[i].name) == length && !memcmp(known[i].name, name, length))
+            return &known[i];
+    return NULL;
+}
+
+static void check_option(const char *variable, const char *at, size_t length)
+{
+    const char *equals = memchr(at, '=', length), *names[KNOWN];
+    size_t n = equals ? (size_t)(equals - at) : length, rest = length - n;
+    const struct option *option = find_known(at, n);
+
+    for (size_t i = 0; i < KNOWN; i++)
+        names[i] = known[i].name;
+    if (!equals)
+        doubt(variable, at, length, " is not NAME=VALUE; the nearest name is ",
+              dft_settings_nearest(names, KNOWN, at, n));
+    else if (!option)
+        doubt(variable, at, length, " is no such option; the nearest name is ",
+              dft_settings_nearest(names, KNOWN, at, n));
+    else if (option->words[0] && !is_word(equals + 1, rest - 1, option->words[0]) &&
+             !is_word(equals + 1, rest - 1, option->words[1]))
+        doubt(variable, at, length, " is not understood; the default is ", option->words[0]);
+}
+
 void dft_perfflow_init(char *const *environment)
 {
+    const char *variable = NULL;
+
     for (; environment && *environment; environment++)
-        if (!strncmp(*environment, "PERFFLOW_OPTIONS=", 17))
-            options = dft_config_keep(*environment + 17);
-    logs = !option_is("log-enable", "f");
-    measures = option_is("cpu-mem-usage", "t") || option_is("cpu_mem_usage", "t");
+        if (!strncmp(*environment, VARIABLE, sizeof VARIABLE - 1))
+            variable = *environment;
+    if (!variable)
+        return;
+    options = dft_config_keep(variable + sizeof VARIABLE - 1);
+    for (const char *at = options; *at; at += *at == ':') {
+        size_t length = strcspn(at, ":");
+
+        if (length)
+            check_option(variable, at, length);
+        at += length;
+    }
+    logs = !option_is("log-enable", "False");
+    measures = option_is("cpu-mem-usage", "True") || option_is("cpu_mem_usage", "True");
 }
 
 void dft_perfflow_find_next(void)

@@ -15,7 +15,7 @@
 
 static struct note {
     const char *variable, *why, *nearest; /* nearest: NULL where the name is known */
-    int when_off;
+    int when_off, in_part;
 } notes[NOTES_MOST];
 static unsigned count;
 static int more; /* than there is room for */
@@ -158,6 +158,15 @@ static const char *find_nearest(const char *variable, unsigned *apart)
     return nearest;
 }
 
+const char *dft_settings_nearest(const char *const *names, size_t n, const char *name, size_t length)
+{
+    const char *nearest = NULL;
+    unsigned apart = 0;
+
+    look_among(names, n, name, length < NAME_MOST ? length : NAME_MOST, &nearest, &apart);
+    return nearest;
+}
+
 /* Most variables are not ours: how many of the prefix's letters are about where they should be tells without a search. */
 int dft_settings_resembles(const char *variable)
 {
@@ -185,6 +194,11 @@ static void note(const struct note *what)
 void dft_settings_doubt(const char *variable, const char *why, int when_off)
 {
     note(&(struct note){.variable = variable, .why = why, .when_off = when_off});
+}
+
+void dft_settings_doubt_part(const char *variable, const char *why)
+{
+    note(&(struct note){.variable = variable, .why = why, .in_part = 1});
 }
 
 void dft_settings_unknown(const char *variable)
@@ -226,7 +240,7 @@ void dft_settings_tell(void)
         const struct note *what = &notes[i];
 
         if ((dft_config.enable || what->when_off) && dft_first_tells(what->variable))
-            dft_message(DFT_LOG_ERROR, dft_settings_shown(i), " has no effect: ", what->why,
+            dft_message(DFT_LOG_ERROR, dft_settings_shown(i), what->in_part ? ": " : " has no effect: ", what->why,
                         what->nearest ? what->nearest : "", dft_config.enable ? "" : "; nothing is recorded", NULL);
     }
     if (more && dft_config.enable && dft_first_tells(notes[count - 1].variable))

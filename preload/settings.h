@@ -10,6 +10,12 @@
 /* It has no effect, and this is why. when_off: nothing is traced because of it, so it is told even then. */
 void dft_settings_doubt(const char *variable, const char *why, int when_off);
 
+/* A part of its value has no effect. `why` names the part, and lives on. */
+void dft_settings_doubt_part(const char *variable, const char *why);
+
+/* The name of the list with the fewest mistakes in it. */
+const char *dft_settings_nearest(const char *const *names, size_t count, const char *name, size_t length);
+
 /* Is it one of DFTracer's own that mean nothing here? `name` is without DFTRACER_. */
 int dft_settings_is_accepted(const char *name, size_t length);
 

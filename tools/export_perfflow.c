@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "export_perfflow.h"
 #include "ops.h"
@@ -206,8 +207,8 @@ static int learn(void *context, const struct dft_event_at *at)
         memcmp(category.bytes, "perfflow", 8) != 0 || sink->options[0])
         return 0;
     snprintf(sink->options, sizeof sink->options, "%.*s", (int)value->s.length, value->s.bytes);
-    sink->compact = dft_perfflow_option(sink, "log-event", word, sizeof word) && (word[0] | 32) == 'c';
-    sink->object = dft_perfflow_option(sink, "log-format", word, sizeof word) && (word[0] | 32) == 'o';
+    sink->compact = dft_perfflow_option(sink, "log-event", word, sizeof word) && !strcasecmp(word, "compact");
+    sink->object = dft_perfflow_option(sink, "log-format", word, sizeof word) && !strcasecmp(word, "object");
     return 0;
 }
 

@@ -109,6 +109,26 @@ def its_options(directory):
 
 
 @tests.case
+def wrong_options_are_told(directory):
+    """Once, and the others are honoured."""
+    program = program_of(directory)
+    env = tracing(directory / "out" / "t", DATA_DIR=directory)
+    env["PERFFLOW_OPTIONS"] = "log-evnt=Compact:log-format=Objekt:cpu-mem-usage=TRUE:oops"
+    done = run(["sh", "-c", f"{program} {directory / 'file'}; {program} {directory / 'file'}"], env=env)
+    told = [line.partition(": log-evnt=Compact:log-format=Objekt:cpu-mem-usage=TRUE:oops: ")[2] or line.rpartition("oops: ")[2]
+            for line in done.err.decode().splitlines() if line.startswith("dftrace: ")]
+    equal(told, ["log-evnt=Compact is no such option; the nearest name is log-event",
+                 "log-format=Objekt is not understood; the default is Array",
+                 "oops is not NAME=VALUE; the nearest name is name"], "what is told, by the first process alone")
+    files = directory / "files"
+    files.mkdir()
+    equal(dftmerge("export", "--to", "perfflow", "-o", files, directory / "out").code, 0, "export")
+    made = sorted(files.iterdir())
+    equal([file.name.split(".")[1] for file in made], ["array"] * 2, "the default")
+    true(all(any(r["ph"] == "C" for r in records(file)) for file in made), "what is understood is honoured")
+
+
+@tests.case
 def switched_off(directory):
     out = traced(directory, "name=x:log-enable=False")
     equal([e["name"] for e in dump(out) if e["cat"] == "woven.c"], [], "nothing woven")
