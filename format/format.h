@@ -327,7 +327,9 @@ enum dft_process_column {
     DFT_PR_VERSION = 16, /* of the library */
     DFT_PR_OPTIONS = 17, /* NAME=value lines of options that differ from the default */
     DFT_PR_LIVE_PATH = 18,
-    DFT_PR_NOTES = 19, /* lines: what could not be done as usual */
+    DFT_PR_NOTES = 19,         /* lines: what could not be done as usual */
+    DFT_PR_BOOT_ID = 20,       /* of the machine since its last start, as Linux writes it; absent: not known */
+    DFT_PR_PID_NAMESPACE = 21, /* inode of the PID namespace that PID and PPID count in; 0: not known */
 };
 
 enum dft_end_column {

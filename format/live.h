@@ -23,13 +23,14 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     6
+#define DFT_LIVE_VERSION     7
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
 #define DFT_ARGS_BYTES       1024u
 #define DFT_RECORD_SLOTS_MAX 200u
 #define DFT_RUNS             4u
+#define DFT_BOOT_ID_ROOM     40u
 #define DFT_RUN_CALL_BITS    28u
 #define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
 
@@ -63,6 +64,11 @@ struct dft_live {
     _Atomic uint32_t how, status; /* enum dft_ending of a process that came to its end, and its status */
     _Atomic uint64_t ended_ns;    /* Unix ns; 0: not yet. Regions that are open then end with it */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
+    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still runs. */
+    char boot_id[DFT_BOOT_ID_ROOM]; /* of the machine since its last start, with a NUL; "": not known */
+    uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
+    uint64_t device, inode;         /* of this file, as it was made: a copy has others */
+    uint64_t trace_device, trace_inode;
 };
 
 enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, DFT_SLOT_PART = 3 };

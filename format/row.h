@@ -98,7 +98,8 @@ struct dft_process {
     uint32_t world_size;      /* 0: unknown */
     uint64_t start_ns;
     int64_t clock_offset;
-    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes;
+    uint64_t pid_namespace; /* 0: unknown */
+    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id;
 };
 
 struct dft_end {

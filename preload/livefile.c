@@ -288,10 +288,8 @@ int dft_livefile_create(void)
     if (before)
         take_over(live, before);
     live->version = DFT_LIVE_VERSION;
-    live->key = dft_key;
+    dft_process_identify(live, device, inode);
     live->rows_id = dft_call_rows_id();
-    live->pid = dft_pid;
-    live->start_ns = dft_clock_start_ns;
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;
     dft_clock_update(&live->clock);
@@ -392,6 +390,8 @@ void dft_livefile_remove(void)
 
 void dft_livefile_forget(void)
 {
+    if (dft_live)
+        DFT_SYS(mmap, dft_live, DFT_LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     dft_live = NULL;
     dft_livefile_path[0] = 0;
     streams = 0;

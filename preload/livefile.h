@@ -30,7 +30,7 @@ void dft_livefile_ring_detach(struct dft_ring *ring);
 /* Room for so many bytes of rings more that will outlive the process? dft_process_lock held. Yes, where none of them does. */
 int dft_livefile_has_room(size_t bytes);
 
-/* In a forked child: the parent's file is left alone. */
+/* In a forked child: the parent's file is left alone, and does not stay mapped: who asks whether the parent still runs would meet that. */
 void dft_livefile_forget(void);
 
 /* Its path, "" when it is plain memory. */

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "clock.h"
@@ -51,6 +52,35 @@ static struct dft_text read_file(const char *path, char *room, size_t size)
     n = dft_sys_read((int)fd, room, size);
     dft_sys_close((int)fd);
     return text_of(room, n < 0 ? 0 : (size_t)n);
+}
+
+/* Asked once: a forked child may be where there is no /proc. */
+static const char *boot_id(void)
+{
+    static char boot[DFT_BOOT_ID_ROOM];
+
+    if (!boot[0]) {
+        read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot - 1);
+        boot[strcspn(boot, "\n")] = 0;
+    }
+    return boot;
+}
+
+void dft_process_identify(struct dft_live *live, uint64_t device, uint64_t inode)
+{
+    struct stat trace = {0}, pids = {0};
+
+    DFT_SYS(newfstatat, AT_FDCWD, dft_tracefile_path(), &trace, 0, 0, 0);
+    DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0); /* a child may be in another one */
+    live->key = dft_key;
+    live->pid = dft_pid;
+    live->start_ns = dft_clock_start_ns;
+    memcpy(live->boot_id, boot_id(), sizeof live->boot_id);
+    live->pid_namespace = pids.st_ino;
+    live->device = device;
+    live->inode = inode;
+    live->trace_device = trace.st_dev;
+    live->trace_inode = trace.st_ino;
 }
 
 /* What has been told is looked for in it by the next image, which has no decoder. */
@@ -157,6 +187,8 @@ int dft_process_write_start(void)
     process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
     process.options = text_of(options, dft_config_describe(options, sizeof options));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
+    process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
+    process.pid_namespace = dft_live->pid_namespace;
     read_clocks(sample);
     return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
 }

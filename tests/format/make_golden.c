@@ -82,7 +82,9 @@ static int put_process(void)
                                   .command = TEXT("app\0-n\0\xe9\0"),
                                   .cwd = TEXT("/data"),
                                   .version = TEXT("0.1.0"),
-                                  .options = TEXT("DFTRACER_ENABLE=1\n")};
+                                  .options = TEXT("DFTRACER_ENABLE=1\n"),
+                                  .boot_id = TEXT("b75244dd-9231-4a8b-9af6-c22aecd45f31"),
+                                  .pid_namespace = 4026531836};
     const void *block;
 
     if (list)

@@ -52,6 +52,8 @@ static void check_process(const struct dft_process *process, uint32_t command_le
     CU_ASSERT(!sample_text_differs(after.options, process->options));
     CU_ASSERT(!sample_text_differs(after.live_path, process->live_path));
     CU_ASSERT(!sample_text_differs(after.notes, process->notes));
+    CU_ASSERT(!sample_text_differs(after.boot_id, process->boot_id));
+    CU_ASSERT(after.pid_namespace == process->pid_namespace);
     CU_ASSERT(after.command.length == command_length);
     CU_ASSERT(!command_length || !memcmp(after.command.bytes, process->command.bytes, command_length));
 }
@@ -79,7 +81,9 @@ static void test_process(void)
                                    .version = text_of(texts[4], 5),
                                    .options = text_of(texts[5], 60),
                                    .live_path = text_of(texts[6], 70),
-                                   .notes = text_of(texts[7], 80)};
+                                   .notes = text_of(texts[7], 80),
+                                   .boot_id = text_of(texts[8], 36),
+                                   .pid_namespace = UINT64_MAX};
     check_process(&process, 500);
     process.command = text_of(command, sizeof command);
     check_process(&process, DFT_TEXT_MAX); /* cut */

@@ -447,6 +447,28 @@ static void put_ring(FILE *live, uint32_t stream, uint32_t tid, uint64_t from, u
     fwrite(slots, sizeof slots, 1, live);
 }
 
+/* Of a process of this boot and this PID namespace, with this trace. */
+static void place_live(struct dft_live *head, const char *trace, FILE *live)
+{
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+    struct stat st;
+
+    if (boot && fgets(head->boot_id, sizeof head->boot_id, boot))
+        head->boot_id[strcspn(head->boot_id, "\n")] = 0;
+    if (boot)
+        fclose(boot);
+    if (!stat("/proc/self/ns/pid", &st))
+        head->pid_namespace = st.st_ino;
+    if (!fstat(fileno(live), &st)) {
+        head->device = st.st_dev;
+        head->inode = st.st_ino;
+    }
+    if (!stat(trace, &st)) {
+        head->trace_device = st.st_dev;
+        head->trace_inode = st.st_ino;
+    }
+}
+
 static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
 {
     static char page[DFT_LIVE_PAGE];
@@ -468,6 +490,7 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
                                                  .start_ns = 1,
                                                  .interval_ns = 1000000,
                                                  .clock = {.mult = UINT64_C(1) << 32}};
+    place_live((struct dft_live *)page, path, live);
     fwrite(page, sizeof page, 1, live);
     return live;
 }
