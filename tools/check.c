@@ -25,7 +25,7 @@ struct check {
     _Atomic uint64_t undecodable;
     uint64_t blocks, repeated, overlapping, unknown, unfinished, damaged, unreadable_bytes, bad_files;
     uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
-    uint64_t live_left, live_running, recovered_files, repaired_files;
+    uint64_t live_left, live_running, live_unknown, recovered_files, repaired_files;
     uint64_t endless; /* processes without END or live file */
     uint64_t missing; /* events that END says were written, and that are not here */
     uint8_t *bad;     /* one byte a block: it cannot be decoded */
@@ -181,7 +181,7 @@ static void compare_ends(struct check *check)
             check->endless++;
             dft_source_note(check->source, 1,
                             "%s: process %u has no end and no live file: what it had not written is missing (killed "
-                            "elsewhere, the file was cut, or it is still running)",
+                            "elsewhere, the file was cut or copied, or it is still running)",
                             path, p->process.pid);
         }
         for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
@@ -215,7 +215,7 @@ static void find_nameless(struct check *check)
 /* --- recovery ----------------------------------------------------------------------------------------------------- */
 
 /* Before live files are moved into their traces: what is appended to a damaged one would be written anew without it. */
-static void repair_files(struct check *check)
+static void repair_files(struct check *check, int force)
 {
     size_t count;
     uint32_t nfiles;
@@ -228,12 +228,26 @@ static void repair_files(struct check *check)
         for (; at < count && blocks[at].file == i; at++)
             damaged |= check->bad[at];
         if (damaged && files[i].kind == DFT_FILE_TRACE && files[i].blocks)
-            check->repaired_files += dft_repair(check->source, i, check->bad) == 0;
+            check->repaired_files += dft_repair(check->source, i, check->bad, force) == 0;
     }
 }
 
+/* Of a process that may still run. */
+static void note_unseen(struct check *check, const char *live, const struct dft_process *process, int recover)
+{
+    struct dft_text host = process->host;
+
+    check->live_unknown++;
+    dft_source_note(
+        check->source, 1,
+        "%s: process %u may still run, or may have been killed%s; ask where it can be seen (on %.*s, in its PID "
+        "namespace), or use `--recover --force` if it has ended",
+        live, process->pid, recover ? ": not moved into its trace" : "",
+        host.length ? (int)host.length : (int)strlen("its machine"), host.length ? host.bytes : "its machine");
+}
+
 /* A live file of a process that is gone, and was not left as finished, is something to recover. */
-static void check_live_files(struct check *check, int recover)
+static void check_live_files(struct check *check, int recover, int force)
 {
     uint32_t count, nfiles;
     const struct dft_source_process *processes = dft_source_processes(check->source, &count);
@@ -247,6 +261,10 @@ static void check_live_files(struct check *check, int recover)
         if (processes[i].how == DFT_ENDING_RUNNING) {
             check->live_running++;
             dft_source_note(check->source, 0, "%s: process %u is still running", live->path, processes[i].process.pid);
+            continue;
+        }
+        if (processes[i].unseen && !force) {
+            note_unseen(check, live->path, &processes[i].process, recover);
             continue;
         }
         /* Behind an END there are open regions or nothing: it was left on purpose. */
@@ -293,6 +311,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "events_missing", check->missing);
     dft_json_uint(&json, "live_left", check->live_left);
     dft_json_uint(&json, "live_running", check->live_running);
+    dft_json_uint(&json, "live_unknown", check->live_unknown);
     dft_json_uint(&json, "recovered", check->recovered_files);
     dft_json_uint(&json, "repaired", check->repaired_files);
     dft_json_array(&json, "notes");
@@ -325,6 +344,8 @@ static void print_text(struct check *check)
         printf("; %llu of types that this version does not know", (unsigned long long)check->unknown);
     if (check->unfinished)
         printf("; %llu that their process's end left unfinished", (unsigned long long)check->unfinished);
+    if (check->live_unknown)
+        printf("; %llu live files of processes that cannot be seen from here", (unsigned long long)check->live_unknown);
     if (check->recovered_files)
         printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
     if (check->repaired_files)
@@ -338,11 +359,13 @@ static void print_text(struct check *check)
 
 static int run(int argc, char **argv)
 {
-    int recover = 0;
-    const struct dft_option own[] = {{.name = "recover",
-                                      .flag = &recover,
-                                      .help = "live files of dead processes into their traces; damaged traces anew"},
-                                     {0}};
+    int recover = 0, force = 0;
+    const struct dft_option own[] = {
+        {.name = "recover",
+         .flag = &recover,
+         .help = "live files of dead processes into their traces; damaged traces anew"},
+        {.name = "force", .flag = &force, .help = "with --recover: processes that cannot be seen from here have ended"},
+        {0}};
     struct dft_options options;
     struct check check = {0};
     int code;
@@ -362,8 +385,8 @@ static int run(int argc, char **argv)
     if (!code && dft_check_whole(check.source, check.counts))
         code = DFT_EXIT_BAD;
     if (recover && check.bad)
-        repair_files(&check);
-    check_live_files(&check, recover);
+        repair_files(&check, force);
+    check_live_files(&check, recover, force);
     dft_source_report(check.source);
     if (options.json)
         print_json(&check);
@@ -383,6 +406,9 @@ const struct dft_command dft_command_check = {
                "What is wrong is named with file and offset. --recover moves what live files of dead processes hold "
                "into their traces,\n"
                "and writes damaged traces anew with all that can be read; a damaged file is kept as FILE.damaged.\n"
+               "Where it cannot be seen whether a process has ended (on another machine, in another PID namespace), "
+               "--recover does\n"
+               "nothing to its files unless --force says that it has.\n"
                "Exit code 1 when anything was wrong, also when it was recovered.",
     .example = "dftmerge check --recover traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,

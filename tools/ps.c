@@ -96,7 +96,7 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
 {
     dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->how));
     /* Nobody knows how one ended that had no time to say so. */
-    if (p->ended && p->how != DFT_ENDING_KILLED && p->how != DFT_ENDING_RUNNING)
+    if (p->ended && p->how != DFT_ENDING_KILLED && p->how != DFT_ENDING_RUNNING && !p->unseen)
         dft_json_int(json, "status", p->end.status);
     else
         dft_json_null(json, "status");

@@ -170,45 +170,35 @@ static const char *blank_trace(const struct dft_source *source, const char *live
     return NULL;
 }
 
-/* Whether a process of another host still runs cannot be seen from here. */
-static int is_elsewhere(const struct dft_source_process *process)
+/* The trace that the live file is moved into; NULL: there is none. A process may stand in others as well: copies, archives. */
+static const char *trace_of(const struct dft_source *source, const struct dft_source_process *process)
 {
-    struct dft_text host = process->process.host;
-    char own[256] = "";
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles), *live = &files[process->live_file - 1];
 
-    if (gethostname(own, sizeof(own) - 1) < 0 || !host.length)
-        return 0;
-    return process->how == DFT_ENDING_KILLED &&
-           (strlen(own) != host.length || memcmp(own, host.bytes, host.length) != 0);
+    if (live->trace)
+        return files[live->trace - 1].path;
+    return files[process->file].kind == DFT_FILE_TRACE ? files[process->file].path : blank_trace(source, live->path);
 }
 
 int dft_recover(struct dft_source *source, const struct dft_source_process *process)
 {
     uint32_t nfiles, number = process->live_file - 1;
-    const struct dft_source_file *files = dft_source_files(source, &nfiles), *live = &files[number];
-    const char *trace = files[process->file].kind == DFT_FILE_TRACE ? files[process->file].path : NULL;
-    char *path;
+    const struct dft_source_file *live = &dft_source_files(source, &nfiles)[number];
+    struct dft_source_process dead = *process;
+    const char *trace = trace_of(source, process);
+    char *path = trace ? strdup(trace) : new_trace(live->path);
     struct append append;
-    int make, error;
+    int make = !trace, error = path ? 0 : -ENOMEM;
 
-    if (!trace)
-        trace = blank_trace(source, live->path);
-    make = !trace;
-    path = trace ? strdup(trace) : new_trace(live->path);
-    error = path ? 0 : -ENOMEM;
-    if (is_elsewhere(process)) {
-        dft_source_note(source, 1,
-                        "%s: its process ran on %.*s: recover it there, where it can be seen whether it has ended",
-                        live->path, (int)process->process.host.length, process->process.host.bytes);
-        free(path);
-        return -EREMOTE;
-    }
+    if (dead.how == DFT_ENDING_UNKNOWN)
+        dead.how = DFT_ENDING_KILLED;
     if (!error)
         error = append_open(&append, path, make);
     if (!error) {
         error = put_blocks(&append, source, number);
         if (!error)
-            error = dft_recover_records(source, process, append_bytes, &append);
+            error = dft_recover_records(source, &dead, append_bytes, &append);
         error = append_close(&append, error);
         if (error && make)
             unlink(path);

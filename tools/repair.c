@@ -66,30 +66,38 @@ static int keep(const char *path, char **kept)
     return -EEXIST;
 }
 
-/* May a process that writes into this file still be running? */
-static int is_in_use(const struct dft_source *source, uint32_t file)
+/* Is there one that still writes into this file, or may be? */
+static enum dft_life life_of_writers(const struct dft_source *source, uint32_t file)
 {
     uint32_t nprocesses;
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(source, &count);
     const struct dft_source_process *processes = dft_source_processes(source, &nprocesses);
+    enum dft_life life = DFT_LIFE_OVER;
 
-    for (size_t i = 0; i < count; i++)
-        if (blocks[i].file == file && dft_process_is_running(&processes[blocks[i].process]))
-            return 1;
-    return 0;
+    for (size_t i = 0; i < count && life != DFT_LIFE_RUNNING; i++) {
+        enum dft_life one = blocks[i].file == file ? dft_process_life(&processes[blocks[i].process]) : DFT_LIFE_OVER;
+
+        if (one != DFT_LIFE_OVER)
+            life = one;
+    }
+    return life;
 }
 
-int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad)
+int dft_repair(struct dft_source *source, uint32_t file, const uint8_t *bad, int force)
 {
     uint32_t nfiles;
     const struct dft_source_file *damaged = &dft_source_files(source, &nfiles)[file];
+    enum dft_life life = life_of_writers(source, file);
     struct dft_outfile out = {0};
     char *kept = NULL;
     int error;
 
-    if (is_in_use(source, file)) {
-        dft_source_note(source, 0, "%s: not written anew: its process is still running", damaged->path);
+    if (life == DFT_LIFE_RUNNING || (life == DFT_LIFE_UNKNOWN && !force)) {
+        dft_source_note(source, life == DFT_LIFE_UNKNOWN, "%s: not written anew: %s", damaged->path,
+                        life == DFT_LIFE_RUNNING ? "its process is still running"
+                                                 : "whether its process still runs cannot be seen from here. --force "
+                                                   "says that it does not");
         return -EBUSY;
     }
     error = dft_outfile_open(&out, damaged->path);

@@ -54,7 +54,6 @@ struct dft_source_file {
     uint64_t bytes;      /* of the file itself */
     uint32_t blocks;     /* whole blocks found in it */
     uint8_t kind;        /* enum dft_source_kind */
-    uint8_t found;       /* live: not named by the user but found beside its trace, or where PROCESS says */
     uint8_t gone;        /* live: it was there, and its process ended and removed it before it was read */
     uint8_t has_live;    /* trace: the live file of one of its processes is an input */
     uint16_t live_state; /* live: enum dft_live_state as found */
@@ -71,12 +70,12 @@ struct dft_source_file {
     struct dft_kept_rows *rows;    /* foreign: its blocks of rows, where they are kept in memory; or NULL */
     char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
     size_t memory_bytes;
-    uint32_t owner;      /* of the ranks of dftmerge-mpi: the one that reads it */
-    uint8_t local;       /* only its owner can read its blocks */
-    uint8_t changed;     /* since the ranks told each other of it */
-    uint8_t is_snapshot; /* live: its process was running when it was read */
-    uint8_t is_running;  /* live: and is, or so it seems */
-    void *snapshot;      /* live: a copy of the file as it was (of `bytes` bytes), if its process was running */
+    uint32_t owner;  /* of the ranks of dftmerge-mpi: the one that reads it */
+    uint8_t local;   /* only its owner can read its blocks */
+    uint8_t changed; /* since the ranks told each other of it */
+    uint8_t life;    /* live: enum dft_life of its process when it was read */
+    uint32_t trace;  /* live: the number of the trace that it is of + 1; 0: not known */
+    void *snapshot;  /* live: a copy of the file as it was (of `bytes` bytes), if its process may have been running */
 };
 
 enum dft_block_state {
@@ -111,6 +110,13 @@ struct dft_block {
     uint8_t use;   /* DFT_IN_*; only for EVENTS and BUCKETS; 0 when not used */
 };
 
+/* Is the process of a live file still there? */
+enum dft_life {
+    DFT_LIFE_UNKNOWN = 0, /* it cannot be seen from here */
+    DFT_LIFE_OVER = 1,
+    DFT_LIFE_RUNNING = 2,
+};
+
 /* One process image. Numbers are by ascending key, whatever order the files came in. */
 /* What END says, without the room that losses take where there are none. */
 struct dft_source_end {
@@ -129,6 +135,7 @@ struct dft_source_process {
     uint8_t known;              /* a PROCESS block was there (or a live file: then only pid) */
     uint8_t ended;              /* an END block was there */
     uint8_t how;                /* enum dft_ending: of END, else KILLED or RUNNING by the live file, else UNKNOWN */
+    uint8_t unseen;             /* it has a live file and no END, and whether it still runs cannot be seen from here */
     uint32_t number;
     uint32_t file;             /* number of the trace that PROCESS was in (or the live file) */
     uint32_t live_file;        /* number of its live file + 1; 0: none */
@@ -180,8 +187,8 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
 /* From now on the times of events, of blocks and of the span are corrected (clocks.h); those of rows are not, their
  * intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
 void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
-/* Is it there, on this host, with the same start? For one that has ended: no. */
-int dft_process_is_running(const struct dft_source_process *process);
+/* Does it still run? One that has ended does not. */
+enum dft_life dft_process_life(const struct dft_source_process *process);
 /* Events that END says were written, and that no block has: at least so many. */
 uint64_t dft_source_missing(const struct dft_source_process *process);
 /* Number of used blocks of a type. */

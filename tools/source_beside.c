@@ -20,19 +20,19 @@ static int is_file(const char *path, const struct stat *st)
 }
 
 /* There may be as many as processes: the key is compared first. One that could not be read yet has none. */
-static int has_live(const struct dft_source *source, const struct stat *st, uint64_t key)
+static struct dft_source_file *find_input(const struct dft_source *source, const struct stat *st, uint64_t key)
 {
     for (uint32_t f = 0; f < source->nfiles; f++) {
-        const struct dft_source_file *file = &source->files[f];
+        struct dft_source_file *file = &source->files[f];
 
         if (file->kind == DFT_FILE_LIVE && !file->gone && (!file->key || file->key == key) && is_file(file->path, st))
-            return 1;
+            return file;
     }
-    return 0;
+    return NULL;
 }
 
 static int add_input(struct dft_source *source, struct dft_scanned **scanned, const char *path,
-                     enum dft_source_kind kind, uint64_t key)
+                     enum dft_source_kind kind, uint64_t key, uint32_t trace)
 {
     struct dft_source_file *files = realloc(source->files, (source->nfiles + 1u) * sizeof *files);
     struct dft_scanned *more;
@@ -51,15 +51,26 @@ static int add_input(struct dft_source *source, struct dft_scanned **scanned, co
         return -ENOMEM;
     files[source->nfiles].kind = (uint8_t)kind;
     files[source->nfiles].key = key;
-    files[source->nfiles].found = 1;
+    files[source->nfiles].trace = trace;
     source->nfiles++;
     return 0;
 }
 
-/* Adds the live file at `path`, of the process `key` of this trace, if there is one that is not an input yet. */
-static int try_live(struct dft_source *source, struct dft_scanned **scanned, uint32_t trace, const char *path,
-                    uint64_t key)
+/* A copy of a trace, or an archive, tells of the live file of another trace: that is not its own. */
+static int is_of_trace(const struct dft_live *live, const char *trace)
 {
+    struct stat st;
+
+    return live->version == DFT_LIVE_VERSION && !stat(trace, &st) && st.st_dev == live->trace_device &&
+           st.st_ino == live->trace_inode;
+}
+
+/* Adds the live file at `path`, of the process `key` of this trace, if there is one; it may be an input already. What does not lie
+ * beside the trace must have been made for it. */
+static int try_live(struct dft_source *source, struct dft_scanned **scanned, uint32_t trace, const char *path,
+                    uint64_t key, int is_beside)
+{
+    struct dft_source_file *known;
     struct dft_live live;
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC), fits;
@@ -67,10 +78,14 @@ static int try_live(struct dft_source *source, struct dft_scanned **scanned, uin
     if (fd < 0)
         return 0;
     fits = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, &live, sizeof live, 0) == (ssize_t)sizeof live &&
-           live.magic == DFT_LIVE_MAGIC && live.key == key;
+           live.magic == DFT_LIVE_MAGIC && live.key == key &&
+           (is_beside || is_of_trace(&live, source->files[trace].path));
     close(fd);
     source->files[trace].has_live |= (uint8_t)fits;
-    return fits && !has_live(source, &st, key) ? add_input(source, scanned, path, DFT_FILE_LIVE, key) : 0;
+    known = fits ? find_input(source, &st, key) : NULL;
+    if (known && !known->trace)
+        known->trace = trace + 1;
+    return fits && !known ? add_input(source, scanned, path, DFT_FILE_LIVE, key, trace + 1) : 0;
 }
 
 static int try_trace(struct dft_source *source, struct dft_scanned **scanned, uint32_t file, uint64_t key)
@@ -80,7 +95,7 @@ static int try_trace(struct dft_source *source, struct dft_scanned **scanned, ui
 
     if (asprintf(&path, "%s.live", source->files[file].path) < 0)
         return -ENOMEM;
-    rc = try_live(source, scanned, file, path, key);
+    rc = try_live(source, scanned, file, path, key, 1);
     free(path);
     return rc;
 }
@@ -110,7 +125,7 @@ static int try_nameless(struct dft_source *source, struct dft_scanned **scanned,
         return rc;
     if (asprintf(&path, "/dev/shm/%s.live", name) < 0)
         return -ENOMEM;
-    rc = try_live(source, scanned, file, path, key);
+    rc = try_live(source, scanned, file, path, key, 0);
     free(path);
     return rc;
 }
@@ -125,7 +140,7 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned, ui
         const struct dft_found_record *record = &(*scanned)[f].records[i];
 
         if (record->type == DFT_BLOCK_PROCESS && record->process->live_path.length)
-            rc = try_live(source, scanned, f, record->process->live_path.bytes, record->process->key);
+            rc = try_live(source, scanned, f, record->process->live_path.bytes, record->process->key, 0);
     }
     return rc;
 }
@@ -155,7 +170,7 @@ static int find_trace(struct dft_source *source, struct dft_scanned **scanned, u
     if (!trace)
         return -ENOMEM;
     if (!stat(trace, &st) && S_ISREG(st.st_mode) && !has_trace(source, live, trace, &st))
-        rc = add_input(source, scanned, trace, DFT_FILE_TRACE, 0);
+        rc = add_input(source, scanned, trace, DFT_FILE_TRACE, 0, 0);
     free(trace);
     return rc;
 }

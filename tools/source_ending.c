@@ -5,65 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "end.h"
 #include "live.h"
-
-/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody has waited for (in a
- * container without an init that may be for long; a main thread that ended before others looks the same, but is not
- * the only thread). From fields 3, 20 and 22 of /proc/PID/stat, behind the last parenthesis of the name; the start is
- * in clock ticks since boot. */
-static uint64_t start_of_pid(uint32_t pid)
-{
-    char path[64], line[1024], *at;
-    unsigned long long start = 0;
-    char state = 0;
-    long threads = 0;
-    struct timespec now, up;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    file = fopen(path, "re");
-    if (!file)
-        return UINT64_MAX;
-    if (fgets(line, sizeof line, file) && (at = strrchr(line, ')')) && at[1] == ' ')
-        sscanf(at + 2, "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state,
-               &threads, &start);
-    fclose(file);
-    if (state == 'X' || (state == 'Z' && threads <= 1))
-        return UINT64_MAX;
-    clock_gettime(CLOCK_REALTIME, &now);
-    clock_gettime(CLOCK_BOOTTIME, &up);
-    return (uint64_t)(now.tv_sec - up.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec +
-           start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
-int dft_pid_is_alive(uint32_t pid, uint64_t start_ns)
-{
-    return pid && start_of_pid(pid) <= start_ns + 100000000u;
-}
-
-static int is_elsewhere(const struct dft_source_process *process)
-{
-    char host[256] = "";
-
-    gethostname(host, sizeof host - 1);
-    return process->known && process->process.host.length && strcmp(process->process.host.bytes, host);
-}
-
-static int is_running(const struct dft_source_file *file, const struct dft_source_process *process)
-{
-    return !is_elsewhere(process) && (file->is_snapshot || dft_pid_is_alive(file->pid, file->start_ns));
-}
-
-int dft_process_is_running(const struct dft_source_process *process)
-{
-    return process->how == DFT_ENDING_RUNNING ||
-           (process->known && !process->ended && !process->live_file && !is_elsewhere(process) &&
-            dft_pid_is_alive(process->process.pid, process->process.start_ns));
-}
 
 static int end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
 {
@@ -84,13 +28,14 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
     }
     end = *file->end;
     /* Without its END it still drains, though it has begun to end. After an exec there is another program in the process. */
-    if (file->is_running && file->live_state != DFT_LIVE_EXEC)
+    process->unseen = file->life == DFT_LIFE_UNKNOWN;
+    if (file->life == DFT_LIFE_RUNNING && file->live_state != DFT_LIVE_EXEC)
         process->how = DFT_ENDING_RUNNING;
     else if (file->live_state < sizeof endings && endings[file->live_state])
         process->how =
             file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
-        process->how = DFT_ENDING_KILLED;
+        process->how = process->unseen ? DFT_ENDING_UNKNOWN : DFT_ENDING_KILLED;
     if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
         end.dropped[DFT_DROP_TORN] += file->torn;
     return dft_source_keep_end(source, &end, &process->end);
@@ -245,6 +190,11 @@ void dft_live_notes(struct dft_source *source)
         if (path && process->how == DFT_ENDING_RUNNING)
             dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", path,
                             process->process.pid);
+        else if (path && process->unseen)
+            dft_source_note(source, 0,
+                            "%s: whether process %u still runs cannot be seen from here (it is, or was, in another PID "
+                            "namespace or on another machine); shown is what it did so far",
+                            path, process->process.pid);
         else if (path && (process->how == DFT_ENDING_KILLED || process->recovered))
             dft_source_note(
                 source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, process->process.pid,
@@ -264,7 +214,7 @@ int dft_live_processes(struct dft_source *source)
             file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
 
         if (process)
-            file->is_running = (uint8_t)is_running(file, process);
+            file->life = (uint8_t)dft_life_known((enum dft_life)file->life, &process->process);
     }
     dft_share_running(source);
     for (uint32_t f = 0; !rc && f < source->nfiles; f++) {

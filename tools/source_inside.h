@@ -173,8 +173,22 @@ int dft_live_processes(struct dft_source *source); /* 0 or -ENOMEM */
 void dft_live_notes(struct dft_source *source);
 /* source_ending.c: which processes wrote more events than are here, when it is known of which only groups are. */
 void dft_missing_notes(struct dft_source *source);
-/* Is there a process with this pid that began then (Unix ns)? */
-int dft_pid_is_alive(uint32_t pid, uint64_t start_ns);
+
+/* What the processes that are visible here have mapped: looked for once, when it is needed first. All zero at first. */
+struct dft_mapping {
+    uint64_t device, inode;
+    uint64_t pid; /* as the process sees it; 0: not known */
+};
+struct dft_mapped {
+    struct dft_mapping *list; /* from malloc */
+    size_t count;
+    int looked;
+};
+struct dft_live;
+/* source_life.c: does the process of a live file, open for reading alone, still run? And where that cannot be seen: is it known all
+ * the same, by what is told of the process? */
+enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd);
+enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process);
 
 /* source_process.c: processes and blocks from what was scanned (which is emptied). */
 int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned);

@@ -107,7 +107,7 @@ void dft_share_running(struct dft_source *source)
 {
     for (uint32_t f = 0; dft_comm_size() > 1 && f < source->nfiles; f++)
         if (source->files[f].kind == DFT_FILE_LIVE)
-            dft_comm_broadcast(&source->files[f].is_running, sizeof source->files[f].is_running);
+            dft_comm_broadcast(&source->files[f].life, sizeof source->files[f].life);
 }
 
 /* --- notes --------------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ int dft_is_mine(const struct dft_source *source, uint32_t file);
 int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed);
 /* Gives what rank 0 packed (and is freed) to all, and has it taken by all but rank 0. */
 int dft_share_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context);
-/* Which live files are of running processes: rank 0, where the user is, decides. */
+/* Which live files are of processes that still run: rank 0, where the user is, decides. */
 void dft_share_running(struct dft_source *source);
 /* Notes, and the status, become the same everywhere. */
 int dft_share_notes(struct dft_source *source);

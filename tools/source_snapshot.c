@@ -52,9 +52,9 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Of a process that is there, in whatever state: one that is ending still drains. A live file that has gone was removed behind
+/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live file that has gone was removed behind
  * its trace's END, which has all. */
-static void take(struct dft_source_file *file)
+static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;
     const struct dft_live *live;
@@ -67,17 +67,19 @@ static void take(struct dft_source_file *file)
     }
     if (!fstat(fd, &st) && st.st_size >= (off_t)DFT_LIVE_PAGE && (uint64_t)st.st_size < BYTES_MAX)
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    close(fd);
-    if (bytes == MAP_FAILED)
+    if (bytes == MAP_FAILED) {
+        close(fd);
         return;
+    }
     live = bytes;
     if (live->magic == DFT_LIVE_MAGIC) {
         file->key = live->key;
-        if (dft_pid_is_alive(live->pid, live->start_ns))
+        file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
+        if (file->life != DFT_LIFE_OVER)
             file->snapshot = malloc((size_t)st.st_size);
     }
+    close(fd);
     if (file->snapshot) {
-        file->is_snapshot = 1;
         file->bytes = (uint64_t)st.st_size;
         copy(file->snapshot, bytes, (size_t)st.st_size);
     }
@@ -93,22 +95,24 @@ static int has_gone(struct dft_source_file *file)
         return 0;
     free(file->snapshot);
     file->snapshot = NULL;
-    file->is_snapshot = 0;
     file->gone = 1;
     return 1;
 }
 
 static void take_all(struct dft_source *source, struct dft_scanned *scanned)
 {
+    struct dft_mapped mapped = {0};
+
     for (uint32_t f = 0; f < source->nfiles; f++) {
         struct dft_source_file *file = &source->files[f];
 
         if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone)
             continue;
-        take(file);
+        take(file, &mapped);
         if (file->snapshot || file->gone)
             scanned[f].looked = 0; /* for its trace */
     }
+    free(mapped.list);
 }
 
 /* Returns whether any has gone since it was copied. */

@@ -14,6 +14,7 @@ struct dft_job {
     uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
     uint32_t killed, running; /* processes that did not end by themselves */
+    uint32_t unseen;          /* processes that may still run, or may have been killed */
     uint64_t recovered;       /* events from the live files of processes that have ended */
     uint32_t endless;         /* processes without END or live file: nothing says what they lost */
     uint64_t start_ns, wall_ns;

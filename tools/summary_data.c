@@ -35,6 +35,7 @@ static void json_losses(struct dft_json *json, const struct dft_summary *summary
     dft_json_uint(json, "arguments_cut", job->args_cut);
     dft_json_uint(json, "killed", job->killed);
     dft_json_uint(json, "running", job->running);
+    dft_json_uint(json, "unknown", job->unseen);
     dft_json_uint(json, "without_end", job->endless);
     dft_json_uint(json, "events_missing", job->missing);
     dft_json_uint(json, "unread", dft_job_unread(job, summary->source));

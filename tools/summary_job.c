@@ -124,7 +124,8 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
     job->overhead_ns += process->end.overhead_ns;
     job->process_ns += life_of(process);
     job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;
-    job->recovered += process->how == DFT_ENDING_RUNNING ? 0 : process->recovered;
+    job->recovered += process->how == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
+    job->unseen += process->how == DFT_ENDING_UNKNOWN && process->unseen;
     job->running += process->how == DFT_ENDING_RUNNING;
     job->endless += process->known && !process->ended && !process->live_file;
     if (process->known && process->process.exe.length &&

@@ -168,6 +168,8 @@ static void print_job(const struct dft_job *job)
         printf(", %u killed", job->killed);
     if (job->running)
         printf(", %u still running", job->running);
+    if (job->unseen)
+        printf(", %u unknown (still running, or killed)", job->unseen);
     if (job->recovered)
         printf("; %s events recovered from live files", dft_text_count(room, job->recovered));
     if (job->start_ns && gmtime_r(&seconds, &tm))
