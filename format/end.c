@@ -46,7 +46,7 @@ const char *dft_misuse_text(enum dft_misuse misuse)
         [DFT_MISUSE_SPAN_MANY] = "spans by number beyond those that are followed",
         [DFT_MISUSE_NULL] = "names or texts that were NULL",
         [DFT_MISUSE_NAME_CUT] = "names too long, cut",
-        [DFT_MISUSE_ARG_CUT] = "arguments cut or left out for want of room",
+        [DFT_MISUSE_ARG_CUT] = "arguments cut or left out",
         [DFT_MISUSE_ARG_ALONE] = "arguments while no region was open",
         [DFT_MISUSE_RESUME_ALONE] = "resumed or suspended without its counterpart",
     };

@@ -405,7 +405,7 @@ enum dft_misuse {
     DFT_MISUSE_SPAN_MANY = 6,     /* a span by number beyond those that are followed at a time: its end is not known */
     DFT_MISUSE_NULL = 7,          /* NULL for a name, a key or a text */
     DFT_MISUSE_NAME_CUT = 8,      /* a name too long */
-    DFT_MISUSE_ARG_CUT = 9,       /* an argument was cut, or left out for want of room */
+    DFT_MISUSE_ARG_CUT = 9,       /* an argument, or a path, was cut or left out: no room, or no way to read it */
     DFT_MISUSE_ARG_ALONE = 10,    /* an argument while no region was open */
     DFT_MISUSE_RESUME_ALONE = 11, /* resume without pause, suspend without resume */
     DFT_MISUSE_LAST = 11,

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "lifecycle.h"
+#include "reading.h"
 #include "resolve.h"
 #include "sys.h"
 #include "thread.h"
@@ -18,6 +19,8 @@
 #define MARKER    "DFTRACER_FOLLOWED="
 #define PRELOAD   "LD_PRELOAD="
 #define OURS      "DFTRACER_"
+
+#define VARIABLE_MOST (128u << 10) /* the kernel takes none that is longer */
 
 static const char *kept[KEPT_MOST]; /* NAME=value, of DFTRACER_ variables */
 static uint32_t nkept;
@@ -111,9 +114,11 @@ static void look_at(struct contents *found, const char *variable, uint32_t i)
             found->has |= UINT64_C(1) << k;
 }
 
-/* Returns -1 when it cannot be read: the call will say so. */
+/* Returns -1 when it cannot be read, or not be taken by the kernel: the call will say so. */
 static int look(struct contents *found, char *const *envp)
 {
+    struct dft_text variable;
+
     *found = (struct contents){.preload = -1};
     if (!envp)
         return 0;
@@ -122,7 +127,7 @@ static int look(struct contents *found, char *const *envp)
             return -1;
         if (!envp[found->count])
             return 0;
-        if (!dft_sys_can_read(envp[found->count]))
+        if (dft_reading_find(&variable, envp[found->count], VARIABLE_MOST) || variable.length == VARIABLE_MOST)
             return -1;
         look_at(found, envp[found->count], found->count);
     }

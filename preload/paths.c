@@ -253,24 +253,24 @@ static void make_empty(struct dft_path *path)
     path->text = path->room;
 }
 
-void dft_path_below(struct dft_path *path, const char *folder, const char *name)
+void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name)
 {
     make_empty(path);
-    while (name && *name == '/')
-        name++;
-    if (name && *name)
-        join(path, folder, (uint32_t)strlen(folder), name, strlen(name));
+    while (name.length && *name.bytes == '/')
+        name = (struct dft_text){name.bytes + 1, name.length - 1};
+    if (name.length)
+        join(path, folder, (uint32_t)strlen(folder), name.bytes, name.length);
 }
 
-void dft_path_beside(struct dft_path *path, const struct dft_path *link, const char *name)
+void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct dft_text name)
 {
     uint32_t length = link->length;
 
     make_empty(path);
     while (length && link->text[length - 1] != '/')
         length--;
-    if (length && *name)
-        join(path, link->text, length - 1, name, strlen(name));
+    if (length && name.length)
+        join(path, link->text, length - 1, name.bytes, name.length);
 }
 
 static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
@@ -302,28 +302,27 @@ static void make_below_cwd(struct dft_path *path, const char *name, size_t lengt
         DFT_SYS(munmap, base, LONGEST, 0, 0, 0, 0);
 }
 
-void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name)
+void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, struct dft_text name)
 {
-    size_t length = name ? strlen(name) : 0;
     uint32_t base_length;
     const char *base;
 
     make_empty(path);
-    if (!length) {
+    if (!name.length) {
         if (dirfd != AT_FDCWD)
             dft_path_of_fd(path, dirfd);
         return;
     }
-    if (name[0] == '/') {
-        join(path, "", 0, name + 1, length - 1);
+    if (name.bytes[0] == '/') {
+        join(path, "", 0, name.bytes + 1, name.length - 1);
     } else if (dirfd != AT_FDCWD) {
-        make_below_fd(self, path, dirfd, name, length);
+        make_below_fd(self, path, dirfd, name.bytes, name.length);
     } else if (self) {
         base = working_directory(self, &base_length);
         if (base_length)
-            join(path, base, base_length, name, length);
+            join(path, base, base_length, name.bytes, name.length);
     } else {
-        make_below_cwd(path, name, length);
+        make_below_cwd(path, name.bytes, name.length);
     }
 }
 

@@ -19,13 +19,13 @@ struct dft_path {
 };
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
- * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory: call this only after the
- * real call. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
-void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name);
+ * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory, as reading.h has found it.
+ * self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
+void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, struct dft_text name);
 /* A name in this folder; slashes in front of it do not count. */
-void dft_path_below(struct dft_path *path, const char *folder, const char *name);
+void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name);
 /* What a name that stands in a symbolic link means; `link` is the link's own path. */
-void dft_path_beside(struct dft_path *path, const struct dft_path *link, const char *name);
+void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct dft_text name);
 /* What a descriptor is open on, by asking the kernel. */
 void dft_path_of_fd(struct dft_path *path, int fd);
 void dft_path_done(struct dft_path *path);

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "annotate.h"
 #include "paths.h"
+#include "reading.h"
 #include "resolve.h"
 #include "traced.h"
 #include "sandbox.h"
@@ -93,14 +95,16 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     dft_ring_put_long(self, &record, &pieces);
 }
 
-/* A call that moves no bytes, with all that its arguments say. */
+/* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it could not be read, or 0. */
 static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
-                     const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2)
+                     const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2,
+                     uint8_t cut)
 {
     struct more more = {.file2 = file2, .size = args->size, .mode = args->mode, .further = args->further};
     struct dft_slot record;
 
     dft_probe_fill(&record, self, probe, call, end);
+    record.bits |= cut;
     record.size = (uint32_t)args->flags;
     record.result = result;
     record.err = (uint16_t)err;
@@ -145,14 +149,15 @@ static int opens(enum dft_op op)
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */
-static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, struct dft_path *first)
+static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, struct dft_text text,
+                            struct dft_path *first)
 {
     struct dft_path path;
 
-    if (args->target && args->path2 && args->path2[0] != '/')
-        dft_path_beside(&path, first, args->path2);
+    if (args->target && text.length && text.bytes[0] != '/')
+        dft_path_beside(&path, first, text);
     else
-        dft_path_make(self, &path, args->dirfd2, args->path2);
+        dft_path_make(self, &path, args->dirfd2, text);
     first->traced |= path.traced;
     if (first->traced && (self = dft_thread_get()))
         dft_path_define(self, &path);
@@ -166,20 +171,38 @@ static struct dft_thread *thread_so_far(void)
     return *dft_generation ? dft_self : NULL;
 }
 
-/* Is it sure that the kernel has read the paths? After some failures it has not, and they may be anything: then it is asked
- * for something that does nothing with them. */
-static int can_read_paths(const struct dft_call_args *args, int err)
+/* Has the call read its paths? Of two the second is looked at after the first was followed. Two calls may succeed without a
+ * look: pathconf for some names, fanotify_mark when it removes all marks. */
+static int has_read_paths(enum dft_call_number call, const struct dft_call_args *args, int err)
 {
-    const char *paths[2] = {args->path, args->path2};
+    if (!err)
+        return call != DFT_CALL_pathconf && call != DFT_CALL_fanotify_mark;
+    return args->path2 == DFT_NO_PATH ? dft_reading_is_done(err) : err == EEXIST;
+}
 
-    if (!err || err == ENOENT || err == EACCES || err == EEXIST || err == ENOTDIR || err == EISDIR || err == ELOOP)
-        return 1;
-    if (dft_is_sandboxed())
-        return 0;
-    for (int i = 0; i < 2; i++)
-        if (paths[i] && paths[i] != DFT_NO_PATH && DFT_SYS(faccessat, AT_FDCWD, paths[i], F_OK, 0, 0, 0) == -EFAULT)
-            return 0;
-    return 1;
+/* Returns 0, or -1: they cannot be read. */
+static int read_paths(struct dft_text texts[2], enum dft_call_number call, const struct dft_call_args *args, int err)
+{
+    int done = has_read_paths(call, args, err);
+
+    return dft_reading_path(&texts[0], args->path, done) ||
+                   (args->path2 != DFT_NO_PATH && dft_reading_path(&texts[1], args->path2, done))
+               ? -1
+               : 0;
+}
+
+/* A call without its paths: the addresses are none, or nobody may ask (that is counted). */
+static void end_unread(struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
+                       const struct dft_call_args *args, int64_t result, int err, uint64_t end)
+{
+    struct dft_thread *self = dft_thread_get();
+    uint8_t cut = dft_is_sandboxed() && !args->opened ? DFT_BIT_CUT : 0;
+
+    if (!self)
+        return;
+    if (cut)
+        dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
+    put_meta(self, probe, call, op, args, result, err, end, 0, cut);
 }
 
 /* Files below /proc and some in /dev stand for others: what was opened is known by the new descriptor. */
@@ -203,14 +226,14 @@ static void follow(struct dft_path *path, int fd)
 
 /* The path of a call whose paths can be read. */
 static void first_path(struct dft_thread *self, struct dft_path *path, enum dft_op op, const struct dft_call_args *args,
-                       int64_t result, int err)
+                       struct dft_text text, int64_t result, int err)
 {
     if (args->opened)
         dft_path_of_fd(path, (int)result);
     else if (args->folder)
-        dft_path_below(path, args->folder, args->path);
+        dft_path_below(path, args->folder, text);
     else
-        dft_path_make(self, path, args->dirfd, op == DFT_OP_CHDIR && !err ? "." : args->path);
+        dft_path_make(self, path, args->dirfd, op == DFT_OP_CHDIR && !err ? (struct dft_text){".", 1} : text);
     if (opens(op) && result >= 0 && stands_for_another(path))
         follow(path, (int)result);
 }
@@ -220,6 +243,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
 {
     uint64_t end = dft_ticks(), file2 = 0;
     struct dft_thread *self = thread_so_far();
+    struct dft_text texts[2];
     struct dft_path path;
 
     if (args->errno_tells && !err)
@@ -230,20 +254,19 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         dft_paths_directory_changed();
     else if (op == DFT_OP_RENAME && !err)
         dft_paths_renamed();
-    if (!can_read_paths(args, err) || (args->opened && err)) {
-        if ((self = dft_thread_get()))
-            put_meta(self, probe, call, op, args, result, err, end, 0);
+    if ((args->opened && err) || read_paths(texts, call, args, err)) {
+        end_unread(probe, call, op, args, result, err, end);
         return;
     }
-    first_path(self, &path, op, args, result, err);
+    first_path(self, &path, op, args, texts[0], result, err);
     if (call == DFT_CALL_chroot && !err)
         dft_paths_directory_changed();
     if (args->path2 != DFT_NO_PATH)
-        file2 = second_path(self, args, &path);
+        file2 = second_path(self, args, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
         probe->file = path.id;
-        put_meta(self, probe, call, op, args, result, err, end, file2);
+        put_meta(self, probe, call, op, args, result, err, end, file2, 0);
     } else if (path.traced && opens(op) && !err) {
         dft_path_keep(&path);
     } else if (!path.traced) {
@@ -372,7 +395,7 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    put_meta(self, probe, call, op, args, result, err, end, 0);
+    put_meta(self, probe, call, op, args, result, err, end, 0, 0);
 }
 
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
@@ -384,5 +407,5 @@ void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const stru
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0);
+    put_meta(self, probe, call, DFT_OP_OTHER, args, result, err, end, 0, 0);
 }

@@ -7,6 +7,7 @@
 #include "codec.h"
 #include "config.h"
 #include "paths.h"
+#include "reading.h"
 
 int dft_process_begin(struct dft_probe *probe, enum dft_call_number call)
 {
@@ -52,39 +53,39 @@ static void add_status(struct dft_thread *self, struct dft_pieces *pieces, struc
     dft_pieces_add(pieces, argument, sizeof *argument);
 }
 
-/* A text that the kernel can read as a path is one that may be read, up to its end or 4 KiB: asked for as such. */
-static int can_read(const char *text)
-{
-    return !dft_is_sandboxed() && DFT_SYS(faccessat, AT_FDCWD, text, 0, 0, 0, 0) != -EFAULT;
-}
-
-/* Returns 1 when it was cut. */
+/* Returns 1 when it was cut, or left out because nobody may ask how far it can be read. */
 static int add_command(struct dft_thread *self, struct dft_pieces *pieces, struct argument *argument,
                        const char *command)
 {
-    uint32_t length = (uint32_t)strnlen(command, DFT_COMMAND_MOST + 1), most = DFT_COMMAND_MOST;
+    struct dft_text text;
 
+    if (dft_reading_find(&text, command, DFT_COMMAND_MOST + 1))
+        return dft_is_sandboxed();
     *argument = (struct argument){.tag = DFT_ITEM_ARG_STRING, .key = key_of(self, "command")};
-    argument->length = length < most ? length : most;
+    argument->length = text.length < DFT_COMMAND_MOST ? text.length : DFT_COMMAND_MOST;
     dft_pieces_add(pieces, argument, offsetof(struct argument, length) + sizeof argument->length);
     dft_pieces_add(pieces, command, argument->length);
-    return length > most;
+    return text.length > DFT_COMMAND_MOST;
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
-static void name_program(struct dft_thread *self, struct dft_probe *probe, const struct dft_process_call *what)
+/* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the call nobody has read it. */
+static int name_program(struct dft_thread *self, struct dft_probe *probe, const struct dft_process_call *what)
 {
+    int done = what->err ? dft_reading_is_done(what->err) : what->phase == DFT_PHASE_COMPLETE;
+    struct dft_text text;
     struct dft_path path;
 
-    if (!what->path || what->dirfd == DFT_SEARCH_PATH || what->err == EFAULT)
-        return;
-    if (what->err && what->err != ENOENT && what->err != EACCES && !can_read(what->path))
-        return;
-    dft_path_make(self, &path, what->dirfd, what->path);
+    if (!what->path || what->dirfd == DFT_SEARCH_PATH)
+        return 0;
+    if (dft_reading_path(&text, what->path, done))
+        return dft_is_sandboxed();
+    dft_path_make(self, &path, what->dirfd, text);
     dft_path_define(self, &path);
     probe->file = path.id;
     dft_path_done(&path);
+    return 0;
 }
 
 void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const struct dft_process_call *what)
@@ -95,6 +96,7 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
     struct dft_pieces pieces = {.count = 0};
     struct argument status, command;
     struct dft_slot record;
+    int cut;
     struct {
         uint8_t tag;
         uint64_t value;
@@ -103,7 +105,7 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    name_program(self, probe, what);
+    cut = name_program(self, probe, what);
     dft_probe_fill(&record, self, probe, call, end);
     record.bits |= (uint8_t)(what->phase << DFT_SLOT_PHASE_SHIFT);
     record.size = (uint32_t)what->flags;
@@ -113,8 +115,9 @@ void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const s
         dft_pieces_add(&pieces, &length, sizeof length);
     if (what->status && dft_config.inc_metadata)
         add_status(self, &pieces, &status, *what->status);
-    if (what->command && dft_config.inc_metadata && can_read(what->command) &&
-        add_command(self, &pieces, &command, what->command)) {
+    if (what->command && dft_config.inc_metadata)
+        cut |= add_command(self, &pieces, &command, what->command);
+    if (cut) {
         record.bits |= DFT_BIT_CUT;
         dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
     }

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "config.h"
 #include "lifecycle.h"
+#include "reading.h"
 #include "run.h"
 #include "sys.h"
 #include "unwind.h"
@@ -86,24 +87,16 @@ static void keep(struct dft_thread *self, struct dftrace_arg arg)
     dft_region_keep_args(self, &arg, 1);
 }
 
-/* The program's text, unless it cannot be read: looked at page by page, up to where annotations would cut it. */
+/* The program's text, as far as it can be read, up to where annotations would cut it. */
 static void capture_text(struct dft_thread *self, const char *name, const char *text)
 {
+    struct dft_text found;
     char copy[512];
-    size_t n = 0;
 
-    while (n < sizeof copy - 1) {
-        if ((n == 0 || (uintptr_t)(text + n) % 4096 == 0) &&
-            !dft_sys_can_read((const void *)((uintptr_t)(text + n) & ~(uintptr_t)7)))
-            break;
-        if (!text[n])
-            break;
-        copy[n] = text[n];
-        n++;
-    }
-    if (!n && !dft_sys_can_read((const void *)((uintptr_t)text & ~(uintptr_t)7)))
+    if (dft_reading_find(&found, text, sizeof copy - 1) && !found.length)
         return;
-    copy[n] = 0;
+    memcpy(copy, text, found.length);
+    copy[found.length] = 0;
     keep(self, dftrace_string(name, copy));
 }
 

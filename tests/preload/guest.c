@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 {
     const struct guest_case *const all[] = {guest_descriptors, guest_offsets, guest_limits,    guest_errors,
                                             guest_streams,     guest_threads, guest_processes, guest_endings,
-                                            guest_sandbox,     guest_races};
+                                            guest_sandbox,     guest_races,   guest_texts};
 
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         for (const struct guest_case *at = all[i]; at->name; at++)

@@ -294,6 +294,20 @@ static int no_clock(void)
     exit(38);
 }
 
+/* Whether these paths can be read nobody may ask. */
+static int sandbox_texts(void)
+{
+    const char *path = guest_text_at_the_edge(4096), *bad = guest_text_at_the_edge(10);
+    int fd = make_file("file");
+
+    write_tens(fd, 1);
+    allow_little(0);
+    guest_say("long", open(path, O_RDONLY));
+    guest_say("bad", open(bad, O_RDONLY));
+    guest_say("missing", open("missing", O_RDONLY));
+    exit(40);
+}
+
 const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_filter", sandbox_filter},
                                            {"sandbox_small", sandbox_small},
@@ -303,5 +317,6 @@ const struct guest_case guest_sandbox[] = {{"sandbox_strict", sandbox_strict},
                                            {"sandbox_children", sandbox_children},
                                            {"sandbox_in_vfork", sandbox_in_vfork},
                                            {"sandbox_of_a_thread", sandbox_of_a_thread},
+                                           {"sandbox_texts", sandbox_texts},
                                            {"no_clock", no_clock},
                                            {NULL, NULL}};

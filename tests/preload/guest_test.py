@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, run_checked, traces, tracing,  # noqa: E402
+from tracing import (BUILD, SECONDS, Skip, Tests, dftmerge, dump, equal, live_files, need, run_checked, traces, tracing,  # noqa: E402
                      environment, true)
 
 tests = Tests()
@@ -385,6 +385,68 @@ def errors_of_bad_addresses(directory):
     traced = both(directory, "bad_addresses")
     found = failures(events_of(traced))
     true(("pread", errno.EFAULT) in found and ("write", errno.EFAULT) in found and ("fstat", errno.EFAULT) in found, f"{found}")
+
+
+# --- texts that end before what cannot be read -----------------------------------------------------------------------
+
+
+def counted(events, *keys):
+    return collections.Counter(tuple(e.get(key) for key in keys) for e in events if "errno" in e)
+
+
+@tests.case
+def paths_without_an_end(directory):
+    """They are known as far as the kernel reads them."""
+    traced = both(directory, "unterminated")
+    found = counted(events_of(traced), "name", "errno", "file", "cut")
+    for name in ("open", "openat", "mkdir", "rmdir", "unlink", "stat", "lstat", "statx", "access", "readlink", "chdir", "chmod", "chown",
+                 "truncate", "utimensat", "statfs", "getxattr", "mkfifo", "fopen"):
+        equal(found[name, errno.ENAMETOOLONG, "work/" + 4096 * "a", None], 3, f"{name}: with the part that the kernel reads")
+        equal(found[name, errno.EFAULT, None, None], 1, f"{name}: of a path that ends in what cannot be read")
+    for name, calls in (("rename", 4), ("link", 2), ("symlink", 2)):
+        equal(sum(n for key, n in found.items() if key[0] == name), 4 * calls, f"{name}: calls")
+    equal(lost(traced), 0, "lost")
+
+
+@tests.case
+def paths_are_looked_up_once(directory):
+    """Strace counts the calls on the letters: the library asks the file system for none of its own."""
+    need("strace")
+    asked = []
+    for name, settings in (("plain", {}), ("traced", tracing(directory / "traces" / "t"))):
+        (directory / name).mkdir()
+        given = [f"-E{key}={settings[key]}" for key in settings if key == "LD_PRELOAD" or key.startswith("DFTRACER_")]
+        run_checked(["strace", "-f", "-s5", "-etrace=%file", "-esignal=none", f"-o{directory}/{name}.txt", *given, GUEST, "unterminated"],
+                    cwd=directory / name)
+        lines = (directory / f"{name}.txt").read_text().splitlines()
+        asked.append(collections.Counter(line.split("(")[0].split()[-1] for line in lines if '"aaaaa' in line))
+    true(sum(asked[0].values()) > 60, f"calls on the letters: {asked[0]}")
+    equal(asked[1], asked[0], "calls on them, traced")
+
+
+@tests.case
+def paths_up_to_an_edge(directory):
+    traced = both(directory, "terminated", DATA_DIR="all")
+    found = counted(events_of(traced), "name", "errno", "file", "file2")
+    for expected in (("open", errno.ENOENT, "work/missing", None), ("rmdir", errno.ENOTEMPTY, "work/full", None),
+                     ("rename", errno.ENOTEMPTY, "work/full/sub", "work/full"), ("open", errno.EMFILE, "work/full/sub", None)):
+        equal(found[expected], 1, f"{expected}")
+
+
+@tests.case
+def programs_without_an_end(directory):
+    for follow in (0, 1):
+        traced = both(directory / str(follow), "unterminated_programs", FOLLOW_EXEC=follow)
+        found = counted(events_of(traced), "name", "errno", "file")
+        equal(found["posix_spawn", errno.ENAMETOOLONG, "work/" + 4096 * "a"], 1, "a program with a path that is too long")
+        equal(found["posix_spawn", errno.EFAULT, None], 1, "a program with none")
+
+
+@tests.case
+def variables_up_to_an_edge(directory):
+    """A program with a cleaned environment, of which the only variable ends where memory does, is followed."""
+    traced = both(directory, "variable_at_the_edge", FOLLOW_EXEC=1)
+    true(any(e["name"] == "read" for e in of_file(events_of(traced), "work/file")), "what cat read")
 
 
 @tests.case

@@ -56,6 +56,15 @@ def filter_that_kills(directory):
 
 
 @tests.case
+def paths_that_nobody_may_look_at(directory):
+    """Where the error does not say that the kernel has read a path, the event has none, and says so."""
+    traced = both(directory, "sandbox_texts", expect=40)
+    failed = [(e["errno"], e.get("file"), e.get("cut", False)) for e in events_of(traced) if e["name"] == "open" and "errno" in e]
+    equal(failed, [(errno.ENAMETOOLONG, None, True), (errno.EFAULT, None, True), (errno.ENOENT, "work/missing", False)], "failed opens")
+    equal([(p["arguments_cut"], p["dropped"]) for p in processes(traced)], [(2, {})], "counted")
+
+
+@tests.case
 def filter_before_anything_else(directory):
     traced = both(directory, "sandbox_small", expect=33)
     equal((writes(traced, "file"), writes(traced, "own")), (unknown(1000), unknown(5)), "writes")
