@@ -64,6 +64,43 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
 }
 
+/* A call that dft_probe_begin has refused may be one on a number that is not open. Returns when it begins, or 0: it is of no
+ * interest whatever becomes of it. `error`: what dft_not_open_end needs. */
+static inline __attribute__((always_inline)) uint64_t dft_not_open_begin(const struct dft_call_args *args, int *error)
+{
+    if (!dft_on || args->path != DFT_NO_PATH || args->system || dft_probe_word(args, dft_probe_fd(args)))
+        return 0;
+    *error = errno;
+    if (args->errno_tells)
+        errno = 0;
+    return dft_ticks();
+}
+
+static inline __attribute__((always_inline)) void dft_not_open_end(uint64_t start, enum dft_call_number call,
+                                                                   enum dft_op op, const struct dft_call_args *args,
+                                                                   int64_t raw, int pointer, int error)
+{
+    int failed;
+    int64_t result;
+
+    if (!start)
+        return;
+    result = dft_result(op, args, raw, pointer, &failed);
+    if (failed && (args->returns_error ? (int)raw : errno) == EBADF)
+        dft_end_not_open(start, dft_probe_fd(args), call, op, args->size, args->offset, args->flags, args->mode,
+                         result);
+    else if (args->errno_tells && !errno)
+        errno = error;
+}
+
+/* A call on our descriptor, which was not made: to the program it is not open. */
+static inline __attribute__((always_inline)) void dft_hidden(enum dft_call_number call, enum dft_op op,
+                                                             const struct dft_call_args *args)
+{
+    dft_end_not_open(dft_ticks(), args->fd, call, op, args->size, args->offset, args->flags, args->mode,
+                     args->returns_error ? EBADF : -1);
+}
+
 static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *probe, enum dft_call_number call,
                                                              enum dft_op op, const struct dft_call_args *args,
                                                              int64_t raw, int pointer)

@@ -50,14 +50,20 @@ _Static_assert(sizeof(struct dft_open) == 56 || sizeof(struct dft_open) == 64, "
 extern _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
 extern struct dft_open *dft_open_pool;
 
-static inline uint64_t dft_fd_word(int fd)
+/* outside: the word of numbers that have none. */
+static inline uint64_t dft_fd_word_or(int fd, uint64_t outside)
 {
     _Atomic uint64_t *chunk;
 
     if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
-        return DFT_FD_UNTRACED;
+        return outside;
     chunk = __atomic_load_n(&dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK], __ATOMIC_ACQUIRE);
     return chunk ? atomic_load_explicit(&chunk[(unsigned)fd % DFT_FD_CHUNK], memory_order_acquire) : 0;
+}
+
+static inline uint64_t dft_fd_word(int fd)
+{
+    return dft_fd_word_or(fd, DFT_FD_UNTRACED);
 }
 
 static inline struct dft_open *dft_fd_open(uint64_t word)

@@ -269,6 +269,9 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
         put_meta(self, probe, call, op, args, result, err, end, file2, 0);
     } else if (path.traced && opens(op) && !err) {
         dft_path_keep(&path);
+    } else if (!path.id && err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
+               (self = dft_thread_get())) {
+        put_meta(self, probe, call, op, args, result, err, end, 0, 0); /* below a number that is not open */
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }
@@ -389,6 +392,8 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
         errno = probe->error;
     if (!err)
         apply(probe, op, args, result);
+    if (!probe->open && err == EBADF && !probe->word && op != DFT_OP_FRESH)
+        dft_end_not_open(probe->start, probe->fd, call, op, args->size, args->offset, args->flags, args->mode, result);
     if (!probe->open)
         return;
     self = dft_thread_get();

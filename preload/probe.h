@@ -26,6 +26,10 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
 /* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
+/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file where the root directory is
+ * traced, since it belongs to no directory. */
+void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
+                      int flags, mode_t mode, int64_t result);
 /* What all records have: times, file, descriptor, region. */
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end);
@@ -59,20 +63,29 @@ static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call
     }
 }
 
+/* The descriptor of a call that has no path. */
+static inline __attribute__((always_inline)) int dft_probe_fd(const struct dft_call_args *args)
+{
+    return args->stream ? dft_stream_fd(args->stream) : args->dir ? dft_dir_fd(args->dir) : args->fd;
+}
+
+/* Its word. A stream in memory has a number below 0, any other call on such a number fails. */
+static inline __attribute__((always_inline)) uint64_t dft_probe_word(const struct dft_call_args *args, int fd)
+{
+    return dft_fd_word_or(fd, args->stream ? DFT_FD_UNTRACED : 0);
+}
+
 /* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must cost next to nothing. */
 static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op op, const struct dft_call_args *args,
                                                                    int on)
 {
-    int fd;
-
     if (__builtin_expect(!(dft_on & on), 0))
         return 1;
     if (!dft_op_is_data(op) && op != DFT_OP_SEEK && op != DFT_OP_STAT)
         return 0;
     if (args->path != DFT_NO_PATH)
         return 0;
-    fd = args->stream ? dft_stream_fd(args->stream) : args->fd;
-    return (dft_fd_word(fd) & DFT_FD_UNTRACED) != 0;
+    return (dft_probe_word(args, args->stream ? dft_stream_fd(args->stream) : args->fd) & DFT_FD_UNTRACED) != 0;
 }
 
 /* Returns 0 when the call is of no interest; then the wrapper just makes it. */
@@ -90,20 +103,22 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     } else {
         uint64_t word;
 
-        probe->fd = args->stream ? dft_stream_fd(args->stream) : args->dir ? dft_dir_fd(args->dir) : args->fd;
+        probe->fd = dft_probe_fd(args);
         if (dft_op_closes(op))
             word = dft_in_vfork_child() ? dft_fd_word(probe->fd) : dft_fd_unbind(probe->fd);
         else
-            word = dft_fd_word(probe->fd);
+            word = dft_probe_word(args, probe->fd);
         if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
             if (word & DFT_FD_UNTRACED && op != DFT_OP_FRESH)
                 return op == DFT_OP_DUP || op == DFT_OP_CHDIR ? (probe->word = word, 1) : 0;
             if ((op == DFT_OP_DUP && !word) || op == DFT_OP_FRESH)
-                return 1;
+                return probe->start = dft_ticks(), 1;
             if (!dft_op_closes(op))
                 word = dft_probe_resolve(probe->fd, word);
-            if (!(word & DFT_FD_TRACED))
+            if (!(word & DFT_FD_TRACED)) {
+                probe->start = dft_ticks();
                 return op == DFT_OP_CHDIR; /* the working directory changes, whatever is traced */
+            }
         }
         probe->word = word;
         probe->open = dft_fd_open(word);

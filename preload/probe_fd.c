@@ -5,10 +5,16 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "convert.h"
 #include "paths.h"
 #include "sandbox.h"
 #include "traced.h"
 #include "tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
 
 int dft_dir_fd(void *dir)
 {
@@ -45,7 +51,7 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
 
     if (fd >= 0 && dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower() && !(word & DFT_FD_TRACED))
         dft_borrower_drop();
-    if (fd < 0 || dft_tracefile_is(fd) || dft_in_vfork_child())
+    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS || dft_tracefile_is(fd) || dft_in_vfork_child())
         return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
     if (word & DFT_FD_TRACED) {
         self = dft_thread_get();
@@ -71,6 +77,29 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
 out:
     dft_path_done(&path);
     return dft_fd_word(fd);
+}
+
+/* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not asked about all. */
+static int was_counted(enum dft_op op, int fd)
+{
+    if (dft_op_closes(op) || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return 0;
+    return dft_is_sandboxed() || (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower());
+}
+
+void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
+                      int flags, mode_t mode, int64_t result)
+{
+    const struct dft_call_args args = DFT_ARGS(.size = size, .offset = offset, .flags = flags, .mode = mode);
+    struct dft_probe probe = {.start = start, .fd = fd};
+    uint64_t end = dft_ticks();
+
+    if (!(dft_on & dft_on_bit(op)) || !dft_traced_path("/", 1) || was_counted(op, fd))
+        return;
+    if (!dft_op_is_data(op))
+        dft_end_many(&probe, call, &args, result, EBADF);
+    else if (dft_thread_get())
+        dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
 }
 
 /* --- offsets that others move ------------------------------------------------------------------------------------- */

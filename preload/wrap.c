@@ -28,12 +28,22 @@
         struct dft_probe probe;                                                                                        \
         type result;                                                                                                   \
                                                                                                                        \
-        if (dft_tracefile_hides_first(op, args.fd))                                                                    \
+        if (dft_tracefile_hides_first(op, args.fd)) {                                                                  \
+            dft_hidden(number, op, &args);                                                                             \
             return (type)-1;                                                                                           \
+        }                                                                                                              \
         if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
-            if (args.fd >= 0 && dft_tracefile_hides(args.fd))                                                          \
+            uint64_t start;                                                                                            \
+            int error = 0;                                                                                             \
+                                                                                                                       \
+            if (args.fd >= 0 && dft_tracefile_hides(args.fd)) {                                                        \
+                dft_hidden(number, op, &args);                                                                         \
                 return (type)(intptr_t)(IS_POINTER(type) ? 0 : args.returns_error ? EBADF : -1);                       \
-            return real arguments;                                                                                     \
+            }                                                                                                          \
+            start = dft_not_open_begin(&args, &error);                                                                 \
+            result = real arguments;                                                                                   \
+            dft_not_open_end(start, number, op, &args, (intptr_t)result, IS_POINTER(type), error);                     \
+            return result;                                                                                             \
         }                                                                                                              \
         result = real arguments;                                                                                       \
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
@@ -110,7 +120,8 @@
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
         __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
         struct dft_probe probe;                                                                                        \
-        int result, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                               \
+        int result, error = 0, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                    \
+        uint64_t start = traced ? 0 : dft_not_open_begin(&args, &error);                                               \
         va_list list;                                                                                                  \
                                                                                                                        \
         va_start(list, last);                                                                                          \
@@ -118,6 +129,8 @@
         va_end(list);                                                                                                  \
         if (traced)                                                                                                    \
             dft_finish(&probe, number, op, &args, result, 0);                                                          \
+        else                                                                                                           \
+            dft_not_open_end(start, number, op, &args, result, 0, error);                                              \
         return result;                                                                                                 \
     }
 

@@ -20,9 +20,10 @@
     type dft_wrap_##name prototype
 #define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
-static int not_open(void)
+static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_call_args *args)
 {
     errno = EBADF;
+    dft_hidden(call, op, args);
     return -1;
 }
 
@@ -53,7 +54,7 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
     uint64_t before;
 
     if (dft_tracefile_is(fd))
-        return not_open();
+        return not_open(call, DFT_OP_DUP, &args);
     if (!dft_on)
         return make(fd, fd2, flags);
     if (fd != fd2)
@@ -120,12 +121,17 @@ int dft_control(int fd, int command, long argument, int (*make)(int fd, int comm
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
     enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
     struct dft_probe probe;
-    int result;
+    uint64_t start;
+    int result, error = 0;
 
     if (dft_tracefile_is(fd))
-        return not_open();
-    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX))
-        return make(fd, command, argument);
+        return not_open(DFT_CALL_fcntl, op, &args);
+    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
+        start = dft_not_open_begin(&args, &error);
+        result = make(fd, command, argument);
+        dft_not_open_end(start, DFT_CALL_fcntl, op, &args, result, 0, error);
+        return result;
+    }
     result = make(fd, command, argument);
     end_fcntl(&probe, &args, result, argument);
     return result;

@@ -55,13 +55,25 @@ static long make_row(PARAMETERS)
 {
     struct meaning meaning;
     struct dft_probe probe;
+    uint64_t start;
     long result;
+    int error = 0;
 
     describe(&meaning, ARGUMENTS);
-    if (dft_tracefile_hides_first(meaning.op, meaning.args.fd))
+    if (dft_tracefile_hides_first(meaning.op, meaning.args.fd)) {
+        dft_hidden(meaning.call, meaning.op, &meaning.args);
         return -1;
-    if (!dft_probe_begin(&probe, meaning.call, meaning.op, &meaning.args, dft_on_bit(meaning.op)))
-        return meaning.args.fd >= 0 && dft_tracefile_hides(meaning.args.fd) ? -1 : REAL(ARGUMENTS);
+    }
+    if (!dft_probe_begin(&probe, meaning.call, meaning.op, &meaning.args, dft_on_bit(meaning.op))) {
+        if (meaning.args.fd >= 0 && dft_tracefile_hides(meaning.args.fd)) {
+            dft_hidden(meaning.call, meaning.op, &meaning.args);
+            return -1;
+        }
+        start = dft_not_open_begin(&meaning.args, &error);
+        result = REAL(ARGUMENTS);
+        dft_not_open_end(start, meaning.call, meaning.op, &meaning.args, result, 0, error);
+        return result;
+    }
     result = REAL(ARGUMENTS);
     dft_finish(&probe, meaning.call, meaning.op, &meaning.args, result, 0);
     return result;

@@ -28,7 +28,7 @@ struct side {
     const off_t *position;
     enum dft_op op;
     enum dft_call_number call;
-    int traced;
+    int traced, unknown;
     struct dft_probe probe;
 };
 
@@ -38,6 +38,7 @@ static void begin_side(struct side *side)
         DFT_ARGS(.fd = side->fd, .offset = side->position ? 0 : -1); /* or wherever it is */
 
     side->traced = dft_probe_begin(&side->probe, side->call, side->op, &args, DFT_ON_POSIX);
+    side->unknown = !side->traced && !dft_probe_word(&args, side->fd);
 }
 
 /* The kernel has moved the program's offset on. */
@@ -86,6 +87,12 @@ static void leave(struct side *side, int64_t moved)
         dft_offset_end(&side->probe, moved);
 }
 
+/* A call on a number that is not open: under the call's own name, whichever side it is. */
+static void end_not_open(const struct side *side, enum dft_call_number call, size_t size, int flags)
+{
+    dft_end_not_open(side->probe.start, side->fd, call, DFT_OP_READ, size, -1, flags, 0, -1);
+}
+
 static void end_transfer(struct side *in, struct side *out, size_t size, int flags, ssize_t result)
 {
     int error = errno, err = result < 0 ? error : 0;
@@ -98,6 +105,8 @@ static void end_transfer(struct side *in, struct side *out, size_t size, int fla
             leave(out, 0);
     } else if (out->traced) {
         end_call(out, size, flags, result, err);
+    } else if (err == EBADF && (in->unknown || out->unknown)) {
+        end_not_open(in->unknown ? in : out, in->call, size, flags);
     }
     if (in->traced && out->traced && in->probe.open == out->probe.open) /* who moved its offset how far? */
         atomic_fetch_or_explicit(&in->probe.open->flags, DFT_OPEN_LOST, memory_order_relaxed);
@@ -114,8 +123,11 @@ static void end_transfer(struct side *in, struct side *out, size_t size, int fla
     do {                                                                                                               \
         ssize_t result_;                                                                                               \
                                                                                                                        \
-        if (dft_tracefile_hides(in.fd) || dft_tracefile_hides(out.fd))                                                 \
+        if (dft_tracefile_hides(in.fd) || dft_tracefile_hides(out.fd)) {                                               \
+            in.probe.start = dft_ticks();                                                                              \
+            end_not_open(&in, in.call, size, flags);                                                                   \
             return -1;                                                                                                 \
+        }                                                                                                              \
         begin_side(&in);                                                                                               \
         begin_side(&out);                                                                                              \
         result_ = make;                                                                                                \
@@ -168,13 +180,21 @@ int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd,
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
     struct dft_probe probe;
-    int result;
+    uint64_t start;
+    int result, error = 0;
 
-    if (dft_tracefile_hides(fd))
+    if (dft_tracefile_hides(fd)) {
+        dft_hidden(DFT_CALL_ioctl, DFT_OP_CONTROL, &args);
         return -1;
-    if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX) ||
-        !dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
+    }
+    if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX))
         return make(fd, request, argument);
+    if (!dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX)) {
+        start = dft_not_open_begin(&args, &error);
+        result = make(fd, request, argument);
+        dft_not_open_end(start, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, 0, error);
+        return result;
+    }
     result = make(fd, request, argument);
     if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
         dft_fd_share(fd); /* it may outlive the child's exec */

@@ -5,6 +5,7 @@ program makes the system call through an intercepted function. Every exception s
 """
 
 import collections
+import errno
 import os
 import re
 
@@ -253,13 +254,13 @@ class Reader:
             self.dropped["realpath asks whether there is what a path with a slash at its end names"] += 1
         elif group.spawned:
             self.dropped["made by libc between posix_spawn and exec"] += 1
-        elif family == "close" and unknown:
+        elif family == "close" and unknown and error != "EBADF":
             self.dropped["a close of an inherited descriptor that this image never used is not resolved"] += 1
             if path:
                 self.unknown_closes[path] += 1
         elif family == "lseek" and path in self.directories:
             self.dropped["rewinddir and seekdir move inside libc"] += 1
-        elif path is None:
+        elif path is None and error != "EBADF":
             self.dropped["no file behind the descriptor"] += 1
         else:
             moved = value if family in ("read", "pread", "write", "pwrite") and value and value > 0 else 0
@@ -275,6 +276,8 @@ class Reader:
             return descriptor_path(arguments[0]), int(number.group()) if number else None
         text = arguments[1] if where == AT else arguments[0]
         base = descriptor_path(arguments[0]) if where == AT else group.cwd
+        if base is None and re.match(r"-?\d", arguments[0]):  # not open
+            return None, None
         if where == AT and text == "NULL":  # as futimens does
             return self.path_of(group, FD, arguments)
         if not text.startswith('"'):
@@ -298,7 +301,12 @@ def strace(command, cwd, directory, stdin=None, env=None):
         return result, reader
 
 
+NOT_OPEN = "/(not open)"  # stands for the file of a call on a number that is not open
+
+
 def normalise(path, replacements):
+    if path in (None, NOT_OPEN):
+        return NOT_OPEN
     path = os.path.realpath(path)
     for pattern, replacement in replacements:
         path = re.sub(pattern, replacement, path)
@@ -319,7 +327,7 @@ def count_system_calls(calls, streams, replacements):
     counts, moved = collections.Counter(), collections.Counter()
     for call in calls:
         path = normalise(call.path, replacements)
-        if outside(call.path) or outside(path) or (path in streams and behind_streams(call.family)):
+        if (call.path and outside(call.path)) or outside(path) or (path in streams and behind_streams(call.family)):
             continue
         counts[call.family, path] += 1
         moved["read" if "read" in call.family else "write", path] += call.bytes
@@ -341,10 +349,12 @@ INSIDE_FAILED = {"eaccess": "stat"}     # looks at the file first
 def count_events(events, streams, replacements):
     counts, moved = collections.Counter(), collections.Counter()
     for event in events:
-        if "file" not in event or event.get("phase"):
+        file = NOT_OPEN if event.get("errno") == errno.EBADF else None
+        file = event.get("file", file)
+        if file is None or event.get("phase"):
             continue
-        path = normalise(event["file"], replacements)
-        if outside(event["file"]) or outside(path):
+        path = normalise(file, replacements)
+        if outside(file) or outside(path):
             continue
         if any(event["name"] == name and all(event.get(key) == value for key, value in what.items())
                for name, what in WITHOUT_SYSTEM_CALL):

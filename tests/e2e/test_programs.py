@@ -2,6 +2,7 @@
 """Real programs: traced they give the same output, exit code and files, and the trace agrees with strace call by
 call."""
 
+import errno
 import hashlib
 import os
 import re
@@ -9,7 +10,7 @@ import shutil
 import sys
 
 import system_calls
-from tracing import Skip, Tests, dump, environment, equal, live_files, need, run, traces, tracing, true
+from tracing import Skip, Tests, compile_program, dump, environment, equal, live_files, need, run, traces, tracing, true
 
 tests = Tests()
 DOCUMENTS = "/usr/share/doc"
@@ -71,6 +72,13 @@ def documents(limit):
     if not os.path.isdir(DOCUMENTS):
         raise Skip(f"no {DOCUMENTS}")
     return [os.path.join(DOCUMENTS, name) for name in sorted(os.listdir(DOCUMENTS))[:limit]]
+
+
+@tests.case
+def calls_on_numbers_that_are_not_open(directory):
+    program = compile_program("closed.c", directory / "closed")
+    events = compare(directory, [program], least=90 + 3 * 18)
+    equal(len([e for e in events if e.get("errno") == errno.EBADF and "file" not in e]), 90 + 3 * 18, "EBADF")
 
 
 @tests.case

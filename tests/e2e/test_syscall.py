@@ -13,12 +13,12 @@ tests = Tests()
 PASSING = {"ts", "ts_s", "dur", "pid", "tid", "seq"}  # what differs from one run to the next
 
 
-def do(program, directory, *arguments, trace=None, expect=0):
+def do(program, directory, *arguments, trace=None, expect=0, **settings):
     """Runs it in an empty directory that has the same name every time. Returns what it printed."""
     work = directory / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    env = tracing(directory / trace / "t", DATA_DIR=work) if trace else environment()
+    env = tracing(directory / trace / "t", **{"DATA_DIR": work, **settings}) if trace else environment()
     done = run([program, *arguments], cwd=work, env=env)
     equal((done.code if expect is not None else None, done.err), (expect, b""), "exit code and standard error")
     return done.out.decode(), done.code
@@ -55,7 +55,7 @@ def equal_to_strace(directory):
     program = compile_program("both_ways.c", directory / "both_ways")
     (directory / "work").mkdir()
     _, calls = system_calls.strace([program, "syscall"], directory / "work", directory)
-    do(program, directory, "syscall", trace="s")
+    do(program, directory, "syscall", trace="s", DATA_DIR="all")
     lines, compared = system_calls.differences(calls, dump(directory / "s"))
     true(compared > 60, f"only {compared} calls were compared")
     true(not lines, "; ".join(lines[:20]))

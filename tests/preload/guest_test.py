@@ -133,8 +133,12 @@ def dup2_over_our_number(directory):
 
 @tests.case
 def our_descriptor_is_hidden(directory):
-    traced = both(directory, "hidden")
-    equal(len([e for e in events_of(traced) if e["name"] == "open"]), 1, "events")
+    """It is as little open as any other number, in the trace, too."""
+    traced = both(directory, "hidden", DATA_DIR="all")
+    events = events_of(traced)
+    equal(len([e for e in events if e["name"] == "open"]), 1, "events")
+    refused = collections.Counter(e["name"] for e in events if e.get("errno") == errno.EBADF and "file" not in e)
+    equal(refused, {"fcntl": 774, "dup": 774, "dup2": 2 * 774, "close": 774, "mmap": 774, "fstat": 1024 - 4}, "EBADF")
 
 
 @tests.case
@@ -358,7 +362,15 @@ def errors_of_missing_files(directory):
 
 @tests.case
 def errors_of_numbers_that_are_not_open(directory):
-    both(directory, "not_open")
+    """Events without a file; with folders named (the default of these tests) they are in none of these."""
+    traced = both(directory, "not_open", DATA_DIR="all")
+    found = collections.Counter((e["name"], e.get("fd")) for e in events_of(traced) if e.get("errno") == errno.EBADF and "file" not in e)
+    for name in ("read", "write", "pread", "pwritev", "lseek", "fstat", "fsync", "ftruncate", "dup", "dup2", "fcntl", "close", "fdopen",
+                 "fdopendir", "fchdir", "dprintf"):
+        equal([found[name, fd] for fd in (77, None, 5000, 0x7fffffff)], [1, 1, 1, 1], name)
+    equal((found["openat", None], sum(found.values())), (4, 4 * 17), "below such a number; all")
+    equal(lost(traced), 0, "lost")
+    equal(traces(both(directory / "named", "not_open").place / "traces"), [], "outside of the folders that are named")
 
 
 @tests.case
