@@ -44,6 +44,37 @@ static int load_types(void *library)
     return 0;
 }
 
+/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is not the program's: it is not
+ * recorded. Where there are threads tracing stays on for their sake. */
+struct hush {
+    struct dft_signals signals;
+    int on;
+};
+
+static struct hush hush(void)
+{
+    struct hush before = {dft_signals_block(), dft_on};
+
+    if (dft_is_single())
+        dft_on = 0;
+    return before;
+}
+
+static void hush_is_over(struct hush before)
+{
+    dft_on = before.on;
+    dft_signals_restore(before.signals);
+}
+
+static ffi_closure *allocate(void **code)
+{
+    struct hush before = hush();
+    ffi_closure *closure = ffi.closure_alloc(sizeof *closure, code);
+
+    hush_is_over(before);
+    return closure;
+}
+
 static int load_ffi(void)
 {
     void *library = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -214,7 +245,7 @@ struct dft_weave_target *dft_weave_new_target(void)
     struct dft_weave_target *target = dft_weave_room(sizeof *target);
 
     if (target)
-        target->closure = ffi.closure_alloc(sizeof(ffi_closure), &target->code);
+        target->closure = allocate(&target->code);
     return target && target->closure ? target : NULL;
 }
 
@@ -255,6 +286,7 @@ void dft_weave_init(void)
         prepare(rule);
     if (!dft_weave_rules)
         return;
+    allocate(&(void *){NULL}); /* now, while there are no threads: libffi looks for SELinux once */
     dft_unwind_spare((const void *)ffi.call);
     dft_weave_scan(NULL);
 }

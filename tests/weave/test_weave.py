@@ -76,6 +76,19 @@ def ways_of_linking(name):
     return case
 
 
+@tests.case
+def what_our_libraries_do_is_not_the_programs(directory):
+    """libffi looks for SELinux when it is loaded."""
+    build(directory)
+    (directory / "file").write_bytes(b"text")
+    seen = {}
+    for name, settings in (("plain", {}), ("woven", {"WEAVE": HERE / "woven.weave", "BIND_SIGNALS": 1})):
+        done = run(["cat", "file"], cwd=directory, env=tracing(directory / name / "t", DATA_DIR="all", **settings))
+        equal((done.code, done.out), (0, b"text"), name)
+        seen[name] = [(e["cat"], e["name"], e.get("file")) for e in dump(directory / name)]
+    equal(seen["woven"], seen["plain"], "events")
+
+
 for way in LINKING:
     tests.case(ways_of_linking(way))
 
