@@ -4,37 +4,43 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 
 #include "sys.h"
 
-#define POOL_LEAST 4096u
-#define POOL_MOST  (1u << 20) /* descriptions; an index has 24 bits */
+#define POOL_MOST (1u << 20) /* descriptions; an index has 24 bits */
 
 _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-struct dft_open *dft_open_pool;
+struct dft_open *dft_open_pieces[POOL_MOST / DFT_OPEN_PIECE];
 
 static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
-static uint32_t pool_size;
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
 static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
 static _Atomic int limit;
 
-/* As many descriptions as the process may have descriptors: untouched pages cost address space alone. */
+/* Makes sure that the piece with this description is there: mlockall counts address space, so there is no more of it than is
+ * used. Returns 0 or -ENOMEM. */
+static int make_piece(uint32_t index)
+{
+    struct dft_open **piece = &dft_open_pieces[index / DFT_OPEN_PIECE], *none = NULL, *made;
+
+    if (__atomic_load_n(piece, __ATOMIC_ACQUIRE))
+        return 0;
+    made = dft_sys_map(DFT_OPEN_PIECE * sizeof *made);
+    if (made && !__atomic_compare_exchange_n(piece, &none, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        DFT_SYS(munmap, made, DFT_OPEN_PIECE * sizeof *made, 0, 0, 0, 0);
+    return made || none ? 0 : -ENOMEM;
+}
+
 int dft_fdtable_init(void)
 {
-    uint64_t limits[2] = {0};
-
-    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, limits, 0, 0);
-    pool_size = limits[1] < POOL_LEAST ? POOL_LEAST : limits[1] > POOL_MOST ? POOL_MOST : (uint32_t)limits[1];
-    dft_open_pool = dft_sys_reserve((size_t)pool_size * sizeof(struct dft_open));
-    if (!dft_open_pool) {
-        pool_size = POOL_LEAST;
-        dft_open_pool = dft_sys_map((size_t)pool_size * sizeof(struct dft_open));
-    }
     dft_fd_chunks[0] = first_chunk;
-    return dft_open_pool ? 0 : -ENOMEM;
+    return make_piece(0);
+}
+
+static struct dft_open *description(uint32_t index)
+{
+    return dft_fd_open((uint64_t)index << 8);
 }
 
 /* The word's place, made when it is not there; NULL: no memory, or no such descriptor. */
@@ -67,13 +73,13 @@ static uint32_t pool_get(void)
     uint32_t used;
 
     while ((uint32_t)top) {
-        uint64_t next = ((top >> 32) + 1) << 32 | dft_open_pool[(uint32_t)top].next_free;
+        uint64_t next = ((top >> 32) + 1) << 32 | description((uint32_t)top)->next_free;
 
         if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
             return (uint32_t)top;
     }
     used = atomic_load_explicit(&pool_used, memory_order_relaxed);
-    while (used < pool_size)
+    while (used < POOL_MOST && !make_piece(used))
         if (atomic_compare_exchange_weak_explicit(&pool_used, &used, used + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             return used;
@@ -85,7 +91,7 @@ static void pool_put(uint32_t index)
     uint64_t top = atomic_load_explicit(&free_list, memory_order_relaxed), mine;
 
     do {
-        dft_open_pool[index].next_free = (uint32_t)top;
+        description(index)->next_free = (uint32_t)top;
         mine = ((top >> 32) + 1) << 32 | index;
     } while (
         !atomic_compare_exchange_weak_explicit(&free_list, &top, mine, memory_order_release, memory_order_relaxed));
@@ -129,7 +135,7 @@ void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
     uint32_t index = pool_get();
 
     if (index)
-        open_init(&dft_open_pool[index], file, offset, flags);
+        open_init(description(index), file, offset, flags);
     set_word(fd, new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED));
 }
 
@@ -140,7 +146,7 @@ void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
     _Atomic uint64_t *at = place(fd);
 
     if (index)
-        open_init(&dft_open_pool[index], file, -1, flags);
+        open_init(description(index), file, -1, flags);
     if (!at || !atomic_compare_exchange_strong_explicit(at, &before, word, memory_order_acq_rel, memory_order_relaxed))
         dft_fd_drop(word);
 }

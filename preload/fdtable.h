@@ -48,7 +48,9 @@ struct dft_open {
 _Static_assert(sizeof(struct dft_open) == 56 || sizeof(struct dft_open) == 64, "a cache line");
 
 extern _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-extern struct dft_open *dft_open_pool;
+/* By index: pieces of the pool, made when they are first used. */
+#define DFT_OPEN_PIECE 1024u
+extern struct dft_open *dft_open_pieces[(1u << 20) / DFT_OPEN_PIECE];
 
 /* outside: the word of numbers that have none. */
 static inline uint64_t dft_fd_word_or(int fd, uint64_t outside)
@@ -68,7 +70,9 @@ static inline uint64_t dft_fd_word(int fd)
 
 static inline struct dft_open *dft_fd_open(uint64_t word)
 {
-    return &dft_open_pool[(uint32_t)word >> 8];
+    uint32_t index = (uint32_t)word >> 8;
+
+    return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
 
 /* In the constructor. Returns 0 or -ENOMEM. */
