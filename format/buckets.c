@@ -55,7 +55,7 @@ static int calls_begin(struct dft_encoder *encoder, struct call_list *calls, con
 {
     uint64_t bound = (uint64_t)buckets->ncalls + buckets->count;
 
-    if (bound > 1u << DFT_IDMAP_BITS)
+    if (bound > 1u << encoder->calls.bits)
         return -E2BIG;
     calls->list = dft_arena_take(encoder, bound * sizeof *calls->list);
     calls->keys = dft_arena_take(encoder, bound * sizeof *calls->keys);

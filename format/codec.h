@@ -18,6 +18,9 @@
 struct dft_encoder;
 size_t dft_encoder_bytes(void);
 struct dft_encoder *dft_encoder_init(void *memory);
+/* The same with 2^-share of the room, for blocks that have no more than that share of everything. */
+size_t dft_encoder_share_bytes(unsigned share);
+struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share);
 
 #define DFT_ENCODER_RAW_MAX (4u << 20) /* raw size of the blocks that the encoder makes */
 

@@ -8,20 +8,26 @@
 
 #include "deflate.h"
 
-#define RAW_BYTES   DFT_ENCODER_RAW_MAX
-#define BLOCK_BYTES (sizeof(struct dft_block_header) + RAW_BYTES + (64u << 10) + 64)
-#define MAP_BYTES   ((2u << DFT_IDMAP_BITS) * sizeof(struct dft_idmap_slot))
-#define ALIGN       64u
+#define RAW_BYTES(share)   ((size_t)DFT_ENCODER_RAW_MAX >> (share))
+#define BLOCK_BYTES(share) (sizeof(struct dft_block_header) + RAW_BYTES(share) + (64u << 10) + 64)
+#define MAP_BYTES(share)   (((2u << DFT_IDMAP_BITS) >> (share)) * sizeof(struct dft_idmap_slot))
+#define ARENA_BYTES(share) ((size_t)DFT_ARENA_BYTES >> (share))
+#define ALIGN              64u
 
 static size_t rounded(size_t bytes)
 {
     return (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
+size_t dft_encoder_share_bytes(unsigned share)
+{
+    return rounded(sizeof(struct dft_encoder)) + ARENA_BYTES(share) + rounded(RAW_BYTES(share)) +
+           rounded(BLOCK_BYTES(share)) + 3 * rounded(MAP_BYTES(share)) + DFT_DEFLATE_BYTES;
+}
+
 size_t dft_encoder_bytes(void)
 {
-    return rounded(sizeof(struct dft_encoder)) + DFT_ARENA_BYTES + rounded(RAW_BYTES) + rounded(BLOCK_BYTES) +
-           3 * rounded(MAP_BYTES) + DFT_DEFLATE_BYTES;
+    return dft_encoder_share_bytes(0);
 }
 
 static void *take(uint8_t **at, size_t bytes)
@@ -32,23 +38,30 @@ static void *take(uint8_t **at, size_t bytes)
     return piece;
 }
 
-struct dft_encoder *dft_encoder_init(void *memory)
+struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share)
 {
     uint8_t *at = memory;
     struct dft_encoder *encoder = take(&at, sizeof *encoder);
 
-    encoder->arena = take(&at, DFT_ARENA_BYTES);
-    encoder->arena_end = encoder->arena + DFT_ARENA_BYTES;
-    encoder->raw_bytes = take(&at, RAW_BYTES);
-    encoder->block = take(&at, BLOCK_BYTES);
-    encoder->names.slots = take(&at, MAP_BYTES);
-    encoder->calls.slots = take(&at, MAP_BYTES);
-    encoder->shapes.slots = take(&at, MAP_BYTES);
+    encoder->arena = take(&at, ARENA_BYTES(share));
+    encoder->arena_end = encoder->arena + ARENA_BYTES(share);
+    encoder->raw_room = RAW_BYTES(share);
+    encoder->raw_bytes = take(&at, RAW_BYTES(share));
+    encoder->block = take(&at, BLOCK_BYTES(share));
+    encoder->names.slots = take(&at, MAP_BYTES(share));
+    encoder->calls.slots = take(&at, MAP_BYTES(share));
+    encoder->shapes.slots = take(&at, MAP_BYTES(share));
+    encoder->names.bits = encoder->calls.bits = encoder->shapes.bits = DFT_IDMAP_BITS - share;
     encoder->workspace = at;
     encoder->gap_encoding = DFT_ENC_LEB128;
     encoder->duration_encoding = DFT_ENC_LEB128;
     encoder->compression = DFT_DEFLATE;
     return encoder;
+}
+
+struct dft_encoder *dft_encoder_init(void *memory)
+{
+    return dft_encoder_share_init(memory, 0);
 }
 
 void dft_encoder_forget(struct dft_encoder *encoder)
@@ -75,7 +88,7 @@ void dft_block_begin(struct dft_encoder *encoder)
 {
     encoder->arena_at = encoder->arena;
     encoder->raw.start = encoder->raw.at = encoder->raw_bytes;
-    encoder->raw.end = encoder->raw_bytes + RAW_BYTES;
+    encoder->raw.end = encoder->raw_bytes + encoder->raw_room;
     encoder->raw.symbols = NULL;
     encoder->raw.full = 0;
 }

@@ -49,6 +49,7 @@ struct dft_encoder {
     uint8_t *arena, *arena_end;
     uint8_t *arena_at;
     uint8_t *raw_bytes;
+    size_t raw_room;
     uint8_t *block; /* output: header, payload, padding */
     void *workspace;
 };

@@ -11,24 +11,25 @@ struct dft_idmap_slot {
 };
 
 struct dft_idmap {
-    struct dft_idmap_slot *slots; /* zeroed at first, 2 << DFT_IDMAP_BITS of them */
+    struct dft_idmap_slot *slots; /* zeroed at first, 2 << bits of them */
     uint32_t generation;
     uint32_t shift; /* of the hash: 64 - log2 of the slots in use */
+    uint32_t bits;  /* at most 1 << bits entries */
 };
 
-#define DFT_IDMAP_BITS 16u /* at most 1 << 16 entries */
+#define DFT_IDMAP_BITS 16u /* of the largest map */
 
-/* Empties the map and makes it ready for at most `entries` (<= 1 << DFT_IDMAP_BITS) different ids. */
+/* Empties the map and makes it ready for at most `entries` (<= 1 << bits) different ids. */
 static inline void dft_idmap_reset(struct dft_idmap *map, uint64_t entries)
 {
     unsigned bits = 5;
 
-    while (bits <= DFT_IDMAP_BITS && (UINT64_C(1) << bits) < 2 * entries)
+    while (bits <= map->bits && (UINT64_C(1) << bits) < 2 * entries)
         bits++;
     map->shift = 64 - bits;
     if (++map->generation)
         return;
-    for (uint32_t i = 0; i < 2u << DFT_IDMAP_BITS; i++)
+    for (uint32_t i = 0; i < 2u << map->bits; i++)
         map->slots[i].generation = 0;
     map->generation = 1;
 }

@@ -9,8 +9,8 @@ enum name_kind { KIND_ID = 0, KIND_TEXT = 1, KIND_CUT = 2 };
 int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_name *names,
                       uint32_t count, uint64_t bound)
 {
-    if (bound > DFT_NAMES_MAX)
-        bound = DFT_NAMES_MAX;
+    if (bound > 1u << encoder->names.bits)
+        bound = 1u << encoder->names.bits; /* DFT_NAMES_MAX, or a share of it */
     entries->names = names;
     entries->room = (uint32_t)bound;
     entries->count = entries->referred = 0;

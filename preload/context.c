@@ -1,15 +1,20 @@
 /* Owns the contexts of drains: makes them, and hands them out by a bit mask of those that are idle. */
 #include "context.h"
 
+#include <sys/mman.h>
+
 #include "clock.h"
 #include "config.h"
 #include "sys.h"
 
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
-#define TABLE_ROWS   4096u
 #define ARGS_MAX     8192u
-#define TEXT_BYTES   (DFT_RING_SLOTS_MAX * DFT_PART_BYTES)
+
+/* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which drains put more and
+ * smaller blocks, and widened when a ring is drained that has more. */
+#define SMALL_SHARE       4u
+#define TEXT_BYTES(share) ((DFT_RING_SLOTS_MAX * DFT_PART_BYTES) >> ((share) / 2))
 
 static struct dft_context *contexts[CONTEXTS_MAX];
 static uint64_t idle; /* atomic bits: made, and not in use */
@@ -30,46 +35,85 @@ static void *carve(char **at, size_t bytes)
     return piece;
 }
 
-static struct dft_context *make_context(uint32_t number)
+static uint32_t rows_of(unsigned share)
 {
-    size_t events = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_event),
-           calls = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_call);
-    size_t names = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_name), args = ARGS_MAX * sizeof(struct dft_arg);
-    size_t streaks = DFT_BLOCK_EVENTS_MAX / 2 * sizeof(struct dft_streak),
-           when = DFT_BLOCK_EVENTS_MAX * sizeof(struct dft_when);
-    size_t encoder = dft_encoder_bytes(), table = dft_table_bytes(TABLE_ROWS);
-    size_t total = round_up(sizeof(struct dft_context)) + round_up(encoder) + round_up(table) + round_up(events) +
-                   round_up(calls) + round_up(names) + round_up(args) + round_up(streaks) + round_up(when) +
-                   round_up(TEXT_BYTES) + round_up(DFT_TAKE_HASH * 4) + DFT_STAGING_BYTES + STACK_BYTES + 4096;
-    char *at = dft_sys_map(total);
-    struct dft_context *context;
+    return share ? 128 : 4096;
+}
+
+/* Where a mapping's pieces lie; without memory (NULL): how long it is. */
+static size_t lay_out(struct dft_context *context, char *at, unsigned share)
+{
+    size_t events = DFT_BLOCK_EVENTS_MAX >> share, args = ARGS_MAX >> (share ? share - 1 : 0);
+    size_t encoder = dft_encoder_share_bytes(share), table = dft_table_bytes(rows_of(share));
+    struct dft_take *take = &context->take;
+    char *from = at;
+
+    carve(&at, sizeof *context);
+    context->encoder = carve(&at, encoder);
+    context->table = carve(&at, table);
+    take->events = carve(&at, events * sizeof *take->events);
+    take->calls = carve(&at, events * sizeof *take->calls);
+    take->names = carve(&at, events * sizeof *take->names);
+    take->args = carve(&at, args * sizeof *take->args);
+    take->streaks = carve(&at, events / 2 * sizeof *take->streaks);
+    take->when = carve(&at, events * sizeof *take->when);
+    take->text = carve(&at, TEXT_BYTES(share));
+    take->call_of = carve(&at, DFT_TAKE_HASH * 4);
+    take->taken = (uint64_t *)carve(&at, 4096);
+    context->staging = carve(&at, DFT_STAGING_BYTES);
+    context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
+    take->events_max = take->names_max = (uint32_t)events;
+    take->args_max = (uint32_t)args;
+    take->text_max = TEXT_BYTES(share);
+    return (size_t)(at - from);
+}
+
+/* Not to be locked in memory, where the program has all of its later mappings locked: most is never touched. Given no rights while it is
+ * unlocked, else the kernel would fill it with pages first. */
+static char *map_unlocked(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at < 0 && at > -4096)
+        return NULL;
+    DFT_SYS(munlock, at, bytes, 0, 0, 0, 0);
+    if (!DFT_SYS(mprotect, at, bytes, PROT_READ | PROT_WRITE, 0, 0, 0))
+        return (char *)at;
+    DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+    return NULL;
+}
+
+static struct dft_context *make_context(uint32_t number, unsigned share)
+{
+    struct dft_context scratch = {0}, *context;
+    size_t bytes = lay_out(&scratch, NULL, share);
+    char *at = map_unlocked(bytes);
 
     if (!at)
         return NULL;
-    context = carve(&at, sizeof *context);
+    context = (struct dft_context *)(void *)at;
+    lay_out(context, at, share);
     context->number = number;
-    context->encoder = dft_encoder_init(carve(&at, encoder));
+    context->share = share;
+    context->bytes = bytes;
+    dft_encoder_share_init(context->encoder, share);
     dft_encoder_set(context->encoder, dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE, 0);
-    context->table = dft_table_init(carve(&at, table), TABLE_ROWS, dft_config.trace_interval_ms * 1000000u,
-                                    DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
-    context->take = (struct dft_take){.events_max = DFT_BLOCK_EVENTS_MAX,
-                                      .names_max = DFT_BLOCK_EVENTS_MAX,
-                                      .args_max = ARGS_MAX,
-                                      .text_max = TEXT_BYTES,
-                                      .clock = &context->clock,
-                                      .metric = dft_config.time_metric};
-    context->take.events = carve(&at, events);
-    context->take.calls = carve(&at, calls);
-    context->take.names = carve(&at, names);
-    context->take.args = carve(&at, args);
-    context->take.streaks = carve(&at, streaks);
-    context->take.when = carve(&at, when);
-    context->take.text = carve(&at, TEXT_BYTES);
-    context->take.call_of = carve(&at, DFT_TAKE_HASH * 4);
-    context->take.taken = (uint64_t *)carve(&at, 4096);
-    context->staging = carve(&at, DFT_STAGING_BYTES);
-    context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
+    dft_table_init(context->table, rows_of(share), dft_config.trace_interval_ms * 1000000u,
+                   DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
+    context->take.clock = &context->clock;
+    context->take.metric = dft_config.time_metric;
     return context;
+}
+
+struct dft_context *dft_context_widen(struct dft_context *context)
+{
+    struct dft_context *wide = context->share ? make_context(context->number, 0) : NULL;
+
+    if (!wide)
+        return context;
+    contexts[context->number] = wide;
+    DFT_SYS(munmap, context, context->bytes, 0, 0, 0, 0);
+    return wide;
 }
 
 /* As many as this thread may run on; of 32,768 at most. */
@@ -89,7 +133,7 @@ static struct dft_context *make_one_more(void)
     struct dft_context *context = NULL;
 
     dft_spin_lock(&making);
-    if (made < processors() && (context = make_context(made)))
+    if (made < processors() && (context = make_context(made, SMALL_SHARE)))
         contexts[made++] = context;
     dft_spin_unlock(&making);
     return context;

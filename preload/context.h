@@ -13,6 +13,8 @@ struct dft_context {
     struct dft_take take;
     struct dft_clock clock; /* of the drain under way: all of its events are converted with one */
     uint32_t number;
+    uint32_t share;   /* 0: room for all of the largest ring; 4: for 1/16 */
+    size_t bytes;     /* of the mapping that it lies in */
     uint32_t staged;  /* bytes of whole blocks that wait in staging */
     uint32_t counted; /* events in them */
     int failed;       /* a write of this drain did not succeed */
@@ -23,6 +25,8 @@ struct dft_context {
 
 /* An idle one, a new one, or after a wait the next that becomes idle; NULL: no memory for even one. Signals blocked until release. */
 struct dft_context *dft_context_acquire(void);
+/* The caller's, with room for all of the largest ring where that can be mapped; with either all can be drained. */
+struct dft_context *dft_context_widen(struct dft_context *context);
 void dft_context_release(struct dft_context *context);
 
 /* In a forked child: contexts that were in use by other threads of the parent are given up. */

@@ -199,7 +199,7 @@ static void drain(void *argument)
         return keep_records();
     if (context->failed)
         keep_names(job);
-    else
+    else if (!context->share) /* they may be too many for a small one */
         dft_unsent_give(put_names, context);
     free_taken(job->ring, context->take.taken);
     job->done = 1;
@@ -213,6 +213,8 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 
     if (!job.context)
         return -ENOMEM;
+    if (to - from > job.context->take.events_max || dft_unsent_are_there())
+        job.context = dft_context_widen(job.context);
     if (dft_clock_update(&job.context->clock))
         dft_process_note(DFT_NOTE_CLOCKS);
     dft_live->clock = job.context->clock;

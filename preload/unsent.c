@@ -68,9 +68,14 @@ void dft_unsent_keep(const struct dft_name *names, uint32_t n)
     dft_spin_unlock(&lock);
 }
 
+int dft_unsent_are_there(void)
+{
+    return __atomic_load_n(&count, __ATOMIC_RELAXED) || __atomic_load_n(&overflowed, __ATOMIC_RELAXED);
+}
+
 void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uint32_t count), void *context)
 {
-    if (!__atomic_load_n(&count, __ATOMIC_RELAXED) && !__atomic_load_n(&overflowed, __ATOMIC_RELAXED))
+    if (!dft_unsent_are_there())
         return;
     dft_spin_lock(&lock);
     if (!count || !put(context, kept->names, count)) {

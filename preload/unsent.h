@@ -8,6 +8,9 @@
  * instead, and descriptors are asked for their names again. */
 void dft_unsent_keep(const struct dft_name *names, uint32_t count);
 
+/* Are there any? */
+int dft_unsent_are_there(void);
+
 /* Hands all of them to `put`, one at a time in one thread, and forgets them when it returns 0. */
 void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uint32_t count), void *context);
 

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from faults import DFTMERGE, FULL, ROOT, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, run_checked, summary, tracing, true
+from faults import DFTMERGE, FULL, ROOT, Skip, Tests, compile_program, dftmerge, dropped, dump, environment, equal, run, run_checked, summary, tracing, true
 
 tests = Tests()
 KIB_OF_A_PROCESS = 4096  # resident, all but rings
@@ -29,6 +29,26 @@ def memory(directory, what, n):
     equal([line[0] for line in said[0]], [line[0] for line in said[1]], "what was said")
     equal(dropped(directory / "traces"), {}, "lost")
     return [(plain[0], int(plain[2]), int(traced[2])) for plain, traced in zip(*said)]
+
+
+@tests.case
+def locked_memory(directory):
+    """A program that may lock 8 MiB locks all it has and will have; what it does before and after is recorded."""
+    directory.chmod(0o777)
+    (directory / "file").write_bytes(b"text")
+    program = compile_program(directory, "locked")
+    for before, after in ((0, 10), (5, 10), (0, 5000)):
+        place = directory / f"{before}-{after}"
+        place.mkdir()
+        place.chmod(0o777)
+        command = [program, directory / "file", before, after]
+        plain = run(command, env=environment())
+        if plain.out != b"0\n":
+            raise Skip(f"memory cannot be locked here, or nobody's rights not be taken: {plain}")
+        done = run(command, env=tracing(place / "t", DATA_DIR=directory))
+        equal((done.code, done.out, done.err), (0, b"0\n", b""), f"{before} calls before, {after} after")
+        equal(dropped(place), {}, "lost")
+        equal(len([e for e in dump(place) if e["name"] == "pread"]), before + after, "calls")
 
 
 def events_named(directory, name):
