@@ -58,6 +58,8 @@
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i,
  *    unless the column NUMBER says otherwise.
+ *    A vfork child, which runs in its parent's memory, is a process with a key of its own (flag VFORK of its events); its blocks
+ *    have the stream and the numbers of the parent's thread, their tid is the child's pid.
  *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
  *    PARTS. Events that were organised into groups (GROUP, 9) keep process, stream and number: an EVENTS or BUCKETS
  *    block whose header field `part` is not 0 holds only those events of its range that are in that part (the lowest
@@ -368,11 +370,12 @@ enum dft_clock_column { DFT_CLOCK_SAMPLES = 3 };
 
 enum dft_ending {
     DFT_ENDING_UNKNOWN = 0,
-    DFT_ENDING_EXIT = 1,    /* exit or return from main: our destructor ran */
-    DFT_ENDING__EXIT = 2,   /* _exit, _Exit */
-    DFT_ENDING_EXEC = 3,    /* replaced by another program */
-    DFT_ENDING_SIGNAL = 4,  /* fatal signal that we handled */
-    DFT_ENDING_KILLED = 5,  /* set by dftmerge: found by the live file alone */
+    DFT_ENDING_EXIT = 1,   /* exit or return from main: our destructor ran */
+    DFT_ENDING__EXIT = 2,  /* _exit, _Exit */
+    DFT_ENDING_EXEC = 3,   /* replaced by another program */
+    DFT_ENDING_SIGNAL = 4, /* fatal signal that we handled */
+    DFT_ENDING_KILLED =
+        5, /* set by dftmerge: found by the live file alone; and of a vfork child by its parent: no end was seen */
     DFT_ENDING_RUNNING = 6, /* set by dftmerge: the live file's process is still there */
 };
 

@@ -121,7 +121,8 @@ enum dft_item {
     DFT_ITEM_ARG_STRING = 11, /* u64 key, u32 length, bytes */
     DFT_ITEM_MODE = 13,       /* u32 */
     DFT_ITEM_STACK = 14,      /* u64 name id */
-    DFT_ITEM_TEXT = 12,       /* of a DFT_CALL_NAME record: u32 length, bytes to its end; the id is the record's file */
+    DFT_ITEM_CHILD = 15, /* u64 process key, u32 pid; the first item: a vfork child's record, in its parent's ring */
+    DFT_ITEM_TEXT = 12,  /* of a DFT_CALL_NAME record: u32 length, bytes to its end; the id is the record's file */
 };
 
 struct dft_open_region {
@@ -308,7 +309,7 @@ struct dft_take {
     int torn_ok; /* off line: the owner is dead, what is half-written never gets whole: count it, do not wait for it */
     uint64_t torn; /* records passed over as half-written */
     /* Off line: is this sequence number in a block already? Such records are passed over. NULL: none is. */
-    int (*covered)(void *context, uint32_t stream, uint64_t sequence);
+    int (*covered)(void *context, uint64_t key, uint32_t stream, uint64_t sequence);
     void *context;
     int annotated; /* call_of holds entries beyond the direct ones: clear it whole */
 };
@@ -336,7 +337,8 @@ struct dft_live_reader {
     const void *bytes; /* the live file */
     size_t length;
     int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
-    int (*covered)(void *context, uint32_t stream, uint64_t sequence); /* in a block already; may be NULL */
+    int (*covered)(void *context, uint64_t key, uint32_t stream,
+                   uint64_t sequence); /* in a block already; may be NULL */
     void *context;
     uint64_t torn; /* out: records that were half-written */
 };

@@ -47,9 +47,32 @@ static int get_arg(struct dft_filling *filling, struct dft_items *items, uint8_t
     return 0;
 }
 
+/* The process whose record it is. */
+struct owner {
+    uint64_t key;
+    uint32_t pid;
+} __attribute__((packed));
+
+/* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the batch. */
+static struct owner owner_of(const struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence,
+                             const struct dft_slot *slot)
+{
+    struct dft_items items = {.ring = ring, .sequence = sequence, .left = 1};
+    struct owner owner = {filling->take->key, ring->tid}, child;
+    uint8_t tag;
+
+    if (slot->call == DFT_CALL_NAME)
+        return (struct owner){filling->batch->key, filling->batch->tid};
+    if (slot->bits & DFT_BIT_VFORK && slot->slots > 1 && dft_items_get(&items, &tag, 1) && tag == DFT_ITEM_CHILD &&
+        dft_items_get(&items, &child, sizeof child) == sizeof child)
+        return child;
+    return owner;
+}
+
 /* The items of an event's parts. Returns 0, or -1: they make no sense. */
 static int get_items(struct dft_filling *filling, struct dft_items *items, struct dft_event *event, uint64_t *duration)
 {
+    struct owner owner; /* the batch has it */
     uint8_t tag;
 
     while (dft_items_get(items, &tag, 1)) {
@@ -86,6 +109,9 @@ static int get_items(struct dft_filling *filling, struct dft_items *items, struc
             break;
         case DFT_ITEM_ID:
             to = &event->id, n = 8;
+            break;
+        case DFT_ITEM_CHILD:
+            to = &owner, n = sizeof owner;
             break;
         default:
             if (tag < DFT_ITEM_ARG_INT || tag > DFT_ITEM_ARG_STRING || get_arg(filling, items, tag))
@@ -241,6 +267,7 @@ static enum step take_at(struct dft_filling *filling, const struct dft_ring *rin
     struct dft_take *take = filling->take;
     struct dft_batch *batch = filling->batch;
     int old = number != *sequence;
+    struct owner owner;
 
     if (was_taken(take, ring, number))
         return pass_over(filling, sequence, 0);
@@ -248,7 +275,8 @@ static enum step take_at(struct dft_filling *filling, const struct dft_ring *rin
         take->torn += take->torn_ok ? 1 : 0;
         return pass_over(filling, sequence, 1);
     }
-    if (take->covered && take->covered(take->context, ring->stream, number)) {
+    owner = owner_of(filling, ring, number, slot);
+    if (take->covered && take->covered(take->context, owner.key, ring->stream, number)) {
         (*sequence)++;
         return covers_something(batch) ? STEP_END : STEP_ON;
     }
@@ -256,6 +284,10 @@ static enum step take_at(struct dft_filling *filling, const struct dft_ring *rin
         batch->first = number;
     else if (old)
         return STEP_END;
+    if (owner.key != batch->key && covers_something(batch))
+        return STEP_END;
+    batch->key = owner.key;
+    batch->tid = owner.pid;
     if (!has_room(filling, slot))
         return STEP_END;
     if (take_record(filling, ring, number, slot))
@@ -274,7 +306,7 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
     begin_batch(&filling, ring, *sequence);
     while (step == STEP_ON && *sequence < end) {
         const struct dft_slot *slot;
-        uint64_t run = dft_filling_run(&filling, ring, *sequence, end);
+        uint64_t run = batch->key == take->key ? dft_filling_run(&filling, ring, *sequence, end) : *sequence;
         uint32_t marker;
         int this_lap;
 

@@ -70,6 +70,11 @@ static uint32_t position_of_region(struct dft_batch *batch, uint64_t name)
     return position_of(batch, (struct dft_call){.id = name, .op = DFT_OP_REGION});
 }
 
+static uint64_t key_of(const struct dft_live_reader *reader)
+{
+    return ((const struct dft_live *)reader->bytes)->key;
+}
+
 /* Has the run become a record: one that stands whole in a ring, or is in a block? */
 static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_run *run)
 {
@@ -83,7 +88,7 @@ static int run_is_recorded(const struct dft_live_reader *reader, const struct df
         if (ring->stream == run->record_stream &&
             atomic_load(&dft_ring_slot(ring, record)->marker) == dft_ring_marker(ring, record, DFT_SLOT_VALID))
             return 1;
-    return reader->covered && reader->covered(reader->context, run->record_stream, record);
+    return reader->covered && reader->covered(reader->context, key_of(reader), run->record_stream, record);
 }
 
 static void add_runs(struct dft_ring *ring, const struct dft_take *take, const struct dft_live_reader *reader,
@@ -193,8 +198,8 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
 
 void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader)
 {
-    int written = reader->covered &&
-                  reader->covered(reader->context, ring->stream | DFT_RUN_STREAMS, atomic_load(&ring->runs_taken));
+    int written = reader->covered && reader->covered(reader->context, key_of(reader), ring->stream | DFT_RUN_STREAMS,
+                                                     atomic_load(&ring->runs_taken));
 
     for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
         if (written && ring->regions[i].start & DFT_REGION_CLAIMED)

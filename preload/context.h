@@ -17,6 +17,7 @@ struct dft_context {
     size_t bytes;     /* of the mapping that it lies in */
     uint32_t staged;  /* bytes of whole blocks that wait in staging */
     uint32_t counted; /* events in them */
+    uint32_t others;  /* of these, those of vfork children */
     int failed;       /* a write of this drain did not succeed */
     int keeps;        /* then its records stay where readers find them, and are not lost */
     char *staging;    /* DFT_STAGING_BYTES */

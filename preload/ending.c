@@ -16,6 +16,7 @@
 #include "run.h"
 #include "sandbox.h"
 #include "unsent.h"
+#include "vfork_child.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
 #define WAIT_FOR_END_NS  5000000000u
@@ -139,7 +140,7 @@ int dft_process_exec(void)
     struct dft_signals before;
     int unsure;
 
-    if (dft_sandbox_ends(DFT_ENDING_EXEC, 0))
+    if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_ends(DFT_ENDING_EXEC, 0))
         return 1;
     dft_process_start_at_last();
     if (!is_ours_to_end())
@@ -185,6 +186,8 @@ static void end_has_failed(int was_exec)
     struct dft_signals before;
     int moves;
 
+    if (dft_vfork_child_ends(DFT_ENDING_UNKNOWN, 0))
+        return;
     if (dft_is_sandboxed()) {
         if (*dft_generation && dft_live && !dft_in_vfork_child()) {
             atomic_store(&dft_live->ended_ns, 0);
@@ -238,7 +241,7 @@ void dft_process_end(enum dft_ending how, int status)
     struct dft_ended end;
     int unsure;
 
-    if (dft_sandbox_ends(how, status))
+    if (dft_vfork_child_ends(how, status) || dft_sandbox_ends(how, status))
         return;
     dft_process_start_at_last();
     if (!is_ours_to_end())

@@ -151,6 +151,16 @@ void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
         dft_fd_drop(word);
 }
 
+uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags)
+{
+    uint32_t index = before ? (uint32_t)before >> 8 : pool_get();
+
+    if (!index)
+        return 0;
+    open_init(&dft_open_pool[index], file, -1, flags);
+    return new_word(index, DFT_FD_TRACED);
+}
+
 void dft_fd_bind_untraced(int fd)
 {
     set_word(fd, new_word(0, DFT_FD_UNTRACED));

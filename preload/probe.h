@@ -15,6 +15,8 @@
 
 /* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
+/* The same in a child in its parent's memory, which may have changed what the numbers mean to it: the table is its parent's. 0: of no interest. */
+uint64_t dft_probe_resolve_in_child(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
@@ -85,7 +87,8 @@ static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op o
         return 0;
     if (args->path != DFT_NO_PATH)
         return 0;
-    return (dft_probe_word(args, args->stream ? dft_stream_fd(args->stream) : args->fd) & DFT_FD_UNTRACED) != 0;
+    return (dft_probe_word(args, args->stream ? dft_stream_fd(args->stream) : args->fd) & DFT_FD_UNTRACED) != 0 &&
+           !dft_vfork_mark;
 }
 
 /* Returns 0 when the call is of no interest; then the wrapper just makes it. */
@@ -104,8 +107,10 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         uint64_t word;
 
         probe->fd = dft_probe_fd(args);
-        if (dft_op_closes(op))
-            word = dft_in_vfork_child() ? dft_fd_word(probe->fd) : dft_fd_unbind(probe->fd);
+        if (dft_in_vfork_child())
+            word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
+        else if (dft_op_closes(op))
+            word = dft_fd_unbind(probe->fd);
         else
             word = dft_probe_word(args, probe->fd);
         if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {

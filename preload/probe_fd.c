@@ -43,14 +43,42 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
     dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
 }
 
+/* Nothing that is known of a description opened by the child outlives the call, so its offset is not known. What the child does to one that
+ * its parent has, it does to the parent's as well. */
+uint64_t dft_probe_resolve_in_child(int fd)
+{
+    static __thread uint64_t own __attribute__((tls_model("initial-exec")));
+    uint64_t word = dft_fd_word(fd), known = word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
+    struct dft_thread *self;
+    struct dft_path path;
+    long flags;
+
+    if (fd < 0 || dft_is_sandboxed())
+        return known;
+    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    dft_path_of_fd(&path, fd);
+    if (flags < 0) {
+        known = 0; /* not open: the call will say so */
+    } else if (path.length && !path.traced) {
+        known = 0;
+    } else if (path.length && known && dft_fd_open(word)->file == path.id) {
+        dft_fd_share(fd);
+    } else if (path.length) {
+        known = own = dft_fd_describe(own, path.id, DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+    }
+    self = known && path.length ? dft_thread_get() : NULL;
+    if (self)
+        dft_path_define(self, &path);
+    dft_path_done(&path);
+    return known;
+}
+
 uint64_t dft_probe_resolve(int fd, uint64_t word)
 {
     struct dft_thread *self;
     struct dft_path path;
     long flags;
 
-    if (fd >= 0 && dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower() && !(word & DFT_FD_TRACED))
-        dft_borrower_drop();
     if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS || dft_tracefile_is(fd) || dft_in_vfork_child())
         return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
     if (word & DFT_FD_TRACED) {
@@ -84,7 +112,7 @@ static int was_counted(enum dft_op op, int fd)
 {
     if (dft_op_closes(op) || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
         return 0;
-    return dft_is_sandboxed() || (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower());
+    return dft_is_sandboxed();
 }
 
 void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,

@@ -17,6 +17,7 @@
 #include "sys.h"
 #include "traced.h"
 #include "tracefile.h"
+#include "vfork_child.h"
 #include "weave.h"
 
 #ifndef DFT_VERSION
@@ -100,15 +101,21 @@ static long encode_end(struct dft_encoder *encoder, const void *what, const void
     return dft_encode_end(encoder, what, block);
 }
 
+/* Pairs of times are alike for all who run in this memory. */
+struct clock {
+    uint64_t key, sample[2];
+};
+
 static long encode_clock(struct dft_encoder *encoder, const void *what, const void **block)
 {
-    return dft_encode_clock(encoder, dft_key, what, 1, block);
+    const struct clock *clock = what;
+
+    return dft_encode_clock(encoder, clock->key, &clock->sample, 1, block);
 }
 
-static void read_clocks(uint64_t sample[2])
+static struct clock read_clocks(uint64_t key)
 {
-    sample[0] = dft_clock_monotonic_ns();
-    sample[1] = dft_clock_realtime_ns();
+    return (struct clock){key, {dft_clock_monotonic_ns(), dft_clock_realtime_ns()}};
 }
 
 static const char *const note_texts[] = {
@@ -164,7 +171,7 @@ int dft_process_write_start(void)
 {
     static char command[16384], cwd[4096], options[2048];
     static struct utsname names;
-    uint64_t sample[2];
+    struct clock clock = read_clocks(dft_key);
     long n;
 
     process = (struct dft_process){.key = dft_key,
@@ -189,8 +196,33 @@ int dft_process_write_start(void)
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
     process.pid_namespace = dft_live->pid_namespace;
-    read_clocks(sample);
-    return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, sample}}, 2);
+    return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);
+}
+
+int dft_process_write_child(const struct dft_vfork_child *child)
+{
+    struct clock clock = read_clocks(child->key);
+    struct dft_end end = {.key = child->key,
+                          .events = child->events,
+                          .time_ns = child->end_ns,
+                          .status = child->status,
+                          .how = (uint8_t)child->how};
+    struct dft_process own;
+    int result;
+
+    dft_spin_lock(&dft_process_lock);
+    own = process;
+    own.key = child->key;
+    own.parent_key = dft_key;
+    own.pid = child->pid;
+    own.ppid = dft_pid;
+    own.start_ns = child->start_ns;
+    own.live_path = own.notes = text_of("", 0);
+    own.order = 1; /* before what dftmerge finds out from a ring */
+    result = dft_drain_blocks(
+        (const struct dft_drain_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
+    dft_spin_unlock(&dft_process_lock);
+    return result;
 }
 
 void dft_process_describe(void)
@@ -231,7 +263,7 @@ int dft_process_write_end(enum dft_ending how, int status)
                           .status = status,
                           .how = (uint8_t)how};
     static char unmet[1024]; /* the end comes once */
-    uint64_t sample[2];
+    struct clock clock;
 
     end.unmet = text_of(unmet, dft_weave_unmet(unmet, sizeof unmet));
     dft_process_describe();
@@ -243,6 +275,6 @@ int dft_process_write_end(enum dft_ending how, int status)
                 end.dropped[why] += atomic_load(&t->rings[i]->dropped[why]);
         }
     }
-    read_clocks(sample);
-    return dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, sample}, {encode_end, &end}}, 2);
+    clock = read_clocks(dft_key);
+    return dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, &clock}, {encode_end, &end}}, 2);
 }

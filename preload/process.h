@@ -7,6 +7,9 @@
 /* Signals blocked. They return 0, or -errno: it could not be written. */
 int dft_process_write_start(void);
 int dft_process_write_end(enum dft_ending how, int status);
+/* The whole description of a child that ran in this process's memory, once it is over. */
+struct dft_vfork_child;
+int dft_process_write_child(const struct dft_vfork_child *child);
 /* Writes the start if that was not possible so far and seems to be now, or if there is something new to note. */
 void dft_process_describe(void);
 

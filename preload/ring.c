@@ -6,6 +6,7 @@
 #include "codec.h"
 #include "drain.h"
 #include "sandbox.h"
+#include "vfork_child.h"
 
 static void count_drop(struct dft_thread *self, enum dft_drop why)
 {
@@ -121,16 +122,19 @@ static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint3
 }
 
 /* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
-static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
-                    struct dft_run *run)
+static int put_slots(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
+                     struct dft_run *run)
 {
     uint32_t bytes = 0, n;
     struct dft_ring *ring;
     uint64_t first;
     int late, tries = 0;
 
-    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower())
-        return dft_borrower_drop(), -1;
+    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower()) {
+        if (record->call != DFT_CALL_NAME)
+            dft_borrower_drop();
+        return -1;
+    }
     for (uint32_t i = 0; i < items->count; i++)
         bytes += items->length[i];
     n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
@@ -149,6 +153,29 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     }
     dft_ring_commit(self, fill_record(ring, first, n, record, items), first + n - 1, late);
     return 0;
+}
+
+/* A vfork child's record says first whose it is. A name is anybody's. */
+static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
+                    struct dft_run *run)
+{
+    struct dft_vfork_child *child;
+    struct dft_pieces signed_items;
+    struct dft_vfork_item item;
+    struct dft_slot copy;
+    int result;
+
+    child = dft_vfork_mark && record->call != DFT_CALL_NAME ? dft_vfork_child_sign(&item) : NULL;
+    if (!child)
+        return put_slots(self, record, items, run);
+    copy = *record;
+    copy.bits |= DFT_BIT_VFORK;
+    signed_items = (struct dft_pieces){.at = {&item}, .length = {sizeof item}, .count = 1};
+    for (uint32_t i = 0; i < items->count; i++)
+        dft_pieces_add(&signed_items, items->at[i], items->length[i]);
+    result = put_slots(self, &copy, &signed_items, run);
+    child->events += !result;
+    return result;
 }
 
 /* The record's duration in ticks, of a long one enough. */

@@ -22,6 +22,7 @@
 #include "paths.h"
 #include "probe.h"
 #include "request.h"
+#include "vfork_child.h"
 
 #define SPARE_RINGS 8u
 #define SOME_THREAD 1 /* of this process */
@@ -156,6 +157,7 @@ void dft_process_sandboxed(enum dft_sandbox_kind kind)
     if (!dft_on)
         return;
     if (dft_in_vfork_child()) {
+        dft_vfork_child_know();
         dft_vfork_mark = DFT_MARK_SANDBOXED;
         __atomic_fetch_or(&dft_sandbox, SOME_CHILD, __ATOMIC_SEQ_CST);
         return;

@@ -26,38 +26,43 @@ static enum dft_drop why_not(int error)
     }
 }
 
-/* Whole blocks with so many events to the file. */
-static void write_out(struct dft_context *context, const void *blocks, size_t length, uint32_t events)
+/* Whole blocks with so many events to the file; `others`: of these those of children, which are not the process's own. */
+static void write_out(struct dft_context *context, const void *blocks, size_t length, uint32_t events, uint32_t others)
 {
     int result = dft_tracefile_write(blocks, length);
 
     if (result)
         context->failed = 1;
     if (!result || !context->keeps)
-        atomic_fetch_add(result ? &dft_live->dropped[why_not(result)] : &dft_live->events, events);
+        atomic_fetch_add(result ? &dft_live->dropped[why_not(result)] : &dft_live->events,
+                         result ? events : events - others);
 }
 
 void dft_staging_flush(struct dft_context *context)
 {
     if (context->staged)
-        write_out(context, context->staging, context->staged, context->counted);
-    context->staged = context->counted = 0;
+        write_out(context, context->staging, context->staged, context->counted, context->others);
+    context->staged = context->counted = context->others = 0;
 }
 
 void dft_staging_put(struct dft_context *context, const void *block, long length, uint32_t events)
 {
+    uint32_t others;
+
     if (length < 0) {
         atomic_fetch_add(&dft_live->dropped[DFT_DROP_TOO_LONG], events);
         return;
     }
+    others = ((const struct dft_block_header *)block)->key == dft_key ? 0 : events;
     if ((size_t)length > DFT_STAGING_BYTES - context->staged)
         dft_staging_flush(context);
     if ((size_t)length <= DFT_STAGING_BYTES) {
         memcpy(context->staging + context->staged, block, (size_t)length);
         context->staged += (uint32_t)length;
         context->counted += events;
+        context->others += others;
     } else {
-        write_out(context, block, (size_t)length, events);
+        write_out(context, block, (size_t)length, events, others);
     }
 }
 

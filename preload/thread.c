@@ -167,6 +167,8 @@ struct dft_thread *dft_thread_begin(void)
     if (!dft_on || dft_in_vfork_child()) {
         if (dft_on && dft_vfork_mark == DFT_MARK_LENT && !dft_self)
             dft_borrower_drop();
+        else if (dft_on && !dft_self)
+            dft_process_drop();
         return *dft_generation ? dft_self : NULL;
     }
     if (dft_is_sandboxed()) {

@@ -111,8 +111,10 @@ int dft_is_vfork_child(void);
 /* While the memory is lent: is the caller a borrower? It records nothing: count it. (wrap_clone.c) */
 int dft_is_borrower(void);
 void dft_borrower_drop(void);
-/* By the owner, before it lends its memory to a child. */
-void dft_lend(void);
+/* By the owner, before it lends its memory to a child made with these flags of clone. */
+void dft_lend(uint64_t flags);
+/* Does one who borrows this memory share the descriptors as well, as far as is known? */
+int dft_lends_descriptors(void);
 
 /* Is the caller a vfork child, or the like, running in its parent's memory? */
 static inline int dft_in_vfork_child(void)

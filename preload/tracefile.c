@@ -28,6 +28,7 @@
 #define HEADER        sizeof(struct dft_block_header)
 #define REPLACED_MOST 2u
 
+__thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 static char path[PATH_ROOM];
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
@@ -167,7 +168,10 @@ void dft_tracefile_remove(void)
 
 void dft_tracefile_forget(void)
 {
+    if (dft_tracefile_shared)
+        trace_fd = -1;
     close_ours(__atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
+    dft_tracefile_shared = 0;
     exists = 0;
     users = moving = 0;
 }
@@ -378,11 +382,8 @@ void dft_tracefile_step_aside(int fd)
 {
     struct dft_signals before;
 
-    /* A child has numbers of its own, and writes to a file of its own. */
-    if (dft_in_vfork_child() || !*dft_generation || !dft_tracefile_is(fd))
-        return;
-    if (dft_vfork_mark != DFT_MARK_LENT &&
-        dft_in_vfork_child()) /* the number is its own, the descriptor of its parent stays */
+    /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that, too. */
+    if ((dft_in_vfork_child() && !dft_lends_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
         return;
     if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
         __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);

@@ -20,6 +20,8 @@ void dft_tracefile_remove(void);
 
 /* Gives up the descriptor (in a forked child: it is the parent's file). */
 void dft_tracefile_forget(void);
+/* The process that this thread is making shares the descriptors: what it forgets stays open. */
+extern __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 
 /* Appends whole blocks. Any thread, signals blocked; reserves its range first. Returns 0, or -errno (ENOSPC ...): then nothing of
  * it is in the file. */

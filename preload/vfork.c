@@ -5,6 +5,7 @@
 #include "lifecycle.h"
 #include "paths.h"
 #include "probe_process.h"
+#include "vfork_child.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -16,7 +17,7 @@ struct frame {
     const void *at; /* the stack pointer at its beginning */
     void *address;  /* where it returns to */
     uint64_t start; /* ticks */
-    uint32_t mark;  /* before it */
+    struct dft_vfork_child child;
 };
 static __thread struct frame frames[2] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t nframes __attribute__((tls_model("initial-exec")));
@@ -49,8 +50,8 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
         return (struct dft_vfork_plan){DFT_REAL(vfork), 0};
     }
     dft_process_forking(DFT_CHILD_EXECS);
-    frames[nframes++] = (struct frame){at, address, probe.start, dft_vfork_mark};
-    dft_vfork_mark = DFT_MARK_VFORK;
+    frames[nframes] = (struct frame){at, address, probe.start, {0}};
+    dft_vfork_child_begin(&frames[nframes++].child);
     return (struct dft_vfork_plan){DFT_REAL(vfork), 1};
 }
 
@@ -65,8 +66,8 @@ void *dft_vfork_end(pid_t pid, const void *at)
         i--;
     if (pid == 0)
         return frames[i].address;
+    dft_vfork_child_end(&frames[i].child, pid);
     nframes = i;
-    dft_vfork_mark = frames[i].mark;
     dft_follow_child_gone();
     dft_paths_directory_changed(); /* the child may have looked at its own */
     probe.start = frames[i].start;

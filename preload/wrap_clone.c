@@ -16,6 +16,8 @@
 #include "livefile.h"
 #include "paths.h"
 #include "probe_process.h"
+#include "tracefile.h"
+#include "vfork_child.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -27,6 +29,7 @@ typedef int child_function(void *argument);
 struct start {
     child_function *function;
     void *argument;
+    long flags;
 };
 
 __attribute__((visibility("default"))) int dft_wrap_clone(child_function *function, void *stack, int flags,
@@ -39,6 +42,8 @@ static __thread uint32_t owner
     __attribute__((tls_model("initial-exec"))); /* of this thread-local memory: its tid; 0: nobody that records */
 static __thread uint32_t borrowers
     __attribute__((tls_model("initial-exec"))); /* atomic: running on it, as far as is known */
+static __thread uint32_t descriptors
+    __attribute__((tls_model("initial-exec"))); /* one of them shares the owner's descriptors */
 
 /* A forked child that inherited the mark is in memory of its own, and loses it with its first event. */
 int dft_is_borrower(void)
@@ -53,18 +58,26 @@ void dft_borrower_drop(void)
 }
 
 /* One that is killed or execs is never seen to end: then the owner keeps asking. */
-void dft_lend(void)
+void dft_lend(uint64_t flags)
 {
     if (dft_vfork_mark != DFT_MARK_LENT)
         owner = (uint32_t)dft_sys_gettid();
+    descriptors |= (flags & CLONE_FILES) != 0;
     __atomic_add_fetch(&borrowers, 1, __ATOMIC_SEQ_CST);
     dft_vfork_mark = DFT_MARK_LENT;
 }
 
 static void give_back(void)
 {
-    if (__atomic_sub_fetch(&borrowers, 1, __ATOMIC_SEQ_CST) == 0)
+    if (__atomic_sub_fetch(&borrowers, 1, __ATOMIC_SEQ_CST) == 0) {
+        descriptors = 0;
         dft_vfork_mark = DFT_MARK_NONE;
+    }
+}
+
+int dft_lends_descriptors(void)
+{
+    return dft_vfork_mark == DFT_MARK_LENT && descriptors;
 }
 
 /* --- where children begin ----------------------------------------------------------------------------------------- */
@@ -85,8 +98,11 @@ static int begin_forked(void *at)
 static int begin_waited_for(void *at)
 {
     const struct start *start = at;
+    int status;
 
-    return start->function(start->argument);
+    status = start->function(start->argument);
+    dft_vfork_child_ends(DFT_ENDING__EXIT, status);
+    return status;
 }
 
 static int begin_borrower(void *at)
@@ -104,6 +120,7 @@ static int begin_stranger(void *at)
     const struct start *start = at;
 
     owner = 0;
+    descriptors = (start->flags & CLONE_FILES) != 0;
     dft_vfork_mark = DFT_MARK_LENT;
     return start->function(start->argument);
 }
@@ -154,20 +171,21 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
 {
     child_function *begin = dft_in_vfork_child() ? NULL : beginning_of(flags);
     struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
-    uint32_t mark;
+    struct dft_vfork_child child;
     int pid, error;
 
     if (!(flags & CLONE_FILES))
         dft_process_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
     if (begin == begin_borrower && stack)
-        dft_lend();
-    mark = dft_vfork_mark;
+        dft_lend((uint64_t)flags);
     if (begin == begin_waited_for)
-        dft_vfork_mark = DFT_MARK_VFORK;
+        dft_vfork_child_begin(&child);
+    dft_tracefile_shared = begin == begin_forked && flags & CLONE_FILES;
     pid = make(begin, start, stack, flags, rest);
     error = errno;
+    dft_tracefile_shared = 0;
     if (begin == begin_waited_for)
-        dft_vfork_mark = mark;
+        dft_vfork_child_end(&child, pid);
     if (begin == begin_borrower && stack && pid < 0)
         give_back();
     end(&probe, flags, pid, pid < 0 ? error : 0);
@@ -177,7 +195,7 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
 
 int dft_wrap_clone(child_function *function, void *stack, int flags, void *argument, ...)
 {
-    const struct start start = {function, argument};
+    const struct start start = {function, argument, flags};
     struct rest rest;
     va_list list;
 

@@ -9,6 +9,7 @@
 #include "follow.h"
 #include "lifecycle.h"
 #include "probe_process.h"
+#include "tracefile.h"
 #include "weave.h"
 #include "wrap_special.h"
 
@@ -39,6 +40,7 @@ pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), 
         dft_weave_forking();
     probe.start = dft_ticks();
     pid = make(arguments);
+    dft_tracefile_shared = 0;
     if (call != DFT_CALL_clone && call != DFT_CALL_clone3)
         dft_weave_fork_is_over();
     if (pid == 0)

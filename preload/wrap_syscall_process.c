@@ -9,6 +9,7 @@
 #include "lifecycle.h"
 #include "probe_process.h"
 #include "thread.h"
+#include "tracefile.h"
 #include "wrap_prctl.h"
 #include "wrap_special.h"
 #include "wrap_syscall.h"
@@ -43,12 +44,13 @@ int dft_syscall_is_plain(long number, long a0, long a1)
         flags = arguments->flags;
         stack = arguments->stack;
     }
+    dft_tracefile_shared = !(flags & CLONE_VM) && flags & CLONE_FILES;
     if (!(flags & CLONE_VM) && !stack)
         return 0;
     if (!(flags & CLONE_FILES))
         dft_process_forking(DFT_CHILD_STAYS);
     if (flags & CLONE_VM && !(flags & CLONE_SETTLS) && !dft_in_vfork_child())
-        dft_lend();
+        dft_lend(flags);
     return 1;
 }
 

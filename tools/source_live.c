@@ -27,7 +27,6 @@ struct range {
 struct ranges {
     struct range *list;
     size_t count;
-    uint64_t key; /* of the live file being read */
 };
 
 static int by_range(const void *left, const void *right)
@@ -72,7 +71,7 @@ static int collect_ranges(const struct dft_source *source, const struct dft_scan
     return 0;
 }
 
-static int covered(void *context, uint32_t stream, uint64_t sequence)
+static int covered(void *context, uint64_t key, uint32_t stream, uint64_t sequence)
 {
     const struct ranges *ranges = context;
     size_t low = 0, high = ranges->count;
@@ -80,7 +79,7 @@ static int covered(void *context, uint32_t stream, uint64_t sequence)
     while (low < high) { /* the first range behind the number */
         size_t middle = low + (high - low) / 2;
         const struct range *range = &ranges->list[middle];
-        int behind = range->key != ranges->key ? range->key > ranges->key
+        int behind = range->key != key         ? range->key > key
                      : range->stream != stream ? range->stream > stream
                                                : range->first > sequence;
 
@@ -92,8 +91,7 @@ static int covered(void *context, uint32_t stream, uint64_t sequence)
     if (!low)
         return 0;
     low--;
-    return ranges->list[low].key == ranges->key && ranges->list[low].stream == stream &&
-           ranges->list[low].last >= sequence;
+    return ranges->list[low].key == key && ranges->list[low].stream == stream && ranges->list[low].last >= sequence;
 }
 
 /* --- into blocks ---------------------------------------------------------------------------------------------------
@@ -108,18 +106,10 @@ struct converting {
     size_t capacity;
 };
 
-static int give_batch(void *context, const struct dft_batch *batch)
+static int keep_block(struct converting *converting, const void *block, long n)
 {
-    struct converting *converting = context;
     struct dft_source_file *file = &converting->source->files[converting->file];
-    const void *block;
-    long n = dft_encode_events(converting->encoder, batch, &block);
 
-    if (n < 0) {
-        dft_source_note(converting->source, 1, "%s: %u records cannot be kept: %s", file->path, batch->count,
-                        strerror((int)-n));
-        return 0;
-    }
     if (file->memory_bytes + (size_t)n > converting->capacity) {
         size_t capacity = 2 * converting->capacity + (size_t)n;
         char *bigger = realloc(file->memory, capacity);
@@ -132,6 +122,41 @@ static int give_batch(void *context, const struct dft_batch *batch)
     memcpy(file->memory + file->memory_bytes, block, (size_t)n);
     file->memory_bytes += (size_t)n;
     return 0;
+}
+
+/* A vfork child whose parent did not live to describe it. What its trace says of it goes before this. */
+static int describe_child(struct converting *converting, const struct dft_batch *batch)
+{
+    const struct dft_source_file *file = &converting->source->files[converting->file];
+    const struct dft_process child = {.key = batch->key,
+                                      .parent_key = file->key,
+                                      .pid = batch->tid,
+                                      .ppid = file->pid,
+                                      .rank = -1,
+                                      .local_rank = -1,
+                                      .start_ns = batch->events[0].start_ns};
+    const void *block;
+    long n = dft_encode_process(converting->encoder, &child, &block);
+
+    return n < 0 ? 0 : keep_block(converting, block, n);
+}
+
+static int give_batch(void *context, const struct dft_batch *batch)
+{
+    struct converting *converting = context;
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    int rc = batch->count && batch->key != file->key ? describe_child(converting, batch) : 0;
+    const void *block;
+    long n = dft_encode_events(converting->encoder, batch, &block);
+
+    if (rc)
+        return rc;
+    if (n < 0) {
+        dft_source_note(converting->source, 1, "%s: %u records cannot be kept: %s", file->path, batch->count,
+                        strerror((int)-n));
+        return 0;
+    }
+    return keep_block(converting, block, n);
 }
 
 static int keep_header(struct dft_source_file *file, const struct dft_live *live)
@@ -162,7 +187,6 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     size_t offset = 0;
     int rc = 0;
 
-    converting->ranges.key = live->key;
     while (!rc && (ring = dft_live_ring(bytes, length, &offset))) {
         for (int i = 0; i <= DFT_DROP_LAST; i++)
             file->end->dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);

@@ -309,6 +309,61 @@ static int exec_from_thread(void)
     return 1;
 }
 
+/* --- children in their parent's memory, before they end ------------------------------------------------------------ */
+
+/* Descriptors of their own, one on a number that is another file's to the parent. */
+static int calls_of_child(void *number)
+{
+    int own = open("own", O_RDWR | O_CREAT | O_TRUNC, 0644);
+
+    for (int i = 0; i < 5; i++)
+        guest_need(write(own, "child", 5) == 5, "write");
+    guest_need(dup2(own, *(int *)number) == *(int *)number, "dup2");
+    guest_need(write(*(int *)number, "other", 5) == 5, "write");
+    guest_need(lseek(own, 0, SEEK_CUR) == 30, "lseek");
+    close(own);
+    return 11;
+}
+
+static char stack_of_caller[1 << 16] __attribute__((aligned(16)));
+
+static int calls_of_children(void)
+{
+    int fd = fcntl(make_file("file"), F_DUPFD_CLOEXEC, 20);
+
+    for (int i = 0; i < 3; i++) {
+        pid_t pid;
+
+        guest_need(write(fd, "parent", 6) == 6, "write");
+        if (i == 2) {
+            pid =
+                clone(calls_of_child, stack_of_caller + sizeof stack_of_caller, CLONE_VM | CLONE_VFORK | SIGCHLD, &fd);
+        } else {
+            pid = vfork();
+            if (pid == 0) {
+                calls_of_child(&fd);
+                if (i == 0)
+                    _exit(11);
+                raw_call(SYS_kill, raw_call(SYS_getpid, 0, 0, 0), SIGKILL, 0);
+            }
+        }
+        guest_say("write", write(fd, "PARENT", 6));
+        say_status("status", pid);
+    }
+    return 0;
+}
+
+/* The first call of the program is its child's. */
+static int child_is_first(void)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        _exit(open("file", O_RDWR | O_CREAT, 0644) < 0);
+    say_status("status", pid);
+    return 0;
+}
+
 /* --- clone -------------------------------------------------------------------------------------------------------- */
 
 static int shared_fd;
@@ -389,6 +444,8 @@ static int clone_borrows(void)
 
 const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
                                              {"vfork_fails", vfork_fails},
+                                             {"calls_of_children", calls_of_children},
+                                             {"child_is_first", child_is_first},
                                              {"spawn", spawn},
                                              {"raw_clone", raw_clone},
                                              {"clone_with_stack", clone_with_stack},

@@ -94,6 +94,43 @@ static int vfork_over_all_numbers(void)
     return 0;
 }
 
+static char stack_of_child[1 << 16] __attribute__((aligned(16)));
+
+static int take_all_numbers(void *fd)
+{
+    for (int number = 256; number < 1024; number++)
+        dup2(*(int *)fd, number);
+    return 0;
+}
+
+/* Children of clone do so: in a table of their own, or in the one that they share. */
+static int clone_over_all_numbers(void)
+{
+    static const struct {
+        int flags, times;
+    } kinds[] = {{CLONE_VM | CLONE_FILES, 4},
+                 {CLONE_VM | CLONE_VFORK | CLONE_FILES, 1},
+                 {CLONE_FILES, 2},
+                 {CLONE_VM, 1},
+                 {CLONE_VM | CLONE_VFORK, 1},
+                 {0, 1}};
+    int fd = make_file("file"), own = make_file("own"), at = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int k = 0; k < kinds[i].times; k++) {
+            pid_t pid = clone(take_all_numbers, stack_of_child + sizeof stack_of_child, kinds[i].flags | SIGCHLD, &own);
+            int status = -1;
+
+            guest_need(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "clone");
+            for (int n = 0; n < 6400; n++) { /* the largest ring is full enough twice */
+                guest_need(pwrite(fd, "x", 1, at++) == 1, "pwrite");
+                for (int number = 256; n == 3200 && number < 1024; number++)
+                    close(number);
+            }
+        }
+    return 0;
+}
+
 #define RECORDS 100000u
 
 static int shared_fd;
@@ -311,6 +348,7 @@ static int numbers_in_the_making(void)
 
 const struct guest_case guest_races[] = {{"signal_of_a_vfork_child", signal_of_a_vfork_child},
                                          {"vfork_over_all_numbers", vfork_over_all_numbers},
+                                         {"clone_over_all_numbers", clone_over_all_numbers},
                                          {"seeks_of_another_thread", seeks_of_another_thread},
                                          {"threads_on_one_stream", threads_on_one_stream},
                                          {"stream_is_gone", stream_is_gone},

@@ -526,6 +526,14 @@ def a_vfork_child_takes_every_number(directory):
 
 
 @tests.case
+def children_of_clone_take_every_number(directory):
+    traced = both(directory, "clone_over_all_numbers")
+    whole(traced)
+    offsets = [e["offset"] for e in of_file(events_of(traced), "work/file") if e["name"] == "pwrite"]
+    true(offsets == list(range(64000)), f"{len(offsets)} writes")
+
+
+@tests.case
 def a_thread_that_seeks_while_another_reads(directory):
     events = of_file(events_of(both(directory, "seeks_of_another_thread")), "work/records")
     wrong = [(e["offset"], 4 * i) for i, e in enumerate(e for e in events if e["name"] == "read") if e.get("offset", 4 * i) != 4 * i]
@@ -673,6 +681,40 @@ def vfork_children_that_fail(directory):
     equal(accesses(of_file(events, "work/parent")), [("write", 0, 6), ("write", 6, 6), ("write", 12, 6)], "the parent's writes")
     equal(len(of_file(events, "work/after")), 1, "the working directory of the parent")
     whole(traced)
+
+
+@tests.case
+def calls_before_a_child_ends(directory):
+    """Each call of a child in its parent's memory is there once, with the child's pid, and is on what the child's number means."""
+    traced = both(directory, "calls_of_children")
+    whole(traced)
+    equal(lost(traced), 0, "lost")
+    events = events_of(traced)
+    makers = [e for e in events if e["name"] in ("vfork", "clone")]
+    parent, children = makers[0]["pid"], [e["ret"] for e in makers]
+    equal(accesses(of_file([e for e in events if e["pid"] == parent], "work/file"), "write"),
+          [("write", 6 * i, 6) for i in range(6)], "the parent's writes")
+    for pid in children:
+        calls = [(e["name"], e["file"], e.get("bytes")) for e in events if e["pid"] == pid and e["cat"] == "POSIX"]
+        equal(calls, [("open", "work/own", None), *[("write", "work/own", 5)] * 5, ("dup2", "work/own", None), ("write", "work/own", 5),
+                      ("lseek", "work/own", None), ("close", "work/own", None)], "a child's calls")
+        for offset in [e["offset"] for e in events if e["pid"] == pid and e["name"] == "write" and "offset" in e]:
+            true(offset in range(0, 30, 5), f"offset {offset}")
+    found = {p["pid"]: (p["ended"], p["status"], p["ppid"]) for p in json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]}
+    equal([found[pid] for pid in children], [("_exit", 11, parent), ("killed", None, parent), ("_exit", 11, parent)], "ends")
+    for more in ([], ["--events"]):
+        rows = json.loads(dftmerge("summary", "--json", "--by", "pid", *more, traced.place / "traces").out)["groups"]
+        equal({r["pid"]: r["count"] for r in rows}, collections.Counter(e["pid"] for e in events), f"calls by pid {more}")
+
+
+@tests.case
+def a_child_makes_the_first_call(directory):
+    traced = both(directory, "child_is_first")
+    whole(traced)
+    events = events_of(traced)
+    equal([(e["name"], e["pid"] == events[0]["pid"]) for e in events if e["name"] in ("vfork", "open", "_exit")],
+          [("vfork", True), ("open", False), ("_exit", False)], "calls")
+    equal(lost(traced), 0, "lost")
 
 
 @tests.case

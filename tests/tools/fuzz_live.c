@@ -39,9 +39,10 @@ static int give(void *context, const struct dft_batch *batch)
     return 0;
 }
 
-static int every_third(void *context, uint32_t stream, uint64_t sequence)
+static int every_third(void *context, uint64_t key, uint32_t stream, uint64_t sequence)
 {
     (void)context;
+    (void)key;
     return (stream + sequence) % 3 == 0;
 }
 
