@@ -7,15 +7,17 @@
 #include "resolve.h"
 
 /* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
- * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end. */
+ * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end. An exit() in a
+ * constructor of the start calls no destructors: then the handler, as the last of all, is the end. */
 static enum ending_call { CALL_NONE, CALL_HANDLER, CALL_DESTRUCTOR } called;
 static int exit_status;
+static int handler_is_last;
 
 static void exiting(int status, void *unused)
 {
     (void)unused;
     exit_status = status;
-    if (called == CALL_DESTRUCTOR)
+    if (called == CALL_DESTRUCTOR || handler_is_last)
         dft_process_end(DFT_ENDING_EXIT, status);
     called = CALL_HANDLER;
 }
@@ -39,6 +41,7 @@ void dft_at_exit_init(void)
     if (!dft_own.on_exit ||
         dft_own.on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
         called = CALL_HANDLER;
+    handler_is_last = dft_resolve_is_first();
 }
 
 __attribute__((destructor)) static void unload(void)

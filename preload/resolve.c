@@ -194,6 +194,11 @@ void dft_resolve(void)
     resolve_many(last == NULL);
 }
 
+int dft_resolve_is_first(void)
+{
+    return last != NULL;
+}
+
 void dft_resolve_one(size_t i)
 {
     const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);

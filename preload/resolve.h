@@ -77,6 +77,8 @@ extern struct dft_reals dft_real;
  * each search costs a tenth of a microsecond and most processes call few. Where libraries may go again (we were not loaded with
  * the program), all at once. */
 void dft_resolve(void);
+/* Afterwards: is it sure that our constructor is the first of all? */
+int dft_resolve_is_first(void);
 
 /* Finds the i-th pointer's function; before the constructor has run, all. A function that no library behind ours has becomes one that
  * answers ENOSYS. Takes no lock and calls nothing of the loader: the list of libraries that it walks does not change. */

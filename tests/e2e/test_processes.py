@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, equal, live_files, run, traces, tracing, true)
+from tracing import (SECONDS, Tests, compile_program, dftmerge, dump, environment, equal, live_files, run, traces, tracing, true)
 
 tests = Tests()
 
@@ -63,6 +63,20 @@ def every_ending_keeps_every_event(directory):
         if live_files(out):
             kept_live.append(how)
     equal(kept_live, ["abort", "segv", "kill", "raw"], "endings that leave a live file")
+
+
+@tests.case
+def an_exit_before_main(directory):
+    """In a constructor of a library: no destructor is called then."""
+    library = compile_program("leaves_early.c", directory / "libearly.so", "-shared", "-fPIC")
+    program = compile_program("endings.c", directory / "early", "-Wl,--no-as-needed", library, f"-Wl,-rpath,{directory}")
+    for name, code, ended in (("LEAVES_BY_EXIT", 3, "exit"), ("LEAVES_QUICKLY", 4, "_exit")):
+        out, variables = directory / name, {"LEAVES_EARLY": str(directory / "file"), name: "1"}
+        equal(run([program], env=environment(**variables)).code, code, f"{name}: exit code, plain")
+        equal(run([program], env={**tracing(out / "t"), **variables}).code, code, f"{name}: exit code")
+        equal([(p["ended"], p["status"]) for p in processes(out)], [(ended, code)], f"{name}: end")
+        equal([e["name"] for e in dump(out) if e["cat"] == "POSIX"], ["open", "write", "close"], f"{name}: calls")
+        equal(live_files(out), [], f"{name}: live files")
 
 
 @tests.case

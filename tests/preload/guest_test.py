@@ -281,6 +281,12 @@ def another_root(directory):
         equal(len([e for e in events if e["name"] == "pread"]), 20000, f"{case}: reads")
         equal({e["file"] for e in events if e["name"] == "pread"}, {"/inside"}, f"{case}: path")
         whole(traced)
+        # its name means nothing inside, so the live file stays, as that of a process that has ended well
+        equal(endings(traced), {"exit"}, f"{case}: end")
+        equal(len(live_files(traced.place / "traces")), 1, f"{case}: live files")
+        equal(dftmerge("check", "--recover", traced.place / "traces").code, 0, f"{case}: recover")
+        equal(live_files(traced.place / "traces"), [], f"{case}: live files behind it")
+        equal(len([e for e in dump(traced.place / "traces") if e["name"] == "pread"]), 20000, f"{case}: reads behind it")
 
 
 @tests.case
