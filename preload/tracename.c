@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 
 #include "clock.h"
@@ -46,12 +47,30 @@ static void make_plain(char *text)
             *text = '_';
 }
 
+static void call_program(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    put_text(program, sizeof program, 0, slash ? slash + 1 : path);
+    make_plain(program);
+}
+
+/* The kernel's word for what was run: of a symbolic link its own name, of a script the script's. Read at the start: a program may write over
+ * it later. Run by a descriptor, it has no name there. */
+static void know_program(void)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN);
+
+    if (path && strncmp(path, "/dev/fd/", 8) && strncmp(path, "/proc/", 6))
+        call_program(path);
+}
+
 static void find_program(void)
 {
-    const char *exe = dft_process_exe(), *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
-
-    put_text(program, sizeof program, 0, *name ? name : "program");
-    make_plain(program);
+    if (!*program)
+        call_program(dft_process_exe());
+    if (!*program)
+        call_program("program");
 }
 
 void dft_tracename_init(void)
@@ -59,6 +78,8 @@ void dft_tracename_init(void)
     struct utsname names;
     size_t used = 0;
 
+    if (!*program)
+        know_program();
     if (dft_config.log_file[0] != '/') {
         long n = DFT_SYS(getcwd, prefix, sizeof prefix - 1, 0, 0, 0, 0);
 

@@ -80,6 +80,25 @@ def an_exit_before_main(directory):
 
 
 @tests.case
+def traces_are_called_what_was_run(directory):
+    """A link by its own name, not that of its target; a script by its name; what is run by a descriptor by its file. The `exe` is the file."""
+    program = endings(directory)
+    link, script = directory / "server", directory / "start.script"
+    link.symlink_to(program)
+    script.write_text(f"#!{program} return\n")
+    script.chmod(0o755)
+    by_descriptor = ("import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY); "
+                     "os.execve(fd, ['title of its own', 'return', sys.argv[2], '5'], os.environ)")
+    for called, command in (("endings", [program, "return", directory / "f", 5]), ("server", [link, "return", directory / "f", 5]),
+                            ("start.script", [script, 5]), ("endings", [sys.executable, "-c", by_descriptor, program, directory / "f"])):
+        out = directory / f"{called}-{len(command)}"
+        equal(run(command, env=tracing(out / "t", DATA_DIR=f"{directory}/f:{script}")).code, 0, f"{called}: exit code")
+        files = [path.name for path in traces(out) if not path.name.startswith("t-python")]
+        equal([name.split("-")[1] for name in files], [called], f"{command}: name")
+        equal({p["exe"] for p in processes(*[out / name for name in files])}, {str(program)}, f"{called}: exe")
+
+
+@tests.case
 def killed_while_it_waits(directory):
     process = start_hanging(directory, 5000)
     running = dump(directory / "out")
