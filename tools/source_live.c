@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "ops.h"
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
 
@@ -124,7 +125,7 @@ static int keep_block(struct converting *converting, const void *block, long n)
     return 0;
 }
 
-/* A vfork child whose parent did not live to describe it. What its trace says of it goes before this. */
+/* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the child did is in the ring. */
 static int describe_child(struct converting *converting, const struct dft_batch *batch)
 {
     const struct dft_source_file *file = &converting->source->files[converting->file];
@@ -135,9 +136,21 @@ static int describe_child(struct converting *converting, const struct dft_batch 
                                       .rank = -1,
                                       .local_rank = -1,
                                       .start_ns = batch->events[0].start_ns};
+    const struct dft_event *last = &batch->events[batch->count - 1];
+    uint8_t op = batch->calls[last->call].op;
+    const struct dft_end end = {.key = batch->key, /* without a number of events: one in the trace goes before it */
+                                .how = op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
+                                       : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
+                                       : file->is_snapshot ? DFT_ENDING_RUNNING
+                                                           : DFT_ENDING_KILLED,
+                                .status = op == DFT_OP_EXIT ? (int32_t)(last->result & 0xff) : 0};
     const void *block;
     long n = dft_encode_process(converting->encoder, &child, &block);
+    int rc = n < 0 ? 0 : keep_block(converting, block, n);
 
+    if (rc)
+        return rc;
+    n = dft_encode_end(converting->encoder, &end, &block);
     return n < 0 ? 0 : keep_block(converting, block, n);
 }
 

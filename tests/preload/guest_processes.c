@@ -353,6 +353,19 @@ static int calls_of_children(void)
     return 0;
 }
 
+/* The parent does not live to say anything of its child. */
+static int child_kills_parent(void)
+{
+    int fd = fcntl(make_file("file"), F_DUPFD_CLOEXEC, 20);
+
+    if (vfork() == 0) {
+        calls_of_child(&fd);
+        raw_call(SYS_kill, raw_call(SYS_getppid, 0, 0, 0), SIGKILL, 0);
+        raw_call(SYS_exit_group, 0, 0, 0);
+    }
+    return 1;
+}
+
 /* The first call of the program is its child's. */
 static int child_is_first(void)
 {
@@ -445,6 +458,7 @@ static int clone_borrows(void)
 const struct guest_case guest_processes[] = {{"vfork_exec", vfork_exec},
                                              {"vfork_fails", vfork_fails},
                                              {"calls_of_children", calls_of_children},
+                                             {"child_kills_parent", child_kills_parent},
                                              {"child_is_first", child_is_first},
                                              {"spawn", spawn},
                                              {"raw_clone", raw_clone},

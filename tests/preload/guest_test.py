@@ -714,6 +714,22 @@ def calls_before_a_child_ends(directory):
 
 
 @tests.case
+def a_child_outlives_its_parent(directory):
+    traced = both(directory, "child_kills_parent", expect=-signal.SIGKILL)
+    for recovers in (False, True):
+        if recovers:
+            dftmerge("check", "--recover", traced.place / "traces")
+            equal(live_files(traced.place / "traces"), [], "live files")
+        events = events_of(traced)
+        found = json.loads(dftmerge("ps", "--json", traced.place / "traces").out)["processes"]
+        parent = next(p["pid"] for p in found if p["parent_key"] is None)
+        calls = collections.Counter((e["name"], e["file"]) for e in events if e["pid"] != parent and e["cat"] == "POSIX")
+        equal(calls, {("open", "work/own"): 1, ("write", "work/own"): 6, ("dup2", "work/own"): 1, ("lseek", "work/own"): 1,
+                      ("close", "work/own"): 1}, "the child's calls")
+        equal([(p["ended"], p["pid"] == parent) for p in found], [("killed", True), ("killed", False)], "processes")
+
+
+@tests.case
 def a_child_makes_the_first_call(directory):
     traced = both(directory, "child_is_first")
     whole(traced)
