@@ -157,7 +157,7 @@ uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags)
 
     if (!index)
         return 0;
-    open_init(&dft_open_pool[index], file, -1, flags);
+    open_init(description(index), file, -1, flags);
     return new_word(index, DFT_FD_TRACED);
 }
 
