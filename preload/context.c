@@ -20,6 +20,8 @@ static struct dft_context *contexts[CONTEXTS_MAX];
 static uint64_t idle; /* atomic bits: made, and not in use */
 static uint32_t made; /* atomic */
 static struct dft_spin making;
+static uint32_t releases; /* atomic: with sleepers; they sleep on it */
+static uint32_t sleepers; /* atomic */
 
 static size_t round_up(size_t bytes)
 {
@@ -128,41 +130,64 @@ static uint32_t processors(void)
     return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
 }
 
+/* One at a time makes one, or asks for how many there may be; whoever is second goes on to wait, unless there is none yet. */
 static struct dft_context *make_one_more(void)
 {
     struct dft_context *context = NULL;
 
-    dft_spin_lock(&making);
-    if (made < processors() && (context = make_context(made, SMALL_SHARE)))
-        contexts[made++] = context;
+    if (!__atomic_load_n(&made, __ATOMIC_ACQUIRE))
+        dft_spin_lock(&making);
+    else if (!dft_spin_try(&making))
+        return NULL;
+    if (made < processors() && (context = make_context(made, SMALL_SHARE))) {
+        contexts[made] = context;
+        __atomic_store_n(&made, made + 1, __ATOMIC_RELEASE);
+    }
     dft_spin_unlock(&making);
     return context;
 }
 
-/* An idle context, a new one, or after a wait the next that becomes idle. NULL: no memory for even one. */
+static struct dft_context *take_idle(void)
+{
+    uint64_t bits = __atomic_load_n(&idle, __ATOMIC_SEQ_CST);
+
+    while (bits)
+        if (__atomic_compare_exchange_n(&idle, &bits, bits & (bits - 1), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return contexts[__builtin_ctzll(bits)];
+    return NULL;
+}
+
+/* Until one may be idle. Who lets one go looks for sleepers after it is idle, a sleeper is counted before it looks for an idle one: so
+ * one of the two sees the other. */
+static void wait_for_idle(void)
+{
+    uint32_t seen = __atomic_load_n(&releases, __ATOMIC_SEQ_CST);
+
+    __atomic_add_fetch(&sleepers, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&idle, __ATOMIC_SEQ_CST))
+        dft_futex_wait(&releases, seen);
+    __atomic_sub_fetch(&sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
 struct dft_context *dft_context_acquire(void)
 {
-    for (uint32_t times = 0;; times++) {
-        uint64_t bits = __atomic_load_n(&idle, __ATOMIC_ACQUIRE);
-        struct dft_context *context;
+    for (;; wait_for_idle()) {
+        struct dft_context *context = take_idle();
 
-        if (bits) {
-            uint64_t bit = bits & -bits;
-
-            if (__atomic_compare_exchange_n(&idle, &bits, bits & ~bit, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-                return contexts[__builtin_ctzll(bit)];
-            continue;
-        }
-        context = make_one_more();
+        if (!context)
+            context = make_one_more();
         if (context || !__atomic_load_n(&made, __ATOMIC_ACQUIRE))
             return context;
-        dft_sys_wait(times);
     }
 }
 
 void dft_context_release(struct dft_context *context)
 {
-    __atomic_fetch_or(&idle, UINT64_C(1) << context->number, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&idle, UINT64_C(1) << context->number, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) {
+        __atomic_add_fetch(&releases, 1, __ATOMIC_SEQ_CST);
+        dft_futex_wake(&releases, 1);
+    }
 }
 
 void dft_context_forked(void)
@@ -177,4 +202,5 @@ void dft_context_forked(void)
     made = kept;
     idle = kept == 64 ? ~UINT64_C(0) : (UINT64_C(1) << kept) - 1;
     making.held = 0;
+    sleepers = 0;
 }

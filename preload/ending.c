@@ -25,7 +25,7 @@
 /* Who ends the process and who tries to replace it may be several threads at the same time: from the first one on until the last has failed it
  * is late, and with one that ends it, it stays so. */
 static int ended;
-static int done;                    /* atomic: it has ended as far as the trace is concerned */
+static uint32_t done;               /* atomic: it has ended as far as the trace is concerned */
 static uint32_t trying;             /* execs under way */
 static struct dft_spin ending_lock; /* for these */
 static int renewed;                 /* live files that were made after failed execs */
@@ -112,8 +112,8 @@ static void wait_for_the_end(void)
 {
     uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_FOR_END_NS;
 
-    for (uint32_t times = 0; !__atomic_load_n(&done, __ATOMIC_ACQUIRE) && dft_clock_monotonic_ns() < until_ns; times++)
-        dft_sys_wait(times);
+    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && dft_clock_monotonic_ns() < until_ns)
+        dft_futex_wait(&done, 0);
 }
 
 /* Returns 0: the process is ending. */
@@ -269,5 +269,6 @@ void dft_process_end(enum dft_ending how, int status)
     if (!dft_process_write_end(how, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    dft_futex_wake(&done, INT32_MAX);
     dft_signals_restore(before);
 }

@@ -86,18 +86,6 @@ static inline long dft_sys_gettid(void)
     return DFT_SYS(gettid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Waits for another thread, for the first time or again. Soon by sleeping: a thread of a real-time class that yields lets none of
- * the others run. */
-static inline void dft_sys_wait(uint32_t times)
-{
-    const int64_t moment[2] = {0, 50000};
-
-    if (times < 16)
-        DFT_SYS(sched_yield, 0, 0, 0, 0, 0, 0);
-    else
-        DFT_SYS(nanosleep, moment, 0, 0, 0, 0, 0);
-}
-
 /* Anonymous private zero pages; NULL when there are none. */
 static inline void *dft_sys_map(size_t bytes)
 {
@@ -158,20 +146,63 @@ static inline void dft_signals_restore(struct dft_signals before)
     DFT_SYS(rt_sigprocmask, 2, &before.mask, 0, 8, 0, 0);
 }
 
-/* A lock for a few instructions, held with signals blocked only; a forked child resets it. */
+/* --- waiting for other threads ------------------------------------------------------------------------------------ */
+
+/* For what no thread announces: the next look comes later each time, up to 5 ms. */
+static inline void dft_sys_wait(uint32_t times)
+{
+    const int64_t moment[2] = {0, INT64_C(20000) << (times < 8 ? times : 8)};
+
+    DFT_SYS(nanosleep, moment, 0, 0, 0, 0, 0);
+}
+
+#define DFT_LOST_WAKE_S 5
+
+/* Sleeps while the word has this value, until it is woken or the time is over. Who forbids itself system calls (sandbox.c) can wake nobody:
+ * so sleepers look again by themselves, now and then. The caller looks again in any case. */
+static inline void dft_futex_wait(const uint32_t *word, uint32_t value)
+{
+    const int64_t most[2] = {DFT_LOST_WAKE_S, 0};
+
+    DFT_SYS(futex, word, 128 /* FUTEX_WAIT_PRIVATE */, value, most, 0, 0);
+}
+
+static inline void dft_futex_wake(const uint32_t *word, uint32_t threads)
+{
+    DFT_SYS(futex, word, 129 /* FUTEX_WAKE_PRIVATE */, threads, 0, 0, 0);
+}
+
+/* A lock, held with signals blocked only; a forked child resets it. Who must wait sleeps, and the one who lets go wakes one: with
+ * thousands of threads, those that look again and again leave no time to the one that holds it.
+ *
+ *   held   means                            who changes it
+ *   0      free                             who takes it: to 1; who has waited: to 2, because others may wait still
+ *   1      held, nobody waits               who waits: to 2; who lets go: to 0
+ *   2      held, and somebody may wait      who lets go: to 0, and wakes one
+ */
 struct dft_spin {
     uint32_t held;
 };
 
+static inline int dft_spin_try(struct dft_spin *spin)
+{
+    uint32_t nobody = 0;
+
+    return __atomic_compare_exchange_n(&spin->held, &nobody, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 static inline void dft_spin_lock(struct dft_spin *spin)
 {
-    for (uint32_t times = 0; __atomic_exchange_n(&spin->held, 1, __ATOMIC_ACQUIRE); times++)
-        dft_sys_wait(times);
+    if (__builtin_expect(dft_spin_try(spin), 1))
+        return;
+    while (__atomic_exchange_n(&spin->held, 2, __ATOMIC_ACQUIRE))
+        dft_futex_wait(&spin->held, 2);
 }
 
 static inline void dft_spin_unlock(struct dft_spin *spin)
 {
-    __atomic_store_n(&spin->held, 0, __ATOMIC_RELEASE);
+    if (__builtin_expect(__atomic_exchange_n(&spin->held, 0, __ATOMIC_RELEASE) == 2, 0))
+        dft_futex_wake(&spin->held, 1);
 }
 
 #endif

@@ -122,15 +122,18 @@ int dft_tracefile_create(void)
 /* Until end_move nobody writes. Signals blocked. */
 static void begin_move(void)
 {
-    for (uint32_t times = 0; __atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST); times++)
-        dft_sys_wait(times);
-    for (uint32_t times = 0; __atomic_load_n(&users, __ATOMIC_SEQ_CST); times++)
-        dft_sys_wait(times);
+    uint32_t there;
+
+    while (__atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST))
+        dft_futex_wait(&moving, 1);
+    while ((there = __atomic_load_n(&users, __ATOMIC_SEQ_CST)))
+        dft_futex_wait(&users, there);
 }
 
 static void end_move(void)
 {
     __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
+    dft_futex_wake(&moving, INT32_MAX);
 }
 
 /* Writers find the file by its path when its descriptor is gone: they wait. */
@@ -178,20 +181,22 @@ void dft_tracefile_forget(void)
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-static void users_enter(void)
-{
-    for (uint32_t times = 0;; times++) {
-        __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
-        if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
-            return;
-        __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
-        dft_sys_wait(times);
-    }
-}
-
 static void users_leave(void)
 {
     __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(__atomic_load_n(&moving, __ATOMIC_SEQ_CST), 0))
+        dft_futex_wake(&users, 1);
+}
+
+static void users_enter(void)
+{
+    for (;;) {
+        __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
+            return;
+        users_leave();
+        dft_futex_wait(&moving, 1);
+    }
 }
 
 /* Opens the file again; never creates it. */

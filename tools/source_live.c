@@ -128,6 +128,9 @@ static int keep_block(struct converting *converting, const void *block, long n)
 /* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the child did is in the ring. */
 static int describe_child(struct converting *converting, const struct dft_batch *batch)
 {
+    static const uint8_t endings[] = {[DFT_LIFE_RUNNING] = DFT_ENDING_RUNNING,
+                                      [DFT_LIFE_OVER] = DFT_ENDING_KILLED,
+                                      [DFT_LIFE_UNKNOWN] = DFT_ENDING_UNKNOWN};
     const struct dft_source_file *file = &converting->source->files[converting->file];
     const struct dft_process child = {.key = batch->key,
                                       .parent_key = file->key,
@@ -139,10 +142,9 @@ static int describe_child(struct converting *converting, const struct dft_batch 
     const struct dft_event *last = &batch->events[batch->count - 1];
     uint8_t op = batch->calls[last->call].op;
     const struct dft_end end = {.key = batch->key, /* without a number of events: one in the trace goes before it */
-                                .how = op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
-                                       : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
-                                       : file->is_snapshot ? DFT_ENDING_RUNNING
-                                                           : DFT_ENDING_KILLED,
+                                .how = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
+                                                 : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
+                                                                     : endings[file->life]),
                                 .status = op == DFT_OP_EXIT ? (int32_t)(last->result & 0xff) : 0};
     const void *block;
     long n = dft_encode_process(converting->encoder, &child, &block);
