@@ -52,7 +52,7 @@ static uint32_t no_generation;
 volatile uint32_t *dft_generation = &no_generation;
 
 enum started { STARTED_NOT, STARTED, STARTED_FAILED };
-static enum started started;
+static enum started started;        /* atomic; dft_process_lock to change it */
 static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
 static _Atomic uint64_t unrecorded; /* events until then */
 
@@ -140,9 +140,14 @@ int dft_process_waits(void)
     return then && dft_clock_monotonic_ns() < then;
 }
 
+int dft_process_is_started(void)
+{
+    return __atomic_load_n(&started, __ATOMIC_ACQUIRE) == STARTED;
+}
+
 void dft_process_drop(void)
 {
-    if (started == STARTED)
+    if (dft_process_is_started())
         atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_NO_MEMORY], 1, memory_order_relaxed);
     else
         atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
@@ -177,11 +182,6 @@ static int create_trace(void)
     return passes ? -EAGAIN : result;
 }
 
-int dft_process_is_started(void)
-{
-    return started == STARTED;
-}
-
 int dft_process_start(void)
 {
     int result;
@@ -208,7 +208,7 @@ int dft_process_start(void)
     if (atomic_load(&unrecorded)) /* what was opened meanwhile has no name in the trace */
         dft_fdtable_unname();
     atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
-    started = STARTED;
+    __atomic_store_n(&started, STARTED, __ATOMIC_RELEASE);
     return 0;
 }
 

@@ -1,4 +1,9 @@
-/* Owns the live file: chooses where it lies, creates it, grows it ring by ring, removes it.
+/* Owns the live file: chooses where it lies, creates it, grows it, removes it.
+ *
+ * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none extends the file
+ * and maps what it got, the others that begin wait for its lock, and then take theirs by a few instructions. So thousands of
+ * threads that begin at once extend and map one file some dozens of times. Rings of other sizes are made one by one.
+ * What is made ahead and not used is a hole of zeros to readers.
  *
  * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network
  * ones wait. So: ext4, xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace; else /dev/shm; else plain memory. */
@@ -33,9 +38,20 @@ uint32_t dft_livefile_number;
 #define MADV_POPULATE_WRITE 23
 #endif
 
-static uint64_t allocated;     /* bytes of the file */
+#define AHEAD_SHARE 4u /* of the small rings that are in use, as many are made ahead */
+#define AHEAD_MOST  64u
+
 static uint64_t device, inode; /* what it is: while we have it open, the program may put another file on the number */
+
+static struct dft_spin making; /* for which file it is, and all that follows */
+static uint64_t allocated;     /* bytes of the file */
 static uint32_t streams;
+static struct { /* small rings that are mapped, and not used yet */
+    char *at;
+    uint64_t offset;
+    uint32_t left;
+    uint32_t taken; /* so far */
+} ahead;
 
 /* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
 static size_t whole_pages(size_t bytes)
@@ -265,12 +281,13 @@ static void take_over(struct dft_live *live, const struct dft_live *before)
         atomic_store(&live->dropped[i], before->dropped[i]);
 }
 
-int dft_livefile_create(void)
+static int create_and_map(void)
 {
     struct dft_live *before = dft_live, *live;
     int fd;
 
     dft_livefile_path[0] = 0;
+    ahead.left = 0;
     fd = create();
     if (fd < 0)
         dft_livefile_path[0] = 0;
@@ -301,40 +318,90 @@ int dft_livefile_create(void)
     return 0;
 }
 
-int dft_livefile_has_room(size_t bytes)
+int dft_livefile_create(void)
 {
-    int fd = open_for(atomic_load(&dft_live->size), bytes);
+    int result;
 
-    if (fd >= 0)
-        close_ours(fd);
-    return fd >= 0 || !dft_livefile_path[0];
+    dft_spin_lock(&making);
+    result = create_and_map();
+    dft_spin_unlock(&making);
+    return result;
 }
 
-struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
+/* The file with so many bytes more, mapped; *offset: where they lie. NULL: it has no room for them. */
+static void *extend(size_t bytes, uint64_t *offset)
+{
+    void *at;
+
+    *offset = atomic_load(&dft_live->size);
+    at = map_file(bytes, *offset);
+    if (at)
+        atomic_store(&dft_live->size, *offset + bytes);
+    return at;
+}
+
+/* The next of the small rings, NULL: no room. */
+static void *take_small(uint64_t *offset)
+{
+    const size_t bytes = whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+    uint32_t more = ahead.taken / AHEAD_SHARE < AHEAD_MOST ? ahead.taken / AHEAD_SHARE : AHEAD_MOST;
+    char *at;
+
+    if (!ahead.left && more > 1 && (ahead.at = extend(more * bytes, &ahead.offset)))
+        ahead.left = more;
+    if (!ahead.left)
+        return extend(bytes, offset);
+    at = ahead.at;
+    *offset = ahead.offset;
+    ahead.at += bytes;
+    ahead.offset += bytes;
+    ahead.left--;
+    return at;
+}
+
+/* `may_be_plain`: also where there is a file that has no room. */
+static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, int may_be_plain)
 {
     size_t bytes = whole_pages(dft_ring_bytes(slots));
-    uint64_t offset = atomic_load(&dft_live->size);
-    struct dft_ring *ring = map_file(bytes, offset);
-    int in_file = ring != NULL;
+    uint64_t offset = 0;
+    struct dft_ring *ring;
+    uint32_t stream;
 
-    if (in_file)
-        atomic_store(&dft_live->size, offset + bytes);
-    else if (dft_livefile_path[0])
-        dft_process_note(DFT_NOTE_PLAIN_RINGS);
-    if (!ring)
+    dft_spin_lock(&making);
+    ring = slots == DFT_FIRST_SLOTS ? take_small(&offset) : extend(bytes, &offset);
+    ahead.taken += slots == DFT_FIRST_SLOTS;
+    stream = streams++;
+    dft_spin_unlock(&making);
+    if (!ring) {
+        offset = 0;
+        if (dft_livefile_path[0] && !may_be_plain)
+            return NULL;
+        if (dft_livefile_path[0])
+            dft_process_note(DFT_NOTE_PLAIN_RINGS);
         ring = map_plain(bytes);
+    }
     if (!ring)
         return NULL;
-    ring->stream = streams++;
+    ring->stream = stream;
     ring->tid = tid;
     ring->capacity = slots;
     ring->shift = (uint32_t)__builtin_ctz(slots);
     ring->base = base;
-    ring->offset = in_file ? offset : 0;
+    ring->offset = offset;
     atomic_store(&ring->head, base);
     atomic_store(&ring->tail, base);
     __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
     return ring;
+}
+
+struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
+{
+    return make_ring(slots, tid, base, 1);
+}
+
+struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base)
+{
+    return make_ring(slots, tid, base, 0);
 }
 
 void dft_livefile_ring_idle(struct dft_ring *ring)
@@ -346,23 +413,36 @@ void dft_livefile_ring_idle(struct dft_ring *ring)
         DFT_SYS(madvise, slots, bytes, MADV_DONTNEED, 0, 0, 0);
 }
 
+/* Of kernels before 5.14. */
+static int write_again(const struct dft_ring *ring, size_t bytes)
+{
+    int fd, result = -EBADF;
+
+    dft_spin_lock(&making);
+    fd = open_for(0, 0);
+    if (fd >= 0) {
+        result = write_zeros(fd, ring->offset + DFT_LIVE_PAGE, bytes);
+        close_ours(fd);
+    }
+    dft_spin_unlock(&making);
+    return result;
+}
+
 int dft_livefile_ring_again(struct dft_ring *ring)
 {
+    char *slots = (char *)ring + DFT_LIVE_PAGE;
     size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
-    int fd, result = -EBADF;
+    int result;
     long at;
 
     if (!ring->offset)
         return 0;
-    fd = open_for(0, 0);
-    if (fd >= 0) {
-        result = reserve(fd, ring->offset + DFT_LIVE_PAGE, bytes);
-        close_ours(fd);
-    }
+    result = (int)DFT_SYS(madvise, slots, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+    if (result == -EINVAL)
+        result = write_again(ring, bytes);
     if (!result)
         return 0;
-    at = DFT_SYS(mmap, (char *)ring + DFT_LIVE_PAGE, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    at = DFT_SYS(mmap, slots, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (at < 0 && at > -4096)
         return (int)at;
     ring->offset = 0;
@@ -395,4 +475,6 @@ void dft_livefile_forget(void)
     dft_live = NULL;
     dft_livefile_path[0] = 0;
     streams = 0;
+    memset(&ahead, 0, sizeof ahead);
+    making.held = 0;
 }

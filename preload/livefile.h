@@ -10,8 +10,10 @@ extern struct dft_live *dft_live;
 /* Creates it, with its head. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
 int dft_livefile_create(void);
 
-/* Maps a new ring with so many slots, its head filled in. NULL: no memory. Signals blocked, dft_process_lock held. */
+/* A new ring with so many slots, its head filled in: in plain memory where the file has no room. NULL: no memory. The second gives plain
+ * memory only where no ring outlives the process anyway, else NULL. Signals blocked. */
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
+struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base);
 
 /* Removes it from its directory; mappings stay. Create makes another one, which takes over the counters. */
 void dft_livefile_remove(void);
@@ -20,15 +22,12 @@ void dft_livefile_remove(void);
 extern uint32_t dft_livefile_number;
 
 /* A ring whose slots are all free gives their memory and file space back, and has them again before it is used: in plain memory where the
- * file has no room. Returns 0 or -errno. dft_process_lock held for the second. */
+ * file has no room. Returns 0 or -errno. Signals blocked; not both at the same time. */
 void dft_livefile_ring_idle(struct dft_ring *ring);
 int dft_livefile_ring_again(struct dft_ring *ring);
 
 /* In a forked child. Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
 void dft_livefile_ring_detach(struct dft_ring *ring);
-
-/* Room for so many bytes of rings more that will outlive the process? dft_process_lock held. Yes, where none of them does. */
-int dft_livefile_has_room(size_t bytes);
 
 /* In a forked child: the parent's file is left alone, and does not stay mapped: who asks whether the parent still runs would meet that. */
 void dft_livefile_forget(void);

@@ -23,13 +23,11 @@ static void show_in_livefile(void)
 {
     if (!dft_livefile_path[0])
         return;
-    if (!dft_livefile_has_room(dft_ring_bytes(DFT_OUTSTANDING_MOST))) {
+    shown = dft_livefile_lasting_ring(DFT_OUTSTANDING_MOST, 0, 0);
+    if (!shown) {
         dft_process_note(DFT_NOTE_PLAIN_RINGS);
         return;
     }
-    shown = dft_livefile_ring(DFT_OUTSTANDING_MOST, 0, 0);
-    if (!shown)
-        return;
     atomic_store(&shown->requests, 1);
     dft_outstanding_show_in(dft_ring_slot(shown, 0));
 }

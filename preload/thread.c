@@ -23,13 +23,34 @@ struct dft_thread *dft_threads;
 
 static pthread_key_t end_key;
 static int have_key;
-static struct __cds_wfs_stack free_states; /* popped with dft_process_lock held */
-static uint32_t idle;                      /* atomic: how many they are */
-static uint32_t inherited_pauses;          /* of the thread that forked */
-static uint32_t grown;                     /* large rings there are; dft_process_lock */
+static uint32_t inherited_pauses; /* of the thread that forked */
+static uint32_t grown;            /* atomic: large rings there are */
+
+/* States that wait for a thread; dft_process_lock. */
+static struct {
+    struct dft_thread *whole, *hollow;
+    uint32_t nwhole;
+    int hollowing; /* a thread is at it */
+} idle;
 
 #define IDLE_WHOLE 16u  /* states that wait as they are: a program with few threads at a time pays for nothing */
+#define IDLE_MANY  64u  /* where there are more, or large ones, all but IDLE_WHOLE give back what they had */
 #define GROWN_MOST 256u /* large rings, 260 KiB each */
+
+static void push(struct dft_thread **list, struct dft_thread *thread)
+{
+    thread->next_idle = *list;
+    *list = thread;
+}
+
+static struct dft_thread *pop(struct dft_thread **list)
+{
+    struct dft_thread *thread = *list;
+
+    if (thread)
+        *list = thread->next_idle;
+    return thread;
+}
 
 /* Gives back what the next thread will find as zeros: free slots, and the caches behind the first page. */
 static void hollow_out(struct dft_thread *thread)
@@ -40,6 +61,38 @@ static void hollow_out(struct dft_thread *thread)
     dft_spin_unlock(&thread->lock);
     DFT_SYS(madvise, (char *)thread + DFT_LIVE_PAGE, sizeof *thread - DFT_LIVE_PAGE, MADV_DONTNEED, 0, 0, 0);
     thread->hollow = 1;
+}
+
+/* One thread does it for all that end meanwhile: the rings lie in one file, and the kernel would have the others wait for it. */
+static void hollow_out_many(void)
+{
+    struct dft_thread *thread = NULL;
+
+    do {
+        if (thread)
+            hollow_out(thread);
+        dft_spin_lock(&dft_process_lock);
+        if (thread)
+            push(&idle.hollow, thread);
+        thread = idle.nwhole > IDLE_WHOLE && !dft_late ? pop(&idle.whole) : NULL;
+        idle.nwhole -= thread != NULL;
+        idle.hollowing = thread != NULL;
+        dft_spin_unlock(&dft_process_lock);
+    } while (thread);
+}
+
+static void put_away(struct dft_thread *thread)
+{
+    int many;
+
+    dft_spin_lock(&dft_process_lock);
+    push(&idle.whole, thread);
+    idle.nwhole++;
+    many = idle.nwhole > (thread->nrings > 1 ? IDLE_WHOLE : IDLE_MANY) && !idle.hollowing && !dft_late;
+    idle.hollowing |= many;
+    dft_spin_unlock(&dft_process_lock);
+    if (many)
+        hollow_out_many();
 }
 
 /* The thread ends: its records go out, its state waits for another thread. Destructors that run later and do I/O begin again. */
@@ -60,9 +113,7 @@ static void thread_ends(void *state)
         DFT_SYS(madvise, self->deep, DFT_DEEP_REGIONS * sizeof *self->deep, MADV_DONTNEED, 0, 0, 0);
     if (dft_drain_all_of(self) == 0) {
         dft_self = NULL;
-        if (__atomic_fetch_add(&idle, 1, __ATOMIC_RELAXED) >= IDLE_WHOLE && !dft_late)
-            hollow_out(self);
-        cds_wfs_push(&free_states, &self->free);
+        put_away(self);
     }
     dft_signals_restore(before);
 }
@@ -81,7 +132,6 @@ int dft_thread_init(void)
     int error = pthread_key_create(&end_key, thread_ends);
 
     have_key = !error;
-    __cds_wfs_init(&free_states);
     return -error;
 }
 
@@ -91,24 +141,34 @@ static void set_up(const struct dft_thread *thread, struct dft_ring *ring, uint3
     atomic_store_explicit(&ring->paused, dft_pause_of_ring(thread), memory_order_relaxed);
 }
 
-static struct dft_thread *reuse(uint32_t tid)
+static struct dft_thread *take_idle(void)
 {
-    struct cds_wfs_node *node;
     struct dft_thread *thread;
 
-    for (uint32_t times = 0; (node = __cds_wfs_pop_nonblocking(&free_states)) == CDS_WFS_WOULDBLOCK; times++)
-        dft_sys_wait(times);
-    if (!node)
+    dft_spin_lock(&dft_process_lock);
+    thread = pop(&idle.whole);
+    idle.nwhole -= thread != NULL;
+    if (!thread)
+        thread = pop(&idle.hollow);
+    dft_spin_unlock(&dft_process_lock);
+    return thread;
+}
+
+/* Whoever pauses the process marks the rings with the state's lock held: so it is either before or after this. */
+static struct dft_thread *reuse(uint32_t tid)
+{
+    struct dft_thread *thread = take_idle();
+
+    if (!thread)
         return NULL;
-    thread = caa_container_of(node, struct dft_thread, free);
-    cds_wfs_node_init(&thread->free);
-    __atomic_fetch_sub(&idle, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; thread->hollow && i < thread->nrings; i++)
         if (dft_livefile_ring_again(thread->rings[i]))
             return NULL; /* no memory: this state is lost */
     thread->hollow = 0;
+    dft_spin_lock(&thread->lock);
     for (uint32_t i = 0; i < thread->nrings; i++)
         set_up(thread, thread->rings[i], tid);
+    dft_spin_unlock(&thread->lock);
     memset(thread->run_keys, 0, sizeof thread->run_keys);
     thread->runs_open = 0;
     thread->cwd_version = 0;
@@ -123,41 +183,61 @@ static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
     thread->drain_at = ring->capacity / 4 * 3;
 }
 
-static struct dft_thread *create(uint32_t tid)
+/* A process that is paused meanwhile finds the state in the list, or the state finds the pause. */
+static void publish(struct dft_thread *thread, struct dft_ring *ring)
 {
-    struct dft_thread *thread = dft_sys_map(sizeof *thread);
-    struct dft_ring *ring = thread ? dft_livefile_ring(DFT_FIRST_SLOTS, tid, 0) : NULL;
-
-    if (!ring)
-        return NULL;
+    dft_spin_lock(&dft_process_lock);
     thread->pauses = inherited_pauses;
     inherited_pauses = 0;
     set_ring(thread, ring);
     thread->home = ring;
-    thread->livefile = dft_livefile_number;
-    thread->no_counter = (uint32_t)dft_clock_is_forgone();
-    cds_wfs_node_init(&thread->free);
     thread->next = dft_threads;
     __atomic_store_n(&dft_threads, thread, __ATOMIC_RELEASE);
+    dft_spin_unlock(&dft_process_lock);
+}
+
+static struct dft_thread *create(uint32_t tid)
+{
+    struct dft_thread *thread = dft_sys_map(sizeof *thread);
+    struct dft_ring *ring;
+
+    if (!thread)
+        return NULL;
+    thread->livefile = dft_livefile_number; /* of a new one that comes meanwhile it will be told */
+    ring = dft_livefile_ring(DFT_FIRST_SLOTS, tid, 0);
+    if (!ring) {
+        DFT_SYS(munmap, thread, sizeof *thread, 0, 0, 0, 0);
+        return NULL;
+    }
+    thread->no_counter = (uint32_t)dft_clock_is_forgone();
+    publish(thread, ring);
     return thread;
+}
+
+static int start(void)
+{
+    int result;
+
+    if (dft_process_is_started())
+        return 0;
+    dft_spin_lock(&dft_process_lock);
+    result = dft_process_start();
+    dft_spin_unlock(&dft_process_lock);
+    return result;
 }
 
 /* Signals blocked. */
 static struct dft_thread *begin(void)
 {
     uint32_t tid = dft_config.disable_tids ? dft_pid : (uint32_t)dft_sys_gettid();
-    struct dft_thread *thread = NULL;
+    struct dft_thread *thread;
 
     if (!*dft_generation)
         dft_process_forked();
-    dft_spin_lock(&dft_process_lock);
-    if (!dft_process_start()) {
-        thread = reuse(tid);
-        if (!thread)
-            thread = create(tid);
-    }
-    dft_spin_unlock(&dft_process_lock);
-    return thread;
+    if (start())
+        return NULL;
+    thread = reuse(tid);
+    return thread ? thread : create(tid);
 }
 
 struct dft_thread *dft_thread_begin(void)
@@ -196,34 +276,32 @@ struct dft_thread *dft_thread_begin(void)
 
 void dft_thread_grow(struct dft_thread *thread)
 {
-    struct dft_ring *old = thread->ring, *ring;
+    struct dft_ring *old = thread->ring, *ring = NULL;
     uint64_t head = atomic_load_explicit(&old->head, memory_order_relaxed);
 
     if (old->capacity >= DFT_RING_SLOTS_MAX || thread->nrings == DFT_THREAD_RINGS)
         return;
-    dft_spin_lock(&dft_process_lock);
-    ring = grown < GROWN_MOST && dft_livefile_has_room(dft_ring_bytes(DFT_RING_SLOTS_MAX))
-               ? dft_livefile_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1)
-               : NULL;
-    grown += ring != NULL;
-    dft_spin_unlock(&dft_process_lock);
+    thread->drains = 0;
+    if (__atomic_load_n(&grown, __ATOMIC_RELAXED) >= GROWN_MOST)
+        return;
+    if (__atomic_fetch_add(&grown, 1, __ATOMIC_RELAXED) < GROWN_MOST)
+        ring = dft_livefile_lasting_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1);
     if (ring)
         set_ring(thread, ring);
-    thread->drains = 0;
+    else
+        __atomic_fetch_sub(&grown, 1, __ATOMIC_RELAXED);
 }
 
 void dft_thread_renew(struct dft_thread *thread)
 {
     struct dft_ring *old = thread->home, *ring = NULL;
-    uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed);
+    uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed), number = dft_livefile_number;
 
-    if (thread->livefile == dft_livefile_number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
+    if (thread->livefile == number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
         atomic_load_explicit(&old->runs_busy,
                              memory_order_relaxed)) /* this is a handler's drain: the next one will do */
         return;
-    dft_spin_lock(&dft_process_lock);
     ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
-    dft_spin_unlock(&dft_process_lock);
     if (!ring)
         return;
     memcpy(ring->regions, old->regions, sizeof ring->regions);
@@ -232,7 +310,7 @@ void dft_thread_renew(struct dft_thread *thread)
     atomic_store_explicit(&ring->depth, depth, memory_order_release);
     if (dft_run_move_all(thread, ring))
         return;
-    thread->livefile = dft_livefile_number;
+    thread->livefile = number;
     set_ring(thread, ring);
 }
 
@@ -245,6 +323,6 @@ void dft_thread_forget_all(void)
     inherited_pauses = self ? self->pauses : 0;
     dft_self = NULL;
     dft_threads = NULL;
-    idle = grown = 0;
-    __cds_wfs_init(&free_states);
+    memset(&idle, 0, sizeof idle);
+    grown = 0;
 }

@@ -2,18 +2,22 @@
  * for the next thread. States are never freed, so any thread may walk the list of them; of all but a few that wait, no more than
  * two pages stay in memory.
  *
- *   who                     may
- *   the owner, handlers     everything in its state; handlers nest properly
- *   a drain (lock held)     the rings
- *   any thread              walk dft_threads
+ *   who                     may                                            with whom at the same time
+ *   the owner, handlers     everything in its state; handlers nest         one drain, those who walk the list
+ *                           properly
+ *   a drain (lock held)     the rings                                      the owner
+ *   who begins or ends      take a waiting state, or put one               others who do: dft_process_lock is held for
+ *                                                                          the list alone
+ *   who took one            give its memory back, or have it again; it     whoever walks dft_threads (and drains: so the
+ *                           is in no list of waiting ones meanwhile        rings are touched with its lock held)
+ *   any thread              walk dft_threads                               all
+ *
+ * Locks, outermost first: a state's, dft_process_lock, that of the live file (livefile.c), that of contexts in the making.
  */
 #ifndef DFT_THREAD_H
 #define DFT_THREAD_H
 
 #include <stdint.h>
-
-#define _LGPL_SOURCE
-#include <urcu/wfstack.h>
 
 #include "live.h"
 #include "sys.h"
@@ -46,17 +50,17 @@ struct dft_thread {
     struct dft_ring *home; /* where open regions and the call in flight stand: the first ring in the live file */
     struct dft_ring *rings[DFT_THREAD_RINGS]; /* all it has had: an interrupted append may still end in an older one */
     uint32_t nrings;
-    uint32_t livefile;    /* dft_livefile_number when `home` was made */
-    uint64_t drain_at;    /* occupied slots at which the owner drains */
-    struct dft_spin lock; /* held by a drain */
-    uint32_t drains;      /* because the ring was full enough */
-    uint32_t sandboxed;   /* atomic: no system calls */
-    uint32_t no_counter;  /* may not read the processor's */
-    uint64_t ticks_least; /* of such a thread: its clock is coarse, and time must not go back */
-    uint32_t hollow;      /* idle: most of its memory was given back */
-    uint32_t spares;      /* the last of `rings`, not used yet: for when no other can be had */
-    struct cds_wfs_node free;
+    uint32_t livefile;                 /* dft_livefile_number when `home` was made */
+    uint64_t drain_at;                 /* occupied slots at which the owner drains */
+    struct dft_spin lock;              /* held by a drain */
+    uint32_t drains;                   /* because the ring was full enough */
+    uint32_t sandboxed;                /* atomic: no system calls */
+    uint32_t no_counter;               /* may not read the processor's */
+    uint64_t ticks_least;              /* of such a thread: its clock is coarse, and time must not go back */
+    uint32_t hollow;                   /* idle: most of its memory was given back */
+    uint32_t spares;                   /* the last of `rings`, not used yet: for when no other can be had */
     struct dft_thread *next;           /* in dft_threads */
+    struct dft_thread *next_idle;      /* below it, of those whose thread has ended */
     uint32_t pauses;                   /* pause.c */
     uint32_t spans;                    /* how many it has begun */
     struct dft_deep_region *deep;      /* DFT_DEEP_REGIONS; NULL until they are needed */

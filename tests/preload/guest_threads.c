@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -243,7 +244,82 @@ static int runs_over_execs(void)
     return 0;
 }
 
+static pthread_barrier_t crowd_barrier;
+
+static void *read_with_all(void *reads)
+{
+    char byte;
+
+    pthread_barrier_wait(&crowd_barrier);
+    for (intptr_t i = 0; i < (intptr_t)reads; i++)
+        guest_need(pread(shared_fd, &byte, 1, i) == 1, "pread");
+    pthread_barrier_wait(&crowd_barrier);
+    return NULL;
+}
+
+/* Threads that make so many calls, all at once, and end at once. */
+static void read_in_a_crowd(unsigned count, intptr_t reads)
+{
+    pthread_t *threads = calloc(count, sizeof *threads);
+    pthread_attr_t attr;
+
+    shared_fd = make_file("read by all");
+    guest_need(threads && !ftruncate(shared_fd, reads), "file");
+    pthread_barrier_init(&crowd_barrier, NULL, count + 1);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 65536);
+    for (unsigned i = 0; i < count; i++)
+        guest_need(!pthread_create(&threads[i], &attr, read_with_all, (void *)reads), "thread");
+    pthread_barrier_wait(&crowd_barrier);
+    pthread_barrier_wait(&crowd_barrier);
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+/* Says in a file how often its threads waited: that is another number each time. */
+static int crowd(void)
+{
+    struct rusage usage;
+    FILE *file;
+
+    read_in_a_crowd(500, 400);
+    guest_need(!getrusage(RUSAGE_SELF, &usage), "usage");
+    file = fopen("switches", "w");
+    guest_need(file && fprintf(file, "%ld\n", usage.ru_nvcsw) > 0 && !fclose(file), "file");
+    return 0;
+}
+
+static _Atomic unsigned arrived;
+
+static void *read_and_wait(void *argument)
+{
+    char byte;
+
+    for (int i = 0; i < 10; i++)
+        guest_need(pread(shared_fd, &byte, 1, 0) == 1, "pread");
+    arrived++;
+    pause(); /* until the process is killed */
+    return argument;
+}
+
+static int crowd_killed(void)
+{
+    pthread_t thread;
+
+    shared_fd = make_file("read by all");
+    guest_need(write(shared_fd, "x", 1) == 1, "write");
+    for (int i = 0; i < 100; i++)
+        guest_need(!pthread_create(&thread, NULL, read_and_wait, NULL), "thread");
+    while (arrived < 100)
+        usleep(1000);
+    kill(getpid(), SIGKILL);
+    return 1;
+}
+
 const struct guest_case guest_threads[] = {{"tiny_stacks", tiny_stacks},
+                                           {"crowd", crowd},
+                                           {"crowd_killed", crowd_killed},
                                            {"many_threads", many_threads},
                                            {"thread_destructors", thread_destructors},
                                            {"signal_stacks", signal_stacks},
