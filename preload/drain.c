@@ -250,6 +250,10 @@ void dft_drain_own(struct dft_thread *self)
         dft_spin_lock(&self->lock);
         ring = self->ring;
         head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+        if (dft_is_sandboxed()) { /* by another thread, while this one waited: records stay where they are */
+            dft_spin_unlock(&self->lock);
+            return dft_signals_restore(before);
+        }
         /* Late, the tail may have passed this thread's own record: the finaliser took what was before and behind it. */
         with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
                      head);

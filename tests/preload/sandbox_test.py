@@ -121,9 +121,9 @@ def all_threads_at_once(directory):
     traced = both(directory, "sandbox_of_all", expect=39)
     equal(writes(traced, "file"), tens(1000), "writes of the thread that asked for it")
     kept = writes(traced, "thread")
-    # A block that it was just writing when system calls went away is lost as a whole, and counted.
-    gaps = sum(later[0] != one[0] + 10 for one, later in zip(kept, kept[1:]))
-    true(set(kept) <= set(tens(20000)) and gaps <= 1 and 5000 <= len(set(kept)) == len(kept), f"{len(kept)} writes of the other, {gaps} gaps")
+    # It goes on meanwhile: what does not fit into its ring is lost, as often as the two calls are under way, and each write is counted.
+    # The 5,000 before them are in the file: no block is lost that it was just writing.
+    true(kept[:5000] == tens(5000) and kept == sorted(set(kept)) and set(kept) <= set(tens(20000)), f"{len(kept)} writes of the other")
     true(20000 - len(kept) <= lost(traced) <= 20000 - len(kept) + 4, f"{lost(traced)} counted as lost")
     equal([(e["name"], e["ret"], e.get("errno")) for e in events_of(traced) if e["name"] == "seccomp"],
           [("seccomp", -1, errno.EFAULT), ("seccomp", 0, None)], "the calls")
