@@ -9,6 +9,7 @@ foreach(target dftrace dftmerge dftrun dftmerge-mpi)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/preload/weave DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace FILES_MATCHING PATTERN "*.weave")
+install(FILES ${PROJECT_SOURCE_DIR}/preload/valgrind/dftrace.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace/valgrind)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Annotations are in the header alone: programs link nothing.

@@ -85,6 +85,7 @@ need_packages_of() {
         need_command setfattr attr
         need_command ps procps
         need_command xz xz-utils
+        need_command valgrind valgrind
         need_file libjemalloc.so.2 libjemalloc2
         need_file faketime/libfaketime.so.1 libfaketime
         python3 tests/guest/python_modules.py || for package in $(python_testsuite); do lacks "$package"; done

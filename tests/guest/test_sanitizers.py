@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Programs built with a sanitizer, through dftrun, which loads the sanitizer's runtime first: the same output, messages and exit code,
-whether they are clean or have the fault that the sanitizer is there for."""
+whether they are clean or have the fault that the sanitizer is there for. And under valgrind's two tools for threads, with our file of
+suppressions: what they say of the program alone is what they say of it traced."""
 
 import re
 import sys
 
-from compare import DFTRUN, PROGRAMS, Rule, Skip, Tests, dftmerge, equal, full, need, normalised, run, run_plain, true
+from compare import DFTRUN, LIBRARY, PROGRAMS, Rule, Skip, Tests, dftmerge, equal, full, need, normalised, run, run_plain, true
 from compare import first_difference, fresh, own_environment, environment
 
 tests = Tests()
+SUPPRESSIONS = PROGRAMS.parents[2] / "preload" / "valgrind" / "dftrace.supp"
 
 # What differs between two plain runs of a program with a fault.
 REPORT = [Rule(rb"==\d+==", b"==N==", "process ids"), Rule(rb"0x[0-9a-f]+", b"0xN", "addresses are random"),
@@ -71,6 +73,39 @@ for compiler in ("gcc", "clang"):
     for kind in FAULTS:
         case = sanitizer(compiler, kind)
         tests.case(case if kind in ("address", "thread") else full(case))
+
+def said_by_valgrind(directory, tool, fault, more):
+    """The program's functions that are named, and all that was said."""
+    program = directory / "program"
+    done = run(["valgrind", f"--tool={tool}", "--fullpath-after=", "--error-limit=no", f"--suppressions={SUPPRESSIONS}", program, fault],
+               cwd=fresh(directory, None), env={**environment(), **more})
+    text = done.err.decode(errors="replace")
+    equal(done.code, 0, f"{tool} {fault}: exit code ({text[-600:]})")
+    return sorted(set(re.findall(r"(\w+) \((?:\S*/)?faulty\.c:\d+\)", text))), text
+
+
+def of_valgrind(tool):
+    def test(directory):
+        need("valgrind")
+        if run(["gcc", "-O1", "-g", "-D_GNU_SOURCE", "-o", directory / "program", PROGRAMS / "faulty.c", "-pthread"]).code:
+            raise Skip("gcc does not work here")
+        if run(["valgrind", f"--tool={tool}", "/bin/true"]).code:
+            raise Skip(f"valgrind's {tool} does not work on this machine")
+        ours = {"LD_PRELOAD": str(LIBRARY), "DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(directory / "traces" / "t")}
+        plain = said_by_valgrind(directory, tool, "race", {})[0]
+        for fault, functions in (("clean", []), ("race", plain)):
+            found, text = said_by_valgrind(directory, tool, fault, ours)
+            equal(found, functions, f"{fault}: functions that are named ({text[-2000:]})")
+            true("libdftrace.so" not in text, f"{fault}: none is ours: {text[-2000:]}")
+            true(fault == "race" or set(re.findall(r"ERROR SUMMARY: (\d+) errors", text)) == {"0"}, f"{fault}: no error: {text[-2000:]}")
+        true("race" in plain, "the race is found")
+        equal(dftmerge("check", "-q", directory / "traces").code, 0, "dftmerge check")
+    test.__name__ = f"valgrind_{tool}"
+    return test
+
+
+tests.case(of_valgrind("helgrind"))
+tests.case(full(of_valgrind("drd")))
 
 if __name__ == "__main__":
     sys.exit(tests.main())
