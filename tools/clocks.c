@@ -252,6 +252,12 @@ char *dft_clocks_text(const struct dft_clocks *clocks)
 
 /* --- on a source ----------------------------------------------------------------------------------------------------- */
 
+static void move_known(const struct dft_clocks *clocks, uint32_t process, uint64_t *time)
+{
+    if (*time)
+        *time += (uint64_t)dft_clocks_shift(clocks, process, *time);
+}
+
 static void move_span(const struct dft_clocks *clocks, uint32_t process, uint64_t *start, uint64_t *end)
 {
     *start += (uint64_t)dft_clocks_shift(clocks, process, *start);
@@ -275,9 +281,14 @@ void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks
         start = block->start < start ? block->start : start;
         end = block->end > end ? block->end : end;
     }
-    for (uint32_t i = 0; i < source->nprocesses; i++)
-        if (source->processes[i].start_ns)
-            move_span(clocks, i, &source->processes[i].start_ns, &source->processes[i].end_ns);
+    for (uint32_t i = 0; i < source->nprocesses; i++) {
+        struct dft_source_process *process = &source->processes[i];
+
+        if (process->start_ns)
+            move_span(clocks, i, &process->start_ns, &process->end_ns);
+        move_known(clocks, i, &process->process.start_ns);
+        move_known(clocks, i, &process->end.time_ns);
+    }
     if (start <= end) {
         source->start_ns = start;
         source->end_ns = end;

@@ -95,7 +95,7 @@ static void put_choice(FILE *out, const struct dft_filter *filter, const struct 
         fputs("; no process says its rank", out);
     else if (filter->nranks)
         fprintf(out, "; there are ranks from %d to %d", low, high);
-    dft_source_span(source, &start, &end);
+    dft_source_lives(source, &start, &end);
     if (filter->has_from || filter->has_to)
         fprintf(out, "; times are from 0 to %.9f s", (double)(end - start) / 1e9);
     if (filter->nfiles)

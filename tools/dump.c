@@ -60,7 +60,7 @@ static int run(int argc, char **argv)
     if (dft_command_begin(&options, &source, &code))
         return code;
     dump.names = dft_source_names_table(source);
-    dft_source_span(source, &dump.origin_ns, &end);
+    dft_source_lives(source, &dump.origin_ns, &end);
     text.source = source;
     text.unsorted = unsorted;
     text.event = options.json ? give_json : give_text;

@@ -315,7 +315,7 @@ static int write_perfetto(struct dft_export *export, const char *path)
     int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
 
     if (!error) {
-        dft_source_span(export->source, &p.origin_ns, &end_ns);
+        dft_source_lives(export->source, &p.origin_ns, &end_ns);
         dft_source_names_on_return(export->source, dft_held_flush, &p.held);
         error = dft_event_text_write(&text, path);
         dft_source_names_on_return(export->source, NULL, NULL);

@@ -123,7 +123,7 @@ void dft_filter_begin(struct dft_filter *filter, struct dft_source *source)
 {
     uint64_t start, end;
 
-    dft_source_span(source, &start, &end);
+    dft_source_lives(source, &start, &end);
     dft_filter_window(filter, start, &filter->from_ns, &filter->to_ns);
     filter->table = dft_source_names_table(source);
 }

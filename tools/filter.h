@@ -17,7 +17,7 @@ struct dft_filter_range {
 struct dft_filter {
     uint64_t from_ns, to_ns; /* Unix; 0 and UINT64_MAX: all. Made absolute by dft_filter_begin */
     int has_from, has_to;
-    int64_t from_rel_ns, to_rel_ns; /* as given: from the start of the first event of all */
+    int64_t from_rel_ns, to_rel_ns; /* as given: from the start of the first process */
     struct dft_filter_range *ranks, *pids;
     size_t nranks, npids;
     const char **cats, **names, **files; /* shell patterns (fnmatch without flags: * also matches '/') */

@@ -51,7 +51,7 @@ static const struct common common_options[] = {
     {OPT_TOP, 0, "top", "N", DFT_TAKES_TOP, "only the first N lines of each table"},
     {OPT_SORT, 0, "sort", "KEY", DFT_TAKES_TOP, "order by this column (numbers: largest first)"},
     {OPT_FROM, 0, "from", "SECONDS", DFT_TAKES_FILTER, "only events that start at or after this time"},
-    {OPT_TO, 0, "to", "SECONDS", DFT_TAKES_FILTER, "... and before this one (from the start of the first event)"},
+    {OPT_TO, 0, "to", "SECONDS", DFT_TAKES_FILTER, "... and before this one (from the start of the first process)"},
     {OPT_RANK, 0, "rank", "LIST", DFT_TAKES_FILTER, "only these ranks, e.g. 0,4-7"},
     {OPT_PID, 0, "pid", "LIST", DFT_TAKES_FILTER, "only these process ids"},
     {OPT_CAT, 0, "cat", "LIST", DFT_TAKES_FILTER, "only these categories, e.g. POSIX,STDIO; patterns work"},
@@ -329,7 +329,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
         dft_comm_broadcast(&options->source.npaths, sizeof options->source.npaths);
     }
     if (options->filter.has_from && options->filter.has_to && options->filter.to_rel_ns < options->filter.from_rel_ns) {
-        fprintf(stderr, "dftmerge %s: --to lies before --from: both are seconds from the start of the first event\n",
+        fprintf(stderr, "dftmerge %s: --to lies before --from: both are seconds from the start of the first process\n",
                 command->name);
         *code = usage(command);
         goto done;

@@ -111,11 +111,6 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
     json_flights(ps, json, p->number);
 }
 
-static uint64_t end_of(const struct dft_source_process *process)
-{
-    return process->end.time_ns ? process->end.time_ns : process->end_ns;
-}
-
 static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at)
 {
     const struct dft_ps_tree *tree = &ps->tree;
@@ -124,8 +119,9 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     uint32_t nfiles, njobs;
     const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
     uint32_t parent = tree->parent[tree->order[at]];
-    uint64_t end_ns = end_of(p);
+    uint64_t start_ns, end_ns;
 
+    dft_process_life(p, &start_ns, &end_ns);
     dft_json_object(json, NULL);
     json_key(json, "key", p->key);
     json_key(json, "parent_key", process->parent_key);
@@ -142,8 +138,8 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_text(json, "exe", process->exe);
     json_arguments(json, process->command);
     json_text(json, "cwd", process->cwd);
-    dft_json_uint(json, "start_ns", dft_ps_start(p));
-    dft_json_seconds(json, "start_s", dft_ps_start(p));
+    dft_json_uint(json, "start_ns", start_ns);
+    dft_json_seconds(json, "start_s", start_ns);
     dft_json_uint(json, "end_ns", end_ns);
     dft_json_seconds(json, "end_s", end_ns);
     json_end(ps, json, p);
@@ -261,12 +257,13 @@ static int add_number(struct dft_grid *grid, const char *format, ...)
 static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, uint64_t origin_ns)
 {
     const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
-    uint64_t start_ns = dft_ps_start(p), end_ns = end_of(p);
+    uint64_t start_ns, end_ns;
     int rc = add_number(grid, "%u", p->process.pid);
 
+    dft_process_life(p, &start_ns, &end_ns);
     rc = rc ? rc : p->process.rank < 0 ? dft_grid_cell(grid, "-") : add_number(grid, "%d", p->process.rank);
     rc = rc ? rc : add_number(grid, "%+.6f", (double)(int64_t)(start_ns - origin_ns) / 1e9);
-    rc = rc ? rc : add_number(grid, "%.6f", end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0.0);
+    rc = rc ? rc : add_number(grid, "%.6f", (double)(end_ns - start_ns) / 1e9);
     rc = rc ? rc : add_number(grid, "%llu", (unsigned long long)p->events);
     rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->how));
     rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
@@ -274,19 +271,6 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
          !rc && i < ps->flights.count && ps->flights.list[i].process == p->number; i++)
         rc = add_flight(grid, ps, &ps->flights.list[i], origin_ns);
     return rc;
-}
-
-static uint64_t origin_of(const struct dft_ps_tree *tree)
-{
-    uint64_t origin_ns = UINT64_MAX;
-
-    for (uint32_t i = 0; i < tree->count; i++) {
-        uint64_t start_ns = dft_ps_start(&tree->processes[i]);
-
-        if (start_ns && start_ns < origin_ns)
-            origin_ns = start_ns;
-    }
-    return origin_ns == UINT64_MAX ? 0 : origin_ns;
 }
 
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
@@ -298,9 +282,10 @@ static int print_text(const struct ps *ps)
         {"EVENTS", 0, 0, 1}, {"ENDED", 1, 0, 0}, {"COMMAND", 1, cut, 0},
     };
     struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
-    uint64_t origin_ns = origin_of(&ps->tree);
+    uint64_t origin_ns, end_ns;
     int rc = grid ? 0 : -ENOMEM;
 
+    dft_source_lives(ps->source, &origin_ns, &end_ns);
     for (uint32_t i = 0; !rc && i < ps->tree.shown; i++)
         rc = add_process(grid, ps, i, origin_ns);
     if (!rc) {

@@ -13,9 +13,12 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-uint64_t dft_ps_start(const struct dft_source_process *process)
+static uint64_t start_of(const struct dft_source_process *process)
 {
-    return process->process.start_ns ? process->process.start_ns : process->start_ns;
+    uint64_t start, end;
+
+    dft_process_life(process, &start, &end);
+    return start;
 }
 
 static int same_text(struct dft_text a, struct dft_text b)
@@ -32,7 +35,7 @@ static int by_pid(const void *a, const void *b)
     int order = compare(x->process.pid, y->process.pid);
 
     if (!order)
-        order = compare(dft_ps_start(x), dft_ps_start(y));
+        order = compare(start_of(x), start_of(y));
     return order ? order : compare(x->key, y->key);
 }
 
@@ -40,7 +43,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct dft_source_process *x = &sorting->processes[*(const uint32_t *)a];
     const struct dft_source_process *y = &sorting->processes[*(const uint32_t *)b];
-    int order = compare(dft_ps_start(x), dft_ps_start(y));
+    int order = compare(start_of(x), start_of(y));
 
     return order ? order : compare(x->key, y->key);
 }
@@ -79,7 +82,7 @@ static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, u
     for (; low < tree->count && tree->processes[pids[low]].process.pid == pid; low++) {
         const struct dft_source_process *p = &tree->processes[pids[low]];
 
-        if (pids[low] != child && same_text(p->process.host, of->process.host) && dft_ps_start(p) < dft_ps_start(of) &&
+        if (pids[low] != child && same_text(p->process.host, of->process.host) && start_of(p) < start_of(of) &&
             (pid != of->process.pid || p->how == DFT_ENDING_EXEC))
             found = pids[low];
     }

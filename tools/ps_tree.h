@@ -23,7 +23,4 @@ struct dft_ps_tree {
 int dft_ps_tree_make(struct dft_ps_tree *tree, const struct dft_source *source, const struct dft_filter *filter);
 void dft_ps_tree_free(struct dft_ps_tree *tree);
 
-/* When the process was loaded or forked, else its first event; Unix ns, 0: unknown. */
-uint64_t dft_ps_start(const struct dft_source_process *process);
-
 #endif

@@ -195,6 +195,18 @@ static uint64_t most_buckets(struct dft_ranks_job *job)
     return most < 4 ? 4 : most < calls ? most : calls;
 }
 
+/* From the start of the first process to the end of the last. */
+static uint64_t wall_of(const struct dft_ranks_job *job)
+{
+    uint64_t start = UINT64_MAX, end = 0;
+
+    for (uint32_t r = 0; r < job->nranks; r++) {
+        start = job->ranks[r].start_ns && job->ranks[r].start_ns < start ? job->ranks[r].start_ns : start;
+        end = job->ranks[r].end_ns > end ? job->ranks[r].end_ns : end;
+    }
+    return end > start ? end - start : 0;
+}
+
 /* The grid of buckets, from the first event of all to the last. */
 static int make_grid(struct dft_ranks_job *job, uint64_t interval)
 {
@@ -206,9 +218,8 @@ static int make_grid(struct dft_ranks_job *job, uint64_t interval)
     }
     if (start > end)
         start = end = 0;
-    job->wall_ns = end - start;
+    job->wall_ns = wall_of(job);
     job->origin_ns = start / interval * interval;
-    job->zero_ns = job->zero_ns < job->origin_ns ? job->zero_ns / interval * interval : job->origin_ns;
     span = end - job->origin_ns;
     job->bucket_ns = (span / interval / most + 1) * interval;
     job->nbuckets = (uint32_t)(span / job->bucket_ns) + 1;

@@ -89,11 +89,9 @@ static uint64_t moved(const struct dft_ranks_job *job, uint32_t process, uint64_
 /* From the load of its first process to the end of its last, as far as they are known. */
 static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_source_process *process)
 {
-    uint64_t start = process->process.start_ns, end = process->ended ? process->end.time_ns : 0;
+    uint64_t start, end;
 
-    if (!start || (process->start_ns && process->start_ns < start))
-        start = process->start_ns;
-    end = end < process->end_ns ? process->end_ns : end;
+    dft_process_life(process, &start, &end);
     if (start) {
         start = moved(job, process->number, start);
         rank->start_ns = rank->start_ns && rank->start_ns < start ? rank->start_ns : start;
@@ -195,13 +193,16 @@ static int choose_asked(struct dft_ranks_job *job, struct member *members, uint3
 /* Aligned. */
 static void find_zero(struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count)
 {
-    job->zero_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++)
-        if (job->rank_of[i] && processes[i].start_ns) {
-            uint64_t start = moved(job, i, processes[i].start_ns);
+    uint64_t start, end;
 
-            job->zero_ns = start < job->zero_ns ? start : job->zero_ns;
-        }
+    job->zero_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        dft_process_life(&processes[i], &start, &end);
+        if (!job->rank_of[i] || !start)
+            continue;
+        start = moved(job, i, start);
+        job->zero_ns = start < job->zero_ns ? start : job->zero_ns;
+    }
 }
 
 int dft_ranks_gather(struct dft_ranks_job *job)

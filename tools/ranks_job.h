@@ -108,7 +108,7 @@ struct dft_ranks_job {
     struct dft_source *source;
     const struct dft_filter *filter;
     struct dft_ranks_asked *asked; /* what it comes to; ranks_filter.c */
-    uint64_t zero_ns;              /* where --from counts from: the first event of all, then of its bucket; <= origin */
+    uint64_t zero_ns;              /* where --from and all times in text count from: the start of the first process */
     struct dft_clocks clocks;
     int by_rank, from_rows;
     uint32_t *rank_of;      /* by process: position + 1, 0: it has no rank where others have */

@@ -38,11 +38,11 @@ static void put_host(const struct dft_ranks_job *job, uint32_t rank)
     putchar(')');
 }
 
-/* Seconds since the first event of the job, whether it was asked about or not. */
+/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before it. */
 const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
 {
     snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
-             (double)(int64_t)(time - job->zero_ns) / 1e9);
+             time > job->zero_ns ? (double)(time - job->zero_ns) / 1e9 : 0.0);
     return room;
 }
 
@@ -235,7 +235,7 @@ static int put_job(const struct dft_ranks_job *job)
         printf("processes %" PRIu32 ": none says its rank, each is looked at by itself", job->nranks);
     }
     printf("\nlasted    %s, from ", dft_text_ns(room, job->wall_ns));
-    put_clock(job->origin_ns);
+    put_clock(job->zero_ns);
     putchar('\n');
     if (job->job) {
         printf("job       ");

@@ -207,6 +207,32 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
     *end_ns = source->end_ns;
 }
 
+void dft_process_life(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)
+{
+    *start_ns = process->process.start_ns;
+    *end_ns = process->ended ? process->end.time_ns : 0;
+    if (!*start_ns || (process->start_ns && process->start_ns < *start_ns))
+        *start_ns = process->start_ns;
+    if (*end_ns < process->end_ns)
+        *end_ns = process->end_ns;
+    if (*end_ns < *start_ns)
+        *end_ns = *start_ns;
+}
+
+void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns)
+{
+    uint64_t start, end;
+
+    dft_source_span(source, start_ns, end_ns);
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        dft_process_life(&source->processes[p], &start, &end);
+        if (start && (!*start_ns || start < *start_ns))
+            *start_ns = start;
+        if (end > *end_ns)
+            *end_ns = end;
+    }
+}
+
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type)
 {
     return type < DFT_TYPES ? source->used[type] : 0;

@@ -184,7 +184,13 @@ const struct dft_source_process *dft_source_processes(const struct dft_source *s
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
-/* From now on the times of events, of blocks and of the span are corrected (clocks.h); those of rows are not, their
+/* From the load or fork of a process to its end, as PROCESS and END say, or its first and last event where these lie
+ * outside, or nothing else is known. 0, 0: nothing is. */
+void dft_process_life(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
+/* The same of all processes: *start_ns is the origin of all times that are shown as seconds, and of --from and --to. No
+ * event lies before it. */
+void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
+/* From now on the times of events, of blocks, of processes and of the span are corrected (clocks.h); those of rows are not, their
  * intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
 void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
 /* Does it still run? One that has ended does not. */

@@ -71,10 +71,8 @@ static void find_lives(struct finding_jobs *finding)
 {
     const struct dft_source *source = finding->source;
 
-    for (uint32_t p = 0; p < source->nprocesses; p++) {
-        finding->start_ns[p] = source->processes[p].process.start_ns;
-        finding->end_ns[p] = source->processes[p].ended ? source->processes[p].end.time_ns : 0;
-    }
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        dft_process_life(&source->processes[p], &finding->start_ns[p], &finding->end_ns[p]);
     for (size_t i = 0; i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         uint64_t *start_ns = &finding->start_ns[block->process], *end_ns = &finding->end_ns[block->process];

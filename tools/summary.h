@@ -13,12 +13,13 @@ struct dft_job {
     uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
     uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
     uint32_t nmissing;
-    uint32_t killed, running; /* processes that did not end by themselves */
-    uint32_t unseen;          /* processes that may still run, or may have been killed */
-    uint64_t recovered;       /* events from the live files of processes that have ended */
-    uint32_t endless;         /* processes without END or live file: nothing says what they lost */
-    uint64_t start_ns, wall_ns;
-    uint64_t process_ns; /* from start to end, summed over processes */
+    uint32_t killed, running;   /* processes that did not end by themselves */
+    uint32_t unseen;            /* processes that may still run, or may have been killed */
+    uint64_t recovered;         /* events from the live files of processes that have ended */
+    uint32_t endless;           /* processes without END or live file: nothing says what they lost */
+    uint64_t start_ns, wall_ns; /* from the start of the first process to the end of the last */
+    uint64_t threads;           /* that events are of; at least one a process */
+    uint64_t threads_ns;        /* the sum over these of the time from start to end of their processes */
     uint64_t dropped[DFT_DROP_LAST + 1];
     uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;

@@ -21,6 +21,8 @@ static void json_job(struct dft_json *json, const struct dft_job *job)
     dft_json_uint(json, "start_ns", job->start_ns);
     dft_json_seconds(json, "start_s", job->start_ns);
     dft_json_uint(json, "wall_ns", job->wall_ns);
+    dft_json_uint(json, "threads", job->threads);
+    dft_json_uint(json, "threads_ns", job->threads_ns);
 }
 
 static void json_losses(struct dft_json *json, const struct dft_summary *summary)

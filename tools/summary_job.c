@@ -100,16 +100,40 @@ static int count_ranks(struct dft_job *job, const struct dft_source_process *pro
     return rc;
 }
 
-/* From its start to its end, as far as they are known; else from its first event to its last. */
-static uint64_t life_of(const struct dft_source_process *process)
+static int by_value(const void *left, const void *right)
 {
-    uint64_t start = process->process.start_ns, end = process->ended ? process->end.time_ns : 0;
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
-    if (!start || (process->start_ns && process->start_ns < start))
-        start = process->start_ns;
-    if (end < process->end_ns)
-        end = process->end_ns;
-    return end > start ? end - start : 0;
+    return a < b ? -1 : a > b;
+}
+
+/* Threads are told apart by the ids that their blocks carry. */
+static int count_threads(struct dft_job *job, const struct dft_source *source,
+                         const struct dft_source_process *processes, uint32_t count)
+{
+    size_t nblocks, n = 0;
+    const struct dft_block *blocks = dft_source_blocks(source, &nblocks);
+    uint64_t *threads = malloc((nblocks + 1) * sizeof *threads);
+    size_t at = 0;
+
+    if (!threads)
+        return -ENOMEM;
+    for (size_t i = 0; i < nblocks; i++)
+        if (blocks[i].use && blocks[i].count)
+            threads[n++] = (uint64_t)blocks[i].process << 32 | blocks[i].tid;
+    qsort(threads, n, sizeof *threads, by_value);
+    for (uint32_t p = 0; p < count; p++) {
+        uint64_t start, end, own = 0;
+
+        for (; at < n && threads[at] >> 32 == p; at++)
+            own += !at || threads[at] != threads[at - 1];
+        own = own ? own : 1;
+        dft_process_life(&processes[p], &start, &end);
+        job->threads += own;
+        job->threads_ns += own * (end - start);
+    }
+    free(threads);
+    return 0;
 }
 
 static void add_process(struct dft_job *job, const struct dft_source_process *process)
@@ -122,7 +146,6 @@ static void add_process(struct dft_job *job, const struct dft_source_process *pr
         job->dropped[reason] += process->end.dropped[reason];
     job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
     job->overhead_ns += process->end.overhead_ns;
-    job->process_ns += life_of(process);
     job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;
     job->recovered += process->how == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
     job->unseen += process->how == DFT_ENDING_UNKNOWN && process->unseen;
@@ -144,7 +167,7 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
     memset(job, 0, sizeof *job);
     processes = dft_source_processes(source, &count);
     files = dft_source_files(source, &nfiles);
-    dft_source_span(source, &job->start_ns, &end);
+    dft_source_lives(source, &job->start_ns, &end);
     job->wall_ns = end - job->start_ns;
     job->processes = count;
     for (uint32_t i = 0; i < count; i++)
@@ -154,6 +177,8 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
         job->noted += files[f].skipped.damaged != 0;
     }
     rc = count_pids(job, processes, count);
+    if (!rc)
+        rc = count_threads(job, source, processes, count);
     if (!rc)
         rc = count_ranks(job, processes, count);
     if (rc)

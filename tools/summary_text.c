@@ -177,6 +177,33 @@ static void print_job(const struct dft_job *job)
     printf("\nwall time %s%s\n", dft_text_ns(room, job->wall_ns), when);
 }
 
+/* What is all of the time, of which I/O and tracing have their shares. */
+static void print_base(const struct dft_job *job)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+
+    if (job->processes == 1)
+        printf("%s thread%s x %s", dft_text_count(a, job->threads), job->threads == 1 ? "" : "s",
+               dft_text_ns(b, job->threads_ns / job->threads));
+    else
+        printf("%s, the time of %s threads in %s processes", dft_text_ns(a, job->threads_ns),
+               dft_text_count(b, job->threads), dft_text_count(c, job->processes));
+}
+
+/* Requests go on beside each other, and so may calls of threads that are not told apart. */
+static void print_io_share(const struct dft_job *job, uint64_t io)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    printf("I/O time  %s, ", dft_text_ns(a, io));
+    if (io <= job->threads_ns)
+        printf("%s of ", dft_text_share(b, io, job->threads_ns));
+    else
+        fputs("so calls overlap: it is more than ", stdout);
+    print_base(job);
+    putchar('\n');
+}
+
 static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer)
 {
     const struct dft_job *job = &summary->job;
@@ -184,10 +211,9 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
         classes->time_ns[DFT_CLASS_READ] + classes->time_ns[DFT_CLASS_WRITE] + classes->time_ns[DFT_CLASS_META];
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
-    printf("I/O time  %s, %s of the processes' time\n          read %s, write %s", dft_text_ns(a, io),
-           dft_text_share(b, io, job->process_ns), dft_text_ns(c, classes->time_ns[DFT_CLASS_READ]),
-           dft_text_ns(d, classes->time_ns[DFT_CLASS_WRITE]));
-    printf(", metadata %s\n", dft_text_ns(a, classes->time_ns[DFT_CLASS_META]));
+    print_io_share(job, io);
+    printf("          read %s, write %s, metadata %s\n", dft_text_ns(a, classes->time_ns[DFT_CLASS_READ]),
+           dft_text_ns(b, classes->time_ns[DFT_CLASS_WRITE]), dft_text_ns(c, classes->time_ns[DFT_CLASS_META]));
     printf("moved     %s read, %s written, in %s events", dft_text_bytes(a, classes->bytes[DFT_CLASS_READ]),
            dft_text_bytes(b, classes->bytes[DFT_CLASS_WRITE]), dft_text_count(c, answer->events));
     if (answer->events_kept != answer->events)
@@ -196,8 +222,8 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
     if (!is_anything_lost(summary))
         puts("lost      nothing");
     if (job->overhead_ns)
-        printf("tracing   took %s, %s of the processes' time\n", dft_text_ns(a, job->overhead_ns),
-               dft_text_share(b, job->overhead_ns, job->process_ns));
+        printf("tracing   took %s, %s of the same\n", dft_text_ns(a, job->overhead_ns),
+               dft_text_share(b, job->overhead_ns, job->threads_ns));
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */

@@ -136,9 +136,12 @@ def facts_of_the_job(where):
     events, answer = dump(where), summary(where)
     assert (answer["processes"], answer["pids"], answer["ranks"]) == (3, 3, 3)
     assert (answer["world_size"], answer["missing_ranks"]) == (4, [3])
-    start = min(e["ts"] for e in events)
+    processes = json.loads(dftmerge("ps", "--json", where).out)["processes"]
+    start = min(p["start_ns"] for p in processes)
     assert answer["start_ns"] == start and answer["start_s"] == f"{start // 10**9}.{start % 10**9:09d}"
-    assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events) - start
+    assert answer["wall_ns"] == max(p["end_ns"] for p in processes) - start
+    threads = {(e["pid"], e["tid"]): p["end_ns"] - p["start_ns"] for e in events for p in processes if p["pid"] == e["pid"]}
+    assert (answer["threads"], answer["threads_ns"]) == (len(threads), sum(threads.values()))
     wanted = sum(e.get("calls", 1) for e in events if counts(e))
     assert answer["events"] == answer["events_kept"] == wanted == sum(g["count"] for g in answer["groups"])
     assert list(answer["dropped"].values()) == [9] and answer["overhead_ns"] == 3 * 12345

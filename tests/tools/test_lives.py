@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""From the start of the first process to the end of the last: wall time, the origin of all times that are shown, and the time of
+the threads, of which I/O has its share."""
+
+import json
+import re
+
+from pfw_files import Writer
+from tooltest import dftmerge, dump, main, make, run, summary, BUILD
+
+SECOND = 1_000_000
+BASE = 1_700_000_000 * SECOND
+
+
+def lives(*paths):
+    processes = json.loads(dftmerge("ps", "--json", *paths).out)["processes"]
+    return min(p["start_ns"] for p in processes), max(p["end_ns"] for p in processes)
+
+
+def told(text, what):
+    return re.search(rf"^{what} +(.*)$", text, re.M)[1]
+
+
+def job(where, calls, life, pid=4711):
+    """A process of DFTracer's that lives for `life` seconds; calls: (thread, start, duration), in seconds."""
+    writer = Writer("1.0.8", pid=pid)
+    writer.call("dftracer", "start", BASE, 0, version=100008, ppid=400)
+    for tid, start, duration in calls:
+        writer.call("POSIX", "read", BASE + round(start * SECOND), round(duration * SECOND), "/data/x", tid=tid, ret=1)
+    writer.call("dftracer", "end", BASE + life * SECOND, 0, num_events=len(calls))
+    where.mkdir(exist_ok=True)
+    (where / f"{pid}.pfw").write_text(writer.text())
+
+
+def wall_time_is_that_of_the_processes(where):
+    """Not from the first event to the last: a program that reads and then sleeps runs all the same."""
+    job(where, [(1, 1, 0.25)], 4)
+    answer = summary("--no-index", where)
+    assert (answer["start_ns"], answer["wall_ns"]) == (BASE * 1000, 4 * 10**9), answer
+    assert (answer["threads"], answer["threads_ns"]) == (2, 8 * 10**9)  # one says when it began and ended
+    text = dftmerge("summary", "--no-index", where).out.decode()
+    assert told(text, "wall time").startswith("4.00 s, from 2023-11-14 22:13:20 UTC"), text
+    make(where / "native", processes=3, ranks=1)
+    start, end = lives(where / "native")
+    answer = summary(where / "native")
+    assert (answer["start_ns"], answer["wall_ns"]) == (start, end - start)
+    assert start < min(e["ts"] for e in dump(where / "native"))
+    for command in ("compare", "ranks"):
+        paths = [where / "native"] * (2 if command == "compare" else 1)
+        other = json.loads(dftmerge(command, "--json", *paths).out)
+        assert (other.get("a") or other)["wall_ns"] == end - start, command
+
+
+def shares_are_of_the_time_of_the_threads(where):
+    """Four threads read for three of four seconds each: I/O is not three times the process's time, but three quarters."""
+    job(where, [(4711 + i, 0.5, 3) for i in range(4)], 4)
+    text = dftmerge("summary", "--no-index", where).out.decode()
+    assert told(text, "I/O time") == "12.0 s, 75.0 % of 4 threads x 4.00 s", text
+    job(where, [(9, 0, 1)], 4, pid=9)
+    text = dftmerge("summary", "--no-index", where).out.decode()
+    assert told(text, "I/O time") == "13.0 s, 65.0 % of 20.0 s, the time of 5 threads in 2 processes", text
+
+
+def overlapping_calls_have_no_share(where):
+    """Of one thread, as requests are: what is more than all of its time is no share of it."""
+    job(where, [(4711, i / 10, 3) for i in range(4)], 4)
+    text = dftmerge("summary", "--no-index", where).out.decode()
+    assert told(text, "I/O time") == "12.0 s, so calls overlap: it is more than 1 thread x 4.00 s", text
+
+
+def one_origin_everywhere(where):
+    """Seconds that people see, and those of --from and --to, count from the start of the first process."""
+    make(where, processes=2)
+    start, _ = lives(where)
+    events = dump(where)
+    first = events[0]["ts"] - start
+    assert first > 0
+    assert dump("--from", f"{first / 1e9:.9f}", where) == events
+    assert dump("--from", f"{(first + 1) / 1e9:.9f}", where) == [e for e in events if e["ts"] > events[0]["ts"]]
+    shown = dftmerge("dump", where).out.decode().splitlines()
+    assert abs(float(re.search(r"\d+\.\d+", shown[0])[0]) - first / 1e9) < 1e-6, shown[0]
+    dftmerge("export", "--to", "perfetto", "-o", where / "out.json", where)
+    assert json.loads((where / "out.json").read_text())["otherData"]["origin_ns"] == str(start)
+    assert re.search(r" \+0\.000000 ", dftmerge("ps", where).out.decode())
+
+
+def no_bucket_of_ranks_is_before_the_start(where):
+    done = run(BUILD / "bin" / "make_ranks", where, "ranks=8", "seconds=30", "slow=3", "at=0", "others=20")
+    assert done.code == 0, done.err
+    assert not re.search(r"-\d+\.\d+ s", dftmerge("ranks", where).out.decode())
+
+
+if __name__ == "__main__":
+    main([wall_time_is_that_of_the_processes, shares_are_of_the_time_of_the_threads, overlapping_calls_have_no_share,
+          one_origin_everywhere, no_bucket_of_ranks_is_before_the_start])
