@@ -332,6 +332,7 @@ enum dft_process_column {
     DFT_PR_NOTES = 19,         /* lines: what could not be done as usual */
     DFT_PR_BOOT_ID = 20,       /* of the machine since its last start, as Linux writes it; absent: not known */
     DFT_PR_PID_NAMESPACE = 21, /* inode of the PID namespace that PID and PPID count in; 0: not known */
+    DFT_PR_RUN_ID = 22,        /* of the run that it belongs to; empty: JOB_ID says it, or nothing does */
 };
 
 enum dft_end_column {

@@ -99,7 +99,7 @@ struct dft_process {
     uint64_t start_ns;
     int64_t clock_offset;
     uint64_t pid_namespace; /* 0: unknown */
-    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id;
+    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id, run_id;
 };
 
 struct dft_end {

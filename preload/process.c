@@ -192,6 +192,7 @@ int dft_process_write_start(void)
     if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
         process.host = text_of(names.nodename, strlen(names.nodename));
     process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
+    process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
     process.options = text_of(options, dft_config_describe(options, sizeof options));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));

@@ -44,6 +44,7 @@ struct dft_options {
     int json, csv;
     uint64_t top; /* 0: not given */
     const char *sort;
+    int all_runs;               /* --run all */
     const char *files_from;     /* --files-from, NULL: not given */
     struct dft_path_list given; /* what stood there */
     const char *align;          /* --align, NULL: not given */

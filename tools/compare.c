@@ -10,13 +10,15 @@
 
 #include "pattern.h"
 
-static const char *fail_text, *metric_text, *job_texts[2];
+static const char *fail_text, *metric_text, *job_texts[2], *run_texts[2];
 
 static const struct dft_option own_options[] = {
     {"fail-over", 0, "PERCENT", &fail_text, NULL, "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
     {"metric", 0, "NAME", &metric_text, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
     {"job-a", 0, "LIST", &job_texts[0], NULL, "only these jobs of A, where several are together"},
     {"job-b", 0, "LIST", &job_texts[1], NULL, "only these jobs of B; both may lie in one directory: A and B the same"},
+    {"run-a", 0, "LIST", &run_texts[0], NULL, "only these runs of A, likewise"},
+    {"run-b", 0, "LIST", &run_texts[1], NULL, "only these runs of B"},
     {0},
 };
 
@@ -128,9 +130,12 @@ static int divide(struct dft_comparison *comparison, const struct dft_options *o
     struct dft_run *runs = comparison->runs;
 
     runs[0].options = runs[1].options = *options;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
         if (job_texts[side])
             runs[side].options.source.jobs = job_texts[side];
+        if (run_texts[side])
+            runs[side].options.source.runs = run_texts[side];
+    }
     if (at < argc) {
         runs[1].options.source.paths = argv + at + 1;
         runs[1].options.source.npaths = argc - at - 1;

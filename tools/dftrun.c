@@ -200,11 +200,50 @@ static int set_preload(const struct run *run)
     return error;
 }
 
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* All ranks of a launch must come to the same: what the launcher calls the launch, and if it does not, nothing. */
+static int put_launch(char *room, size_t size)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID",
+                                        "TORCHELASTIC_RUN_ID"};
+    const char *job = variable("SLURM_JOB_ID"), *step = variable("SLURM_STEP_ID"), *launch = NULL;
+
+    for (size_t i = 0; !launch && i < sizeof(names) / sizeof(names[0]); i++)
+        launch = variable(names[i]);
+    return launch        ? snprintf(room, size, "%s", launch)
+           : job && step ? snprintf(room, size, "%s.%s", job, step)
+                         : snprintf(room, size, "%s", job ? job : "");
+}
+
+/* By what a run is told apart from others; one that is set already, by a dftrun around this one, is left as it is. */
+static int set_run_id(void)
+{
+    char host[65] = "", id[256];
+    struct timespec now;
+
+    if (variable("DFTRACER_RUN_ID"))
+        return 0;
+    if (rank_of_job()) {
+        put_launch(id, sizeof(id));
+    } else {
+        gethostname(host, sizeof(host) - 1);
+        clock_gettime(CLOCK_REALTIME, &now);
+        snprintf(id, sizeof(id), "%s-%d-%lld.%06ld", host, (int)getpid(), (long long)now.tv_sec, now.tv_nsec / 1000);
+    }
+    return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
+}
+
 /* In the child: dftmerge must not be traced. */
 static int set_environment(const void *context)
 {
     const struct run *run = context;
-    int failed = setenv("DFTRACER_ENABLE", "1", 1) | setenv("DFTRACER_LOG_FILE", run->prefix, 1);
+    int failed = setenv("DFTRACER_ENABLE", "1", 1) | setenv("DFTRACER_LOG_FILE", run->prefix, 1) | set_run_id();
 
     if (run->aggregate)
         failed |= setenv("DFTRACER_ENABLE_AGGREGATION", "1", 1);
@@ -259,6 +298,7 @@ static int make_glob(const struct run *run, char *glob, size_t room)
     return fits(snprintf(glob + n, room - n, "-*"), room - n) ? 0 : -ENAMETOOLONG;
 }
 
+/* Of all that begins with our prefix: this run, whatever its processes call it. */
 static void exec_summary(const struct run *run, char *glob)
 {
     char path[PATH_MAX];
@@ -267,8 +307,8 @@ static void exec_summary(const struct run *run, char *glob)
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         _exit(EXIT_OWN);
     if (fits(snprintf(path, sizeof(path), "%s/dftmerge", run->home), sizeof(path)))
-        execl(path, "dftmerge", "summary", glob, (char *)NULL);
-    execlp("dftmerge", "dftmerge", "summary", glob, (char *)NULL);
+        execl(path, "dftmerge", "summary", "--run", "all", glob, (char *)NULL);
+    execlp("dftmerge", "dftmerge", "summary", "--run", "all", glob, (char *)NULL);
     fprintf(stderr, "dftrun: dftmerge was not found; the traces are %s\n", glob);
     _exit(EXIT_OWN);
 }

@@ -29,6 +29,7 @@ enum option_id {
     OPT_PERIOD_ENDS,
     OPT_FILES_FROM,
     OPT_JOB,
+    OPT_RUN,
     OPT_QUIET,
     OPT_HELP,
     OPT_OWN /* + position in the command's own table */
@@ -60,6 +61,7 @@ static const struct common common_options[] = {
     {OPT_ALIGN, 0, "align", "HOW", DFT_TAKES_ALIGN,
      "correct times: clocks (CLOCK records), or an event that ends in all ranks at once"},
     {OPT_JOB, 0, "job", "LIST", OF_TRACES, "only these jobs, if there are several (see dftmerge ps)"},
+    {OPT_RUN, 0, "run", "LIST", OF_TRACES, "only these runs, if there are several (see dftmerge ps); all: all of them"},
     {OPT_DEDUPE, 0, "dedupe", NULL, OF_TRACES, "DFTracer's traces: leave out lines that stand in a file again"},
     {OPT_FILES_FROM, 0, "files-from", "FILE", OF_TRACES,
      "further PATHs, one a line or before each NUL (-: standard input)"},
@@ -189,6 +191,10 @@ static int set_common(struct dft_options *options, int id, char *value)
         break;
     case OPT_JOB:
         options->source.jobs = value;
+        break;
+    case OPT_RUN:
+        options->source.runs = strcmp(value, "all") ? value : NULL;
+        options->all_runs = !options->source.runs;
         break;
     case OPT_FILES_FROM:
         options->files_from = value;

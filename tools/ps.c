@@ -116,7 +116,8 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     const struct dft_ps_tree *tree = &ps->tree;
     const struct dft_source_process *p = &tree->processes[tree->order[at]];
     const struct dft_process *process = &p->process;
-    uint32_t nfiles, njobs;
+    uint32_t nfiles, njobs, nruns;
+    const struct dft_source_job *runs = dft_source_runs(ps->source, &nruns, NULL);
     const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
     uint32_t parent = tree->parent[tree->order[at]];
     uint64_t start_ns, end_ns;
@@ -135,6 +136,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_text(json, "host", process->host);
     json_text(json, "job_id", process->job_id);
     dft_json_string(json, "job", p->job ? dft_source_jobs(ps->source, &njobs)[p->job - 1].name : NULL);
+    dft_json_string(json, "run", runs[p->run - 1].id.length ? runs[p->run - 1].name : NULL);
     json_text(json, "exe", process->exe);
     json_arguments(json, process->command);
     json_text(json, "cwd", process->cwd);
@@ -165,6 +167,7 @@ static void print_json(const struct ps *ps)
         json_process(ps, &json, i);
     dft_json_end_array(&json);
     dft_json_jobs(&json, ps->source);
+    dft_json_runs(&json, ps->source);
     dft_json_array(&json, "notes");
     for (size_t i = 0; i < nnotes; i++)
         dft_json_string(&json, NULL, notes[i]);
@@ -292,6 +295,7 @@ static int print_text(const struct ps *ps)
         dft_grid_print(grid, stdout);
         printf("%u process image%s.\n", ps->tree.shown, ps->tree.shown == 1 ? "" : "s");
         dft_text_jobs(ps->source);
+        dft_text_runs(ps->source);
     }
     dft_grid_destroy(grid);
     return rc;

@@ -51,6 +51,7 @@ enum dft_by {
     DFT_BY_PATTERN, /* of the file: pattern.h */
     DFT_BY_STACK,   /* functions of the call stack: stacks.h */
     DFT_BY_LINE,    /* source line that called */
+    DFT_BY_RUN,     /* as dft_source_runs has them */
     DFT_BY_COUNT
 };
 

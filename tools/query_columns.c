@@ -31,6 +31,7 @@ static const struct {
     [DFT_BY_PATTERN] = {"pattern", "pattern"},
     [DFT_BY_STACK] = {"stack", "stack"},
     [DFT_BY_LINE] = {"line", "line"},
+    [DFT_BY_RUN] = {"run", "run"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -127,6 +128,15 @@ static void set_program(struct dft_key_value *value, struct dft_text exe)
         set_text(value, exe);
 }
 
+static void set_run(struct dft_key_value *value, const struct dft_source *source, uint32_t number)
+{
+    uint32_t count;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
+
+    if (runs[number - 1].id.length)
+        set_word(value, runs[number - 1].name);
+}
+
 static void set_who(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
                     struct dft_key_value *value)
 {
@@ -140,6 +150,8 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
         set_text(value, process->process.host);
     } else if (by == DFT_BY_PROGRAM) {
         set_program(value, process->process.exe);
+    } else if (by == DFT_BY_RUN) {
+        set_run(value, answer->dft_source, process->run);
     } else if (by == DFT_BY_PROCESS) {
         snprintf(value->room, sizeof value->room, "%016llx", (unsigned long long)process->key);
         set_text(value, (struct dft_text){value->room, 16});

@@ -55,6 +55,8 @@ int dft_number_processes(struct dft_asking *asking)
             key.region = text_id(asking, process->host);
         if (DFT_HAS(asking, DFT_BY_PROGRAM))
             key.file = program_id(asking, process);
+        if (DFT_HAS(asking, DFT_BY_RUN))
+            key.stack = processes[i].run;
         rc = dft_group_map_get(&map, &key, &number);
         asking->who_of[i] = number + 1;
         if (!rc && number == asking->nwho)

@@ -59,7 +59,7 @@ static int make_files(struct dft_source *source, char *const *given, int count)
     return 0;
 }
 
-static int read_all(struct dft_source *source, const char *jobs)
+static int read_all(struct dft_source *source, const struct dft_source_options *options)
 {
     struct dft_scanned *scanned = calloc(source->nfiles + 1u, sizeof *scanned);
     int rc = dft_comm_agree(scanned ? dft_scan_files(source, scanned) : -ENOMEM);
@@ -83,9 +83,15 @@ static int read_all(struct dft_source *source, const char *jobs)
     if (!rc)
         rc = dft_live_processes(source);
     if (!rc)
+        rc = dft_source_find_runs(source);
+    if (!rc && (options->runs || options->newest))
+        rc = dft_source_choose_runs(source, options->runs, options->newest);
+    if (!rc)
         rc = dft_source_find_jobs(source);
-    if (!rc && jobs)
-        rc = dft_source_choose_jobs(source, jobs);
+    if (!rc && !options->runs && !options->newest && !options->jobs)
+        dft_source_note_runs(source);
+    if (!rc && options->jobs)
+        rc = dft_source_choose_jobs(source, options->jobs);
     else if (!rc)
         dft_source_note_jobs(source);
     if (!rc)
@@ -129,7 +135,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
     if (!rc)
         rc = dft_share_inputs(source);
     if (!rc)
-        rc = read_all(source, options->jobs);
+        rc = read_all(source, options);
     if (rc) {
         dft_source_close(source);
         return rc;
@@ -162,6 +168,9 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t j = 0; j < source->njobs; j++)
         free(source->jobs[j].name);
     free(source->jobs);
+    for (uint32_t r = 0; r < source->nruns; r++)
+        free(source->runs[r].name);
+    free(source->runs);
     dft_kept_texts_fini(&source->texts);
     dft_kept_texts_fini(&source->contents);
     pthread_mutex_destroy(&source->texts.lock);

@@ -146,6 +146,7 @@ struct dft_source_process {
     uint32_t skipped_blocks;
     uint8_t parts; /* of its events only some groups are here */
     uint32_t job;  /* number of its job + 1; 0: none that is known */
+    uint32_t run;  /* number of its run + 1 */
 };
 
 /* One launch of a parallel program; source_jobs.c says how they are told apart. In order of start. */
@@ -156,6 +157,7 @@ struct dft_source_job {
     uint32_t number;
     uint32_t processes, ranks, world_size;
     uint64_t start_ns, end_ns; /* Unix; 0: unknown */
+    uint8_t left_out;          /* of a run: it is not asked for */
 };
 
 struct dft_source_options {
@@ -164,6 +166,8 @@ struct dft_source_options {
     unsigned threads;   /* 0: one a CPU, at most 16 */
     int quiet;          /* no progress on stderr */
     const char *jobs;   /* only processes of these: names and patterns, with commas; NULL: all */
+    const char *runs;   /* the same of runs */
+    int newest;         /* runs is NULL: only the last run that began, and what says of no run that it is of it */
     int no_index;       /* foreign: nothing is written for later questions, nor read */
     int dedupe;         /* foreign: lines that stand in a file again are left out */
     uint64_t period_ns; /* foreign: of records that stand for many calls; 0: as the trace says, else 5 s */
@@ -182,6 +186,10 @@ const struct dft_block *dft_source_blocks(const struct dft_source *source, size_
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
 /* The jobs that were found, as far as they are asked for. */
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
+/* The runs that were found (source_runs.c), also those that are left out, in order of start; the one without an id, if
+ * there is one, is the first. Ranks are not counted. *apart, if not NULL: how many groups of its processes follow upon each
+ * other, no process of one living when one of another did. */
+const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* From the load or fork of a process to its end, as PROCESS and END say, or its first and last event where these lie

@@ -49,6 +49,8 @@ struct dft_source {
     uint32_t nprocesses;
     struct dft_source_job *jobs;
     uint32_t njobs;
+    struct dft_source_job *runs;
+    uint32_t nruns, unnamed_apart;
     struct dft_names *names;
     _Atomic int all_names;        /* every name was fetched */
     _Atomic int all_located;      /* of every name that was not fetched it is known where it stands: */
@@ -121,7 +123,7 @@ union dft_record_content {
     struct dft_source_end end;
     struct dft_group_record group;
 };
-#define DFT_RECORD_TEXTS 10u
+#define DFT_RECORD_TEXTS 11u
 size_t dft_record_bytes(uint16_t type);
 unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS]);
 int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content);
@@ -205,6 +207,19 @@ typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
 int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*give)(void *context, const struct dft_event_at *at), void *context);
 
+/* source_runs.c: which processes are of one run; leaves out all but those that are asked for (patterns), or that are newest;
+ * says that there are several. */
+int dft_source_find_runs(struct dft_source *source);
+int dft_source_choose_runs(struct dft_source *source, const char *patterns, int newest);
+void dft_source_note_runs(struct dft_source *source);
+/* source_jobs.c: start and end of each process (dft_process_life), before it is known which blocks are used. */
+void dft_source_find_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
+void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns);
+/* source_job_names.c: "NAME (4 of 4 ranks, from TIME), ..." from malloc, or NULL; does a name fit one of the patterns between
+ * commas (-ENOMEM too); only processes with keep[] stay, and their blocks. */
+char *dft_source_list_jobs(const struct dft_source_job *jobs, uint32_t count);
+int dft_source_name_fits(const char *patterns, const char *name);
+int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep);
 /* source_jobs.c: which processes are of one job. source_job_names.c: orders and names them, given the number + 1 of each
  * process's job; leaves out all processes but those of the jobs that are asked for; says that there are several. */
 int dft_source_find_jobs(struct dft_source *source);
@@ -223,6 +238,9 @@ int dft_source_cover(struct dft_source *source);
 struct dft_span {
     uint64_t first, last;
 };
+
+/* For qsort; source_parts.c. */
+int dft_span_by_first(const void *left, const void *right);
 
 /* What source_cover.c and source_parts.c share while they go through the streams. */
 struct dft_covering {

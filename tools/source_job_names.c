@@ -97,7 +97,7 @@ static void print_job(FILE *out, const struct dft_source_job *job)
     putc(')', out);
 }
 
-static char *list_jobs(const struct dft_source *source)
+char *dft_source_list_jobs(const struct dft_source_job *jobs, uint32_t count)
 {
     char *text = NULL;
     size_t length;
@@ -105,12 +105,12 @@ static char *list_jobs(const struct dft_source *source)
 
     if (!out)
         return NULL;
-    for (uint32_t j = 0; j < source->njobs && j < SHOWN_MAX; j++) {
+    for (uint32_t j = 0; j < count && j < SHOWN_MAX; j++) {
         fputs(j ? ", " : "", out);
-        print_job(out, &source->jobs[j]);
+        print_job(out, &jobs[j]);
     }
-    if (source->njobs > SHOWN_MAX)
-        fprintf(out, " and %u more", source->njobs - SHOWN_MAX);
+    if (count > SHOWN_MAX)
+        fprintf(out, " and %u more", count - SHOWN_MAX);
     if (fclose(out)) {
         free(text);
         return NULL;
@@ -121,7 +121,7 @@ static char *list_jobs(const struct dft_source *source)
 /* --- --job ---------------------------------------------------------------------------------------------------------- */
 
 /* Does a name fit one of the patterns between commas, whole or in front of its '/'? -ENOMEM too. */
-static int fits(const char *patterns, const char *name)
+int dft_source_name_fits(const char *patterns, const char *name)
 {
     char *copy = strdup(patterns), *head = strdup(name), *slash, *save = NULL;
     int found = 0;
@@ -141,7 +141,7 @@ static int fits(const char *patterns, const char *name)
 }
 
 /* Only processes with keep[] stay, and their blocks; both are numbered anew. */
-static int keep_processes(struct dft_source *source, const uint8_t *keep)
+int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep)
 {
     uint32_t *number = calloc(source->nprocesses + 1u, sizeof *number), n = 0;
     size_t blocks = 0;
@@ -200,7 +200,7 @@ int dft_source_choose_jobs(struct dft_source *source, const char *patterns)
     int rc = chosen && keep ? 0 : -ENOMEM, any = 0;
 
     for (uint32_t j = 0; !rc && j < source->njobs; j++) {
-        int found = fits(patterns, source->jobs[j].name);
+        int found = dft_source_name_fits(patterns, source->jobs[j].name);
 
         rc = found < 0 ? found : 0;
         chosen[j + 1] = found > 0;
@@ -209,14 +209,14 @@ int dft_source_choose_jobs(struct dft_source *source, const char *patterns)
     for (uint32_t p = 0; !rc && p < source->nprocesses; p++)
         keep[p] = chosen[source->processes[p].job];
     if (!rc && !any && source->nprocesses) {
-        char *list = list_jobs(source);
+        char *list = dft_source_list_jobs(source->jobs, source->njobs);
 
         dft_source_note(source, DFT_BAD_OTHER, "no job %s is here; %s%s", patterns,
                         source->njobs ? "there are " : "none has a name", list ? list : "");
         free(list);
     }
     if (!rc)
-        rc = keep_processes(source, keep);
+        rc = dft_source_keep_processes(source, keep);
     if (!rc)
         rc = keep_jobs(source, chosen);
     free(chosen);
@@ -233,7 +233,7 @@ void dft_source_note_jobs(struct dft_source *source)
         alone += !source->processes[p].job;
     if (source->njobs < 2)
         return;
-    list = list_jobs(source);
+    list = dft_source_list_jobs(source->jobs, source->njobs);
     if (list && alone)
         dft_source_note(source, 0, "%u jobs are together here: %s, and %u processes of none; --job NAME takes one",
                         source->njobs, list, alone);

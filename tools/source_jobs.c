@@ -67,15 +67,13 @@ static uint64_t id_hash(const struct dft_process *process)
 /* --- lives ---------------------------------------------------------------------------------------------------------- */
 
 /* From start to end as PROCESS and END say, and as the events lie. */
-static void find_lives(struct finding_jobs *finding)
+void dft_source_find_lives(const struct dft_source *source, uint64_t *starts, uint64_t *ends)
 {
-    const struct dft_source *source = finding->source;
-
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        dft_process_life(&source->processes[p], &finding->start_ns[p], &finding->end_ns[p]);
+        dft_process_life(&source->processes[p], &starts[p], &ends[p]);
     for (size_t i = 0; i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
-        uint64_t *start_ns = &finding->start_ns[block->process], *end_ns = &finding->end_ns[block->process];
+        uint64_t *start_ns = &starts[block->process], *end_ns = &ends[block->process];
 
         if ((block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) || !block->start)
             continue;
@@ -85,8 +83,8 @@ static void find_lives(struct finding_jobs *finding)
             *end_ns = block->end;
     }
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        if (finding->end_ns[p] < finding->start_ns[p])
-            finding->end_ns[p] = finding->start_ns[p];
+        if (ends[p] < starts[p])
+            ends[p] = starts[p];
 }
 
 /* --- parties -------------------------------------------------------------------------------------------------------- */
@@ -240,7 +238,7 @@ static int by_start(const void *left, const void *right)
     return order ? order : compare_numbers(a->first, b->first);
 }
 
-static void widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns)
+void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns)
 {
     if (!job->start_ns || (start_ns && start_ns < job->start_ns))
         job->start_ns = start_ns;
@@ -265,7 +263,7 @@ static int make_launches(struct finding_jobs *finding)
                                            .id_hash = id_hash(process),
                                            .world_size = process->world_size,
                                            .number = source->njobs++};
-        widen(job, party->start_ns, party->end_ns);
+        dft_source_job_widen(job, party->start_ns, party->end_ns);
         for (uint32_t i = party->first; !rc && i < party->first + party->count; i++) {
             const struct dft_source_process *member = finding->members[i].process;
 
@@ -330,7 +328,7 @@ static void take_ids(struct finding_jobs *finding)
         if (best == source->njobs)
             source->jobs[best] =
                 (struct dft_source_job){.id = process->job_id, .id_hash = hash, .number = source->njobs++};
-        widen(&source->jobs[best], finding->start_ns[p], finding->end_ns[p]);
+        dft_source_job_widen(&source->jobs[best], finding->start_ns[p], finding->end_ns[p]);
         finding->job[p] = best + 1;
     }
 }
@@ -351,7 +349,7 @@ int dft_source_find_jobs(struct dft_source *source)
     if (!rc)
         rc = dft_ps_tree_make(&finding.tree, source, &everything);
     if (!rc) {
-        find_lives(&finding);
+        dft_source_find_lives(source, finding.start_ns, finding.end_ns);
         rc = collect_roots(&finding);
     }
     if (!rc)

@@ -47,7 +47,7 @@ static int is_whole(const struct dft_source *source, uint32_t division)
 
 enum meeting { MEETS_NOTHING, LIES_WITHIN, MEETS_IN_PART };
 
-static int by_first(const void *left, const void *right)
+int dft_span_by_first(const void *left, const void *right)
 {
     const struct dft_span *a = left, *b = right;
 
@@ -61,7 +61,7 @@ static void join_spans(struct dft_covering *covering)
     size_t n = 0;
 
     if (covering->nspans)
-        qsort(spans, covering->nspans, sizeof *spans, by_first);
+        qsort(spans, covering->nspans, sizeof *spans, dft_span_by_first);
     for (size_t i = 0; i < covering->nspans; i++) {
         if (n && (spans[n - 1].last == UINT64_MAX || spans[i].first <= spans[n - 1].last + 1))
             spans[n - 1].last = spans[i].last > spans[n - 1].last ? spans[i].last : spans[n - 1].last;

@@ -53,7 +53,7 @@ static int parse_keys(struct dft_summary *summary)
     if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
         fprintf(stderr,
                 "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
-                "host, tid, process, program, time, op, class, pattern, stack, line\n",
+                "host, tid, process, program, time, op, class, pattern, stack, line, run\n",
                 *wrong ? wrong : "(empty)");
         return -EINVAL;
     }
@@ -128,6 +128,8 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     options.only_queries = 1;
+    options.source.newest =
+        !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
     if (cuts_periods(&summary))
@@ -147,7 +149,7 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is "
+        "op, class, run, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is "
         "without\n"
         "what is directly inside a region. Percentiles are of durations, within 1.6 %. Grouping by file, dir or "
         "pattern\n"

@@ -112,6 +112,7 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_object(&json, NULL);
     json_job(&json, &summary->job);
     dft_json_jobs(&json, summary->source);
+    dft_json_runs(&json, summary->source);
     dft_json_uint(&json, "events", answer.events);
     dft_json_uint(&json, "events_kept", answer.events_kept);
     json_losses(&json, summary);

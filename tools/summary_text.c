@@ -142,7 +142,35 @@ static void print_command(struct dft_text command)
     free(text);
 }
 
-static void print_job(const struct dft_job *job)
+/* Which of several runs this is; or that there may be several, where nothing tells. */
+static void print_runs(const struct dft_source *source)
+{
+    uint32_t count, apart, named, shown = 0;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last = NULL;
+
+    if (!count)
+        return;
+    named = count - !runs[0].id.length;
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].id.length && !runs[i].left_out) {
+            shown++;
+            last = &runs[i];
+        }
+    if (named > 1 && shown == 1)
+        printf("run       %s, %s%u (--run all: all of them, --run NAME: another; dftmerge ps lists them)\n", last->name,
+               last == &runs[count - 1] ? "the newest of " : "one of ", named);
+    else if (named > 1)
+        printf("runs      %u, counted together (dftmerge ps lists them; --run NAME: one)\n", shown);
+    if (!runs[0].id.length && !runs[0].left_out && shown)
+        printf("          with %u process%s of no run\n", runs[0].processes, runs[0].processes == 1 ? "" : "es");
+    if (!runs[0].id.length && !runs[0].left_out && apart > 1)
+        printf("runs      nothing says what is one run: %u groups of processes, apart in time, are counted together as "
+               "one "
+               "run\n",
+               apart);
+}
+
+static void print_job(const struct dft_job *job, const struct dft_source *source)
 {
     char room[DFT_TEXT_ROOM], when[64] = "";
     time_t seconds = (time_t)(job->start_ns / 1000000000);
@@ -157,6 +185,7 @@ static void print_job(const struct dft_job *job)
         print_command(job->first->process.command.length ? job->first->process.command : job->first->process.exe);
         putchar('\n');
     }
+    print_runs(source);
     printf("processes %s", dft_text_count(room, job->pids));
     if (job->processes != job->pids)
         printf(" (%s programs)", dft_text_count(room, job->processes));
@@ -291,7 +320,7 @@ int dft_summary_text(struct dft_summary *summary)
         print_losses(summary, "");
         putchar('\n');
     }
-    print_job(&summary->job);
+    print_job(&summary->job, summary->source);
     print_io(summary, &classes, &answer);
     dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """dftrun: the program's output, exit code and signals are its own; the summary goes to standard error."""
 
+import collections
+import json
 import os
 import shutil
 import signal
@@ -67,8 +69,40 @@ def options_reach_the_program(directory):
                     if line.startswith(("DFTRACER_", "LD_")))
     prefix = settings.pop("DFTRACER_LOG_FILE")
     true(prefix.startswith(str(directory / "a b/c") + "/"), f"DFTRACER_LOG_FILE is {prefix}")
+    true(settings.pop("DFTRACER_RUN_ID"), "DFTRACER_RUN_ID")
     equal(settings, {"DFTRACER_ENABLE": "1", "DFTRACER_ENABLE_AGGREGATION": "1", "DFTRACER_DATA_DIR": "/x:!/x/y",
                      "DFTRACER_STACK": "5", "LD_PRELOAD": str(LIBRARY.resolve())}, "the program's environment")
+
+
+def run_id(directory, **variables):
+    done = dftrun(directory, "--no-summary", "--", "sh", "-c", "echo $DFTRACER_RUN_ID", env=environment(**variables))
+    return done.out.decode().strip()
+
+
+@tests.case
+def each_run_has_an_identity(directory):
+    """Unique, inherited, and the same for all ranks of a launch, where the launcher names it."""
+    first, second = run_id(directory), run_id(directory)
+    true(first and second and first != second, f"two runs: {first}, {second}")
+    equal(run_id(directory, DFTRACER_RUN_ID="mine"), "mine", "inside another dftrun")
+    for rank in "01":
+        equal(run_id(directory, PMIX_RANK=rank, PMIX_NAMESPACE="prterun-7@1", SLURM_JOB_ID="4"), "prterun-7@1", "under mpirun")
+        equal(run_id(directory, SLURM_PROCID=rank, SLURM_JOB_ID="4", SLURM_STEP_ID="2"), "4.2", "a step of Slurm's")
+        equal(run_id(directory, PMI_RANK=rank), "", "a launcher that names nothing")
+    true(run_id(directory, SLURM_JOB_ID="4", PMIX_NAMESPACE="x") not in ("4", "x"), "no rank: a run of its own")
+
+
+@tests.case
+def two_runs_in_one_folder(directory):
+    """The page at the end is of this run alone, whatever is there; children are of the run of their parents."""
+    (directory / "in").write_text("some text\n")
+    for done in (dftrun(directory, "--", "sh", "-c", "cat in; sh -c 'cat in; :'; :") for _ in range(2)):
+        true(b"counted together" not in done.err and b"newest of" not in done.err, done.err.decode())
+    page = run([BUILD / "bin" / "dftmerge", directory / "traces"])
+    true(b", the newest of 2 (" in page.out, page.out.decode())
+    processes = json.loads(run([BUILD / "bin" / "dftmerge", "ps", "--json", directory / "traces"]).out)["processes"]
+    counts = collections.Counter(p["run"] for p in processes)
+    true(len(counts) == 2 and None not in counts and len(set(counts.values())) == 1 and len(processes) >= 4, f"{counts}")
 
 
 @tests.case

@@ -84,7 +84,8 @@ static int put_process(void)
                                   .version = TEXT("0.1.0"),
                                   .options = TEXT("DFTRACER_ENABLE=1\n"),
                                   .boot_id = TEXT("b75244dd-9231-4a8b-9af6-c22aecd45f31"),
-                                  .pid_namespace = 4026531836};
+                                  .pid_namespace = 4026531836,
+                                  .run_id = TEXT("node1-4321")};
     const void *block;
 
     if (list)

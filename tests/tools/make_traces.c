@@ -11,6 +11,7 @@
  * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
  * transfers=1: some reads are the first half of a call between two files; the second half counts no call.
  * many=N: events are on N files in turn; long=N: whose paths are about N bytes longer.
+ * run=N: what the processes say of their run (0: nothing).
  * job=N, ppid=N, world=N: of processes with ranks: the job's id (0: none), who started them, how many they are. */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -77,6 +78,7 @@ static const struct setting names_of_settings[] = {
     {"ppid", &settings.ppid},
     {"world", &settings.world},
     {"transfers", &settings.transfers},
+    {"run", &settings.run},
 };
 
 static struct dft_call calls[CALLS];
@@ -500,7 +502,7 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
 
 static void put_process(uint64_t key, long n, uint64_t start)
 {
-    char host[32], job[24], command[] = "./app\0--odd\nargument\0";
+    char host[32], job[24], run[32], command[] = "./app\0--odd\nargument\0";
     struct dft_process process = {.key = key,
                                   .pid = 1000 + (uint32_t)n,
                                   .ppid = (uint32_t)settings.ppid,
@@ -522,6 +524,9 @@ static void put_process(uint64_t key, long n, uint64_t start)
         if (settings.job)
             process.job_id = (struct dft_text){job, (uint32_t)strlen(job)};
     }
+    snprintf(run, sizeof run, "run-%ld", settings.run);
+    if (settings.run)
+        process.run_id = (struct dft_text){run, (uint32_t)strlen(run)};
     put(dft_encode_process(encoder, &process, &block), &block);
 }
 

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Several runs in one folder: told apart by what their processes say, never by guesses; the page takes the newest, all else takes all."""
+
+import json
+import re
+
+from pfw_files import Writer
+from tooltest import dftmerge, dump, main, make, run, summary, DFTMERGE
+
+
+def runs(*arguments):
+    return [(r["name"], r["processes"], r["left_out"]) for r in json.loads(dftmerge("ps", "--json", *arguments).out)["runs"]]
+
+
+def page(*arguments):
+    return dftmerge("summary", *arguments).out.decode()
+
+
+def told(text, what):
+    return re.findall(rf"^{what} +(.*)$", text, re.M)
+
+
+def two_runs(where):
+    make(where, processes=2, seed=1, run=1)
+    make(where, processes=3, seed=2, run=2, start=1700000060)
+    return where
+
+
+def the_page_takes_the_newest(where):
+    make(where / "new", processes=3, seed=2, run=2, start=1700000060)
+    two_runs(where / "both")
+    text, alone = page(where / "both"), page(where / "new")
+    assert told(text, "run")[0].startswith("run-2, the newest of 2 (--run all"), text
+    assert not told(alone, "runs?"), alone
+    assert "".join(line for line in text.splitlines(True) if not line.startswith("run ")) == alone
+    assert told(page("--run", "run-1", where / "both"), "run")[0].startswith("run-1, one of 2")
+    every = page("--run", "all", where / "both")
+    assert told(every, "processes") == ["3 (5 programs)"] and told(every, "runs")[0].startswith("2, counted together"), every
+
+
+def all_else_takes_all(where):
+    two_runs(where / "both")
+    make(where / "old", processes=2, seed=1, run=1)
+    answer = summary(where / "both")
+    assert answer["processes"] == 5 == summary("--run", "all", where / "both")["processes"]
+    assert [r["name"] for r in answer["runs"]] == ["run-1", "run-2"] and any("2 runs are together" in n for n in answer["notes"])
+    for command in (["dump"], ["ps"], ["check"], ["stat"], ["summary", "--csv"]):
+        assert "2 runs are together here: run-1 (2 processes, from 2023-11-14" in dftmerge(*command, where / "both").err, command
+        assert "runs are together" not in dftmerge(*command, "--run", "run-2", where / "both").err, command
+    assert "RUN " in dftmerge("ps", where / "both").out.decode()
+    assert runs(where / "both") == [("run-1", 2, False), ("run-2", 3, False)]
+    assert runs("--run", "run-1", where / "both") == [("run-1", 2, False), ("run-2", 3, True)]
+    assert dump("--run", "run-1", where / "both") == dump(where / "old")
+    for by in ("call", "file", "time"):
+        a, b = summary("--by", by, "--run", "run-1", where / "both"), summary("--by", by, where / "old")
+        assert a.pop("runs") != b.pop("runs") and a == b, by
+    assert dump("--run", "run-*", where / "both") == dump(where / "both")
+    answer = json.loads(dftmerge("compare", "--json", "--run-a", "run-1", "--run-b", "run-2", where / "both", where / "both").out)
+    assert (answer["a"]["processes"], answer["b"]["processes"]) == (2, 3)
+    dftmerge("merge", "--run", "run-2", "-o", where / "one.dft", where / "both")
+    assert runs(where / "one.dft") == [("run-2", 3, False)]
+
+
+def by_run(where):
+    two_runs(where)
+    make(where, processes=1, seed=3)
+    groups = {g["run"]: g for g in summary("--by", "run", where)["groups"]}
+    assert set(groups) == {None, "run-1", "run-2"}
+    for name in ("run-1", "run-2"):
+        (alone,) = summary("--by", "run", "--run", name, where)["groups"]
+        assert groups[name] == alone
+    (alone,) = summary("--by", "run", "--run", "unnamed", where)["groups"]
+    assert groups[None] == alone
+    assert summary("--by", "run,call", where)["events"] == summary(where)["events"]
+
+
+def the_launchers_job_is_a_run(where):
+    make(where, ranks=1, processes=2, seed=1, job=11)
+    make(where, ranks=1, processes=3, seed=2, job=12, start=1700003600)
+    assert runs(where) == [("11", 2, False), ("12", 3, False)]
+    assert told(page(where), "run")[0].startswith("12, the newest of 2")
+    assert not told(page("--job", "11", where), "run") and told(page("--job", "11", where), "processes")[0].startswith("2, 2 of 3")
+    make(where, ranks=1, processes=1, seed=3, job=11, run=5, start=1700007200)  # dftrun's word is the closer one
+    assert runs(where)[2] == ("run-5", 1, False)
+
+
+def what_says_nothing_is_never_hidden(where):
+    make(where, processes=1, seed=1)
+    assert not told(page(where), "runs?")
+    make(where, processes=2, seed=2, start=1700000500)
+    (line,) = told(page(where), "runs")
+    assert "2 groups of processes, apart in time, are counted together as one run" in line, line
+    assert told(page(where), "processes") == ["2 (3 programs)"]  # pids come again
+    assert runs(where) == [(None, 3, False)]
+    make(where, processes=1, seed=3, run=1, start=1700000100)
+    make(where, processes=1, seed=4, run=2, start=1700000200)
+    text = page(where)
+    assert told(text, "run")[0].startswith("run-2, the newest of 2") and "with 3 processes of no run" in text, text
+    assert summary(where)["processes"] == 5 and summary("--run", "run-2", where)["processes"] == 1
+
+
+def imported_traces_are_one_run(where):
+    where = where / "t"
+    where.mkdir()
+    for rank, start in enumerate((0, 100)):
+        writer = Writer("1.0.8", pid=100 + rank, rank=rank)
+        writer.call("POSIX", "read", (1_700_000_000 + start) * 1_000_000, 10, "/data/x", ret=1)
+        (where / f"{rank}.pfw").write_text(writer.text())
+    assert runs("--no-index", where) == [(None, 2, False)]
+    assert "2 groups of processes" in told(page("--no-index", where), "runs")[0]
+
+
+def a_run_that_is_not_there(where):
+    two_runs(where)
+    done = run(DFTMERGE, "summary", "--run", "run-3", where)
+    assert done.code == 1 and "no run run-3 is here; there are run-1 (2 processes" in done.err and "run-2" in done.err, done.err
+
+
+if __name__ == "__main__":
+    main([the_page_takes_the_newest, all_else_takes_all, by_run, the_launchers_job_is_a_run, what_says_nothing_is_never_hidden,
+          imported_traces_are_one_run, a_run_that_is_not_there])
