@@ -121,6 +121,8 @@ void dft_kept_answer_put(struct dft_pack *pack, const struct dft_answer *answer)
     int rc;
 
     put(pack, answer->query.width_ns);
+    put(pack, answer->query.base_ns);
+    put(pack, answer->query.grid_ns);
     put(pack, answer->source);
     put(pack, flags_of(answer));
     put(pack, answer->found);
@@ -263,6 +265,8 @@ static void get_whole(struct getting *getting, struct dft_answer *answer)
     unsigned flags;
 
     answer->query.width_ns = get(getting, UINT64_MAX);
+    answer->query.base_ns = get(getting, UINT64_MAX);
+    answer->query.grid_ns = get(getting, UINT64_MAX);
     answer->source = (enum dft_answer_source)get(getting, DFT_ANSWER_EVENTS);
     flags = (unsigned)get(getting, 15);
     answer->has_percentiles = flags & 1;

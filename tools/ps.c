@@ -122,7 +122,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     uint32_t parent = tree->parent[tree->order[at]];
     uint64_t start_ns, end_ns;
 
-    dft_process_life(p, &start_ns, &end_ns);
+    dft_process_lifetime(p, &start_ns, &end_ns);
     dft_json_object(json, NULL);
     json_key(json, "key", p->key);
     json_key(json, "parent_key", process->parent_key);
@@ -263,7 +263,7 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
     uint64_t start_ns, end_ns;
     int rc = add_number(grid, "%u", p->process.pid);
 
-    dft_process_life(p, &start_ns, &end_ns);
+    dft_process_lifetime(p, &start_ns, &end_ns);
     rc = rc ? rc : p->process.rank < 0 ? dft_grid_cell(grid, "-") : add_number(grid, "%d", p->process.rank);
     rc = rc ? rc : add_number(grid, "%+.6f", (double)(int64_t)(start_ns - origin_ns) / 1e9);
     rc = rc ? rc : add_number(grid, "%.6f", (double)(end_ns - start_ns) / 1e9);

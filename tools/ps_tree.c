@@ -17,7 +17,7 @@ static uint64_t start_of(const struct dft_source_process *process)
 {
     uint64_t start, end;
 
-    dft_process_life(process, &start, &end);
+    dft_process_lifetime(process, &start, &end);
     return start;
 }
 

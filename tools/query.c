@@ -58,7 +58,8 @@ static int take_wider(void *context, unsigned rank, const void *bytes, size_t le
     return 0;
 }
 
-/* The widest interval that the rows of these kinds have; 0: there are none. */
+/* The widest interval that the rows of these kinds have, so that all can answer if their intervals are multiples of each other; 0: there
+ * are none. */
 static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t *widest)
 {
     struct widths widths = {.kinds = kinds};
@@ -79,37 +80,81 @@ static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t *wides
     return rc ? rc : dft_comm_exchange(&widths.widest[0], sizeof widths.widest[0], take_wider, widest);
 }
 
-/* So that all rows can answer if their intervals are multiples of each other. */
-static int choose_width(struct dft_asking *asking)
-{
-    int rc;
-
-    if (!DFT_HAS(asking, DFT_BY_TIME) || asking->query.width_ns)
-        return 0;
-    rc = find_widest(asking->source, 3, &asking->query.width_ns);
-    if (!asking->query.width_ns)
-        asking->query.width_ns = WIDTH_DEFAULT_NS;
-    return rc;
-}
-
 int dft_query_period(struct dft_source *source, uint64_t *period_ns)
 {
     return find_widest(source, 2, period_ns);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------
- * */
-
-static int has_aggregates_only(const struct dft_source *source)
+/* Rows without events, but for those of streams with one of these bits. */
+static int has_aggregates_only(const struct dft_source *source, uint32_t but)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(source, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS))
+        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS) && !(blocks[i].stream & but))
             return 1;
     return 0;
 }
+
+/* What aggregates alone cannot split they do not pretend to: the width becomes a multiple of what they have. */
+static void widen(struct dft_asking *asking, uint64_t grid_ns)
+{
+    struct dft_query *query = &asking->query;
+
+    if (!(query->width_ns % grid_ns))
+        return;
+    query->width_ns = (query->width_ns / grid_ns + 1) * grid_ns;
+    dft_source_note(asking->source, 0,
+                    "some events were kept only as aggregates, %s in intervals of %.9g s: time groups are %.9g s wide",
+                    DFT_HAS_FILES(asking) || asking->filter->nfiles ? "of files" : "which are", (double)grid_ns / 1e9,
+                    (double)query->width_ns / 1e9);
+}
+
+/* Periods that another tracer counted are put together, or shared out: the groups' edges are among those of both. */
+static void fit_period(struct dft_query *query, uint64_t period_ns)
+{
+    if (query->width_ns < period_ns && !(period_ns % query->width_ns))
+        query->grid_ns = query->width_ns;
+    else if (!(query->width_ns % period_ns) && (!query->grid_ns || !(period_ns % query->grid_ns)))
+        query->grid_ns = period_ns;
+}
+
+/* Width and first edge of time groups (query.h). */
+static int choose_times(struct dft_asking *asking)
+{
+    struct dft_query *query = &asking->query;
+    int alone = has_aggregates_only(asking->source, DFT_STREAM_COUNTED);
+    uint64_t interval, period, origin, end;
+    int rc;
+
+    if (!DFT_HAS(asking, DFT_BY_TIME))
+        return 0;
+    rc = find_widest(asking->source, 1, &interval);
+    if (!rc)
+        rc = find_widest(asking->source, 2, &period);
+    if (rc)
+        return rc;
+    dft_source_lives(asking->source, &origin, &end);
+    query->grid_ns = alone && (DFT_HAS_FILES(asking) || asking->filter->nfiles) ? interval * DFT_COARSE : interval;
+    if (!query->width_ns)
+        query->width_ns = query->grid_ns > period ? query->grid_ns : period;
+    if (!query->width_ns)
+        query->width_ns = WIDTH_DEFAULT_NS;
+    if (alone && query->grid_ns)
+        widen(asking, query->grid_ns);
+    if ((alone || query->bins) && interval && !(query->width_ns % (interval * DFT_COARSE)))
+        query->grid_ns = interval * DFT_COARSE;
+    if (period)
+        fit_period(query, period);
+    if (query->grid_ns && query->width_ns % query->grid_ns)
+        query->grid_ns = 0;
+    query->base_ns = query->grid_ns ? origin / query->grid_ns * query->grid_ns : origin;
+    return 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------------
+ * */
 
 /* DFTMERGE_GROUP_BYTES is for the tests, which have no such traces. */
 static size_t group_bytes(void)
@@ -207,7 +252,7 @@ static int asking_begin(struct dft_asking **result, struct dft_source *source, c
     if (!rc)
         rc = dft_number_processes(asking);
     if (!rc)
-        rc = choose_width(asking);
+        rc = choose_times(asking);
     answer->query = asking->query;
     answer->dft_source = source;
     answer->who = asking->who;
@@ -230,8 +275,13 @@ int dft_asking_begin_all(struct dft_asking **result, struct dft_source *source, 
 
 static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
 {
-    if (asking->met.inexact)
-        answer->has_percentiles = 0; /* histograms have wider intervals than the rest */
+    if (asking->met.inexact || asking->met.coarse)
+        answer->has_percentiles = 0;
+    if (asking->met.coarse)
+        dft_source_note(
+            asking->source, 0,
+            "percentiles are not known: of events that were kept only as aggregates they are of 64 intervals "
+            "together");
     if (asking->met.inexact)
         dft_source_note(asking->source, 0,
                         "some events were kept only as aggregates, and these have whole intervals: times are rounded");
@@ -262,7 +312,7 @@ void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
     answer->has_busy = !DFT_HAS(asking, DFT_BY_TIME) || (asking->want_busy && !met->busy_unknown && !met->inexact);
     answer->has_percentiles = asking->query.percentiles && answer->source != DFT_ANSWER_FILES;
     answer->has_union =
-        asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking->source);
+        asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking->source, 0);
     note_inexact(asking, answer);
 }
 

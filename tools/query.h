@@ -8,8 +8,14 @@
  * Where all traces are indexed ones of DFTracer, questions by file, dir, pattern or with --file are answered from what all of them did
  * together (index_together.h), if they tell apart no processes, threads or times.
  *
+ * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on the grid of their intervals:
+ * where the width is a multiple of these, the first group begins where the origin's interval does, so that each row lies
+ * in one group and rows and events say the same; else it begins at the origin itself, and events answer. Of what was kept as
+ * aggregates only, the grid is that of 64 intervals, which histograms and file rows have, where the width is a
+ * multiple of that; a width that is a multiple of no interval is rounded up to one, and noted.
+ *
  * Call rows do not answer: grouping by file, dir, pattern, stack or line, --file; grouping by a time that is not a multiple of their
- * interval; --from or --to off that grid (of 64 intervals, when percentiles are wanted).
+ * interval (of 64, when percentiles are wanted and events kept: never); --from or --to off that grid (of 64 intervals, when percentiles are wanted).
  *
  * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters,
  * metadata, nor what was in flight. Grouping by file, dir or pattern leaves out events that have no file. `time` is that of the
@@ -60,6 +66,8 @@ struct dft_query {
     unsigned nby;
     uint64_t ops;      /* only calls of these operations (1 << enum dft_op); 0: of all */
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
+    uint64_t base_ns;  /* of an answer by time: where the first group begins, Unix */
+    uint64_t grid_ns;  /* of an answer by time: base_ns is the origin of times, rounded down to this; 0: exactly that */
     int percentiles;
     int busy_union; /* wanted, if the answer comes from events */
     int events;     /* events alone are to answer, though rows could: for what only they know */
@@ -75,7 +83,7 @@ struct dft_group_key {
     uint64_t region;      /* name id, 0 none */
     uint64_t file;        /* name id of the file, of the directory, or of the pattern */
     uint64_t stack, line; /* name ids of their texts; 0 none */
-    uint64_t time;        /* number of the interval of width_ns */
+    uint64_t time;        /* number of the interval of width_ns, from base_ns on */
     uint32_t who;         /* number of the combination of process traits + 1 */
     uint32_t tid;
     uint8_t op, class;
@@ -100,7 +108,7 @@ enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS
 struct dft_windows;
 struct dft_file_facts;
 struct dft_answer {
-    struct dft_query query; /* with width_ns set */
+    struct dft_query query; /* with width_ns, base_ns, grid_ns set */
     enum dft_answer_source source;
     int has_percentiles, has_union, has_self, has_busy;
     struct dft_group *groups;

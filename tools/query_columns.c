@@ -212,7 +212,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
         set_uint(value, group->key.tid);
         break;
     case DFT_BY_TIME:
-        set_uint(value, group->key.time * answer->query.width_ns);
+        set_uint(value, answer->query.base_ns + group->key.time * answer->query.width_ns);
         break;
     case DFT_BY_OP:
         set_word(value, op_word(group->key.op));

@@ -101,7 +101,7 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
     if (DFT_HAS(asking, DFT_BY_TID))
         key->tid = tid;
     if (DFT_HAS(asking, DFT_BY_TIME))
-        key->time = event->start_ns / asking->query.width_ns;
+        key->time = dft_slot_of(asking, event->start_ns);
     if (DFT_HAS(asking, DFT_BY_REGION))
         key->region = event->region;
     if (DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME))
@@ -177,7 +177,7 @@ static inline int place(struct dft_asking *asking, struct dft_counting *counting
                         const struct dft_source_process *process, const struct dft_batch *batch,
                         struct dft_event *event)
 {
-    uint64_t time = DFT_HAS(asking, DFT_BY_TIME) ? event->start_ns / asking->query.width_ns : 0;
+    uint64_t time = DFT_HAS(asking, DFT_BY_TIME) ? dft_slot_of(asking, event->start_ns) : 0;
     struct dft_placed *last = placed_of(&counting->placing, event, time);
     uint32_t position = last->position;
 
@@ -201,10 +201,10 @@ static inline int place(struct dft_asking *asking, struct dft_counting *counting
 static int spread(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                   const struct dft_batch *batch, const struct dft_call *call, const struct dft_event *event)
 {
-    uint64_t dur_ns = duration_of(event), end = event->start_ns + dur_ns, width = asking->query.width_ns;
+    uint64_t dur_ns = duration_of(event), end = event->start_ns + dur_ns;
     struct dft_group_key key;
 
-    if (!dur_ns || event->start_ns / width == (end - 1) / width)
+    if (!dur_ns || dft_slot_of(asking, event->start_ns) == dft_slot_of(asking, end - 1))
         return 0;
     if (!dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key))
         return 0;

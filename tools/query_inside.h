@@ -49,6 +49,7 @@ struct dft_met {
     uint64_t events, events_kept, unsplit;
     uint64_t inexact;      /* a row did not fit the question */
     int shared;            /* rows were cut into even shares */
+    uint64_t coarse;       /* the interval of a row of histograms did not: percentiles are not known */
     uint64_t batches;      /* events were counted */
     uint64_t file_rows;    /* ... and rows of files */
     uint64_t unknown;      /* the text of a call that is asked about was not known */
@@ -130,8 +131,14 @@ struct dft_asking {
     struct dft_met met;
 };
 
-#define DFT_HAS(asking, by)    ((asking)->has & (1u << (by)))
+#define DFT_HAS(asking, by) ((asking)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
+/* The time group that a time lies in. */
+static inline uint64_t dft_slot_of(const struct dft_asking *asking, uint64_t time_ns)
+{
+    return time_ns > asking->query.base_ns ? (time_ns - asking->query.base_ns) / asking->query.width_ns : 0;
+}
+
 #define DFT_HAS_STACKS(asking) ((asking)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
 #define DFT_HAS_FILES(asking)  ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
 /* Are there keys that are not counted now? */

@@ -16,7 +16,7 @@
 #include "kept_answer.h"
 #include "source_inside.h"
 
-#define VERSION    UINT64_C(1) /* of what stands in the files, and of what answers mean */
+#define VERSION    UINT64_C(2) /* of what stands in the files, and of what answers mean */
 #define WHAT       "answer"
 #define ALL_MIN    ((uint64_t)1 << 20)
 #define INDEX_PART 8u /* all answers take one of so many parts of the index */

@@ -144,6 +144,7 @@ static void add_met(struct dft_met *into, const struct dft_met *from)
     into->unsplit += from->unsplit;
     into->inexact += from->inexact;
     into->shared += from->shared;
+    into->coarse += from->coarse;
     into->batches += from->batches;
     into->file_rows += from->file_rows;
     into->unknown += from->unknown;

@@ -28,7 +28,7 @@ static int is_cut(const struct dft_asking *asking, const struct row_time *time)
         return 1;
     if (!DFT_HAS(asking, DFT_BY_TIME))
         return 0;
-    return time->start / asking->query.width_ns != (end - 1) / asking->query.width_ns;
+    return time->start < asking->query.base_ns || dft_slot_of(asking, time->start) != dft_slot_of(asking, end - 1);
 }
 
 /* Rounded outward: a row counts when any of its interval does. */
@@ -45,7 +45,7 @@ static void key_of(const struct dft_asking *asking, const struct dft_block *bloc
     if (DFT_HAS(asking, DFT_BY_TID))
         key->tid = block->tid;
     if (DFT_HAS(asking, DFT_BY_TIME))
-        key->time = time->start / asking->query.width_ns;
+        key->time = dft_slot_of(asking, time->start);
     if (DFT_HAS(asking, DFT_BY_REGION))
         key->region = row->region;
     if (DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME))
@@ -86,7 +86,7 @@ static int is_timed(const struct dft_asking *asking)
 static int merge(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
                  struct dft_row *row, const struct row_time *time)
 {
-    uint64_t interval = DFT_HAS(asking, DFT_BY_TIME) ? time->start / asking->query.width_ns : 0;
+    uint64_t interval = DFT_HAS(asking, DFT_BY_TIME) ? dft_slot_of(asking, time->start) : 0;
     struct dft_row_memo *memo = &counting->rows[(row->region * 31 + row->subject) % DFT_ROW_MEMO];
     struct dft_group_key key;
     uint32_t number;
@@ -236,6 +236,10 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
             shares = shares_of(asking, block, row, &time);
             if (shares == 1 && asking->rows_only)
                 return DFT_NOT_EXACT;
+            if (row->kind == DFT_ROW_HISTOGRAM) {
+                counting->met.coarse = 1;
+                continue;
+            }
             counting->met.inexact |= shares == 1;
         }
         rc = shares == 1 ? count_row(asking, counting, block, row, &time, kind)

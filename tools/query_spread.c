@@ -41,8 +41,8 @@ static int add_busy(struct dft_asking *asking, struct dft_counting *counting, co
 int dft_spread_event(struct dft_asking *asking, struct dft_counting *counting, const struct dft_group_key *key,
                      uint8_t op, uint64_t start_ns, uint64_t dur_ns)
 {
-    uint64_t width = asking->query.width_ns, end = start_ns + dur_ns, first = start_ns / width;
-    uint64_t last = (end - 1) / width;
+    uint64_t width = asking->query.width_ns, end = start_ns + dur_ns - asking->query.base_ns;
+    uint64_t first = dft_slot_of(asking, start_ns), last = (end - 1) / width;
     int rc;
 
     if (last - first > SPAN_MAX) {
@@ -59,18 +59,19 @@ int dft_spread_event(struct dft_asking *asking, struct dft_counting *counting, c
 int dft_spread_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_group_key *key,
                    struct dft_row *row, uint64_t start_ns)
 {
-    uint64_t width = asking->query.width_ns, first = start_ns / width, begin, end, last;
+    uint64_t width = asking->query.width_ns, first = dft_slot_of(asking, start_ns), begin, end, last;
     uint64_t step = (uint64_t)row->metrics.step;
     int rc = 0;
 
     dft_source_span(asking->source, &begin, &end);
-    last = end / width;
+    last = dft_slot_of(asking, end);
     if (asking->filter->from_ns || asking->filter->to_ns != UINT64_MAX) /* of which calls is what goes on? */
         counting->met.busy_unknown = 1;
     row->metrics.step = 0;
     if (!step)
         return 0;
-    row->metrics.edge += step * ((first + 1) * width - start_ns); /* a whole number of the row's intervals */
+    row->metrics.edge +=
+        step * (asking->query.base_ns + (first + 1) * width - start_ns); /* a whole number of the row's intervals */
     if (last <= first)
         return 0;
     if (asking->rows_only && last - first > STEPS_MAX)

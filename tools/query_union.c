@@ -116,7 +116,7 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
     keeper->batch++;
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
-        uint64_t end = event->start_ns + event->dur_ns;
+        uint64_t end = event->start_ns + event->dur_ns, base = unions->asking->query.base_ns;
         uint32_t series;
 
         if (event->call >= batch->ncalls || !passes[event->call] || event->start_ns < from || event->start_ns > to ||
@@ -126,7 +126,7 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
         rc = series_of(unions, keeper, process, batch, event, &series);
         if (!rc && series != DFT_NO_GROUP)
             keeper->calls[keeper->count++] =
-                (struct call){event->start_ns, end < event->start_ns ? UINT64_MAX : end, series};
+                (struct call){event->start_ns - base, end < event->start_ns ? UINT64_MAX : end - base, series};
     }
     return rc ? rc : (int64_t)(keeper->count - before);
 }

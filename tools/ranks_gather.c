@@ -91,7 +91,7 @@ static void take_process(struct dft_ranks_job *job, struct dft_rank *rank, const
 {
     uint64_t start, end;
 
-    dft_process_life(process, &start, &end);
+    dft_process_lifetime(process, &start, &end);
     if (start) {
         start = moved(job, process->number, start);
         rank->start_ns = rank->start_ns && rank->start_ns < start ? rank->start_ns : start;
@@ -197,7 +197,7 @@ static void find_zero(struct dft_ranks_job *job, const struct dft_source_process
 
     job->zero_ns = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        dft_process_life(&processes[i], &start, &end);
+        dft_process_lifetime(&processes[i], &start, &end);
         if (!job->rank_of[i] || !start)
             continue;
         start = moved(job, i, start);

@@ -216,7 +216,7 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
     *end_ns = source->end_ns;
 }
 
-void dft_process_life(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)
+void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns)
 {
     *start_ns = process->process.start_ns;
     *end_ns = process->ended ? process->end.time_ns : 0;
@@ -234,7 +234,7 @@ void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint6
 
     dft_source_span(source, start_ns, end_ns);
     for (uint32_t p = 0; p < source->nprocesses; p++) {
-        dft_process_life(&source->processes[p], &start, &end);
+        dft_process_lifetime(&source->processes[p], &start, &end);
         if (start && (!*start_ns || start < *start_ns))
             *start_ns = start;
         if (end > *end_ns)

@@ -194,7 +194,7 @@ const struct dft_source_job *dft_source_runs(const struct dft_source *source, ui
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* From the load or fork of a process to its end, as PROCESS and END say, or its first and last event where these lie
  * outside, or nothing else is known. 0, 0: nothing is. */
-void dft_process_life(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
+void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
 /* The same of all processes: *start_ns is the origin of all times that are shown as seconds, and of --from and --to. No
  * event lies before it. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);

@@ -212,7 +212,7 @@ int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, cons
 int dft_source_find_runs(struct dft_source *source);
 int dft_source_choose_runs(struct dft_source *source, const char *patterns, int newest);
 void dft_source_note_runs(struct dft_source *source);
-/* source_jobs.c: start and end of each process (dft_process_life), before it is known which blocks are used. */
+/* source_jobs.c: start and end of each process (dft_process_lifetime), before it is known which blocks are used. */
 void dft_source_find_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns);
 /* source_job_names.c: "NAME (4 of 4 ranks, from TIME), ..." from malloc, or NULL; does a name fit one of the patterns between

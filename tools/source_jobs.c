@@ -70,7 +70,7 @@ static uint64_t id_hash(const struct dft_process *process)
 void dft_source_find_lives(const struct dft_source *source, uint64_t *starts, uint64_t *ends)
 {
     for (uint32_t p = 0; p < source->nprocesses; p++)
-        dft_process_life(&source->processes[p], &starts[p], &ends[p]);
+        dft_process_lifetime(&source->processes[p], &starts[p], &ends[p]);
     for (size_t i = 0; i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         uint64_t *start_ns = &starts[block->process], *end_ns = &ends[block->process];

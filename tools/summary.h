@@ -57,7 +57,7 @@ int dft_summary_text(struct dft_summary *summary);
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
                     uint64_t at_once, struct dft_answer *answer);
 /* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */
-int dft_summary_table(const struct dft_summary *summary, const struct dft_answer *answer);
+int dft_summary_table(const struct dft_answer *answer);
 int dft_summary_ranks(struct dft_summary *summary);
 /* "answered from buckets; nothing lost", or what was. */
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);

@@ -116,6 +116,8 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_uint(&json, "events", answer.events);
     dft_json_uint(&json, "events_kept", answer.events_kept);
     json_losses(&json, summary);
+    if (answer.query.width_ns)
+        dft_json_uint(&json, "width_ns", answer.query.width_ns);
     dft_json_string(&json, "source", dft_answer_source_name(answer.source));
     dft_json_array(&json, "groups");
     do

@@ -128,7 +128,7 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
         for (; at < n && threads[at] >> 32 == p; at++)
             own += !at || threads[at] != threads[at - 1];
         own = own ? own : 1;
-        dft_process_life(&processes[p], &start, &end);
+        dft_process_lifetime(&processes[p], &start, &end);
         job->threads += own;
         job->threads_ns += own * (end - start);
     }

@@ -117,7 +117,7 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
 }
 
 static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, const struct dft_group *group,
-                        enum dft_by by, uint64_t origin_ns)
+                        enum dft_by by)
 {
     struct dft_key_value value;
     char room[DFT_TEXT_ROOM], *text;
@@ -128,7 +128,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
         return dft_grid_cell(grid, "-");
     if (value.type == DFT_KEY_UINT) {
         if (by == DFT_BY_TIME)
-            snprintf(room, sizeof room, "%.3f s", ((double)value.number - (double)origin_ns) / 1e9);
+            snprintf(room, sizeof room, "%.3f s", (double)(value.number - answer->query.base_ns) / 1e9);
         else
             snprintf(room, sizeof room, "%llu", (unsigned long long)value.number);
         return dft_grid_cell(grid, room);
@@ -139,7 +139,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
     return rc;
 }
 
-static int print_lines(const struct dft_summary *summary, const struct dft_answer *answer)
+static int print_lines(const struct dft_answer *answer)
 {
     struct dft_grid_column columns[DFT_TABLE_COLUMNS + DFT_BY_COUNT] = {0};
     unsigned nby = answer->query.nby < DFT_TABLE_COLUMNS - CELLS ? answer->query.nby : DFT_TABLE_COLUMNS - CELLS;
@@ -165,8 +165,7 @@ static int print_lines(const struct dft_summary *summary, const struct dft_answe
         return -ENOMEM;
     for (uint32_t g = 0; !rc && g < answer->count; g++) {
         for (unsigned i = 0; !rc && i < nby; i++)
-            rc =
-                add_key_cell(grid, answer, &answer->groups[g], (enum dft_by)answer->query.by[i], summary->job.start_ns);
+            rc = add_key_cell(grid, answer, &answer->groups[g], (enum dft_by)answer->query.by[i]);
         for (unsigned i = 0; !rc && i < ncells; i++) {
             char room[DFT_TEXT_ROOM + 4];
 
@@ -180,7 +179,7 @@ static int print_lines(const struct dft_summary *summary, const struct dft_answe
     return rc;
 }
 
-int dft_summary_table(const struct dft_summary *summary, const struct dft_answer *answer)
+int dft_summary_table(const struct dft_answer *answer)
 {
     struct dft_answer piece = *answer;
     int rc = 0;
@@ -189,7 +188,7 @@ int dft_summary_table(const struct dft_summary *summary, const struct dft_answer
         uint32_t left = answer->count - (uint32_t)(piece.groups - answer->groups);
 
         piece.count = left < DFT_SUMMARY_LINES ? left : DFT_SUMMARY_LINES;
-        rc = print_lines(summary, &piece);
+        rc = print_lines(&piece);
         piece.groups += piece.count;
     } while (!rc && piece.groups < answer->groups + answer->count);
     return rc;

@@ -76,6 +76,9 @@ void dft_summary_last_line(const struct dft_summary *summary, const struct dft_a
                                         [DFT_ANSWER_EVENTS] = "events"};
     char room[DFT_TEXT_ROOM];
 
+    if (answer->query.grid_ns)
+        printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
+               dft_text_ns(room, answer->query.grid_ns));
     printf("answered from %s; ", names[answer->source]);
     print_losses(summary, "lost: ");
     if (answer->unsplit)
@@ -286,7 +289,7 @@ static int table(struct dft_summary *summary, const struct dft_query *query, con
     if (any) {
         print_title(title, &answer, top);
         do
-            rc = dft_summary_table(summary, &answer);
+            rc = dft_summary_table(&answer);
         while (!rc && (rc = dft_answer_next(&answer)) > 0);
         if (!rc)
             dft_summary_last_line(summary, &answer);

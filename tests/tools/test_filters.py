@@ -103,14 +103,15 @@ def times_on_the_grid_need_no_events(where):
 
 def aggregates_are_rounded_with_a_note(where):
     """Outward, to whole intervals of 0.1 s."""
-    make(where / "rows", processes=1, keep=0, slow=1)
-    make(where / "all", processes=1, slow=1)
+    make(where / "rows", processes=1, keep=0, slow=1, block=1000)
+    make(where / "all", processes=1, slow=1, block=1000)
     events = dump(where / "all")
     start = summary(where / "all")["start_ns"]
-    low, high = start + 111_123_456_789, start + 128_987_654_321
+    some = [e["ts"] for e in events if counts(e)]
+    low, high = some[len(some) // 3] + 1, some[len(some) // 3 * 2] + 1  # a nanosecond behind an event: in its interval
     grid = 100_000_000
     inside = [e for e in events if low // grid <= e["ts"] // grid <= (high - 1) // grid]
-    answer = summary("--from", "111.123456789", "--to", "128.987654321", where / "rows")
+    answer = summary("--from", f"{(low - start) / 1e9:.9f}", "--to", f"{(high - start) / 1e9:.9f}", where / "rows")
     assert any("rounded" in note for note in answer["notes"]), answer["notes"]
     assert answer["source"] == "buckets" and answer["events_kept"] == 0
     assert all(g["time_p99_ns"] is None and g["busy_union_ns"] is None for g in answer["groups"])

@@ -84,6 +84,40 @@ def one_origin_everywhere(where):
     assert re.search(r" \+0\.000000 ", dftmerge("ps", where).out.decode())
 
 
+def first_labels(*question):
+    text = dftmerge("summary", "--by", "time", "--sort", "t_ns", "--top", "1000", *question).out.decode()
+    return [float(t) for t in re.findall(r"^ *(-?\d+\.\d{3}) s ", text[text.index("Groups by time"):], re.M)], text
+
+
+def time_groups_begin_at_the_origin(where):
+    """Rows are on the grid of the clock, of 300 ms here: a second of the clock is none of the run's."""
+    make(where, processes=2, slow=1, events=300, interval_ms=300)
+    start, _ = lives(where)
+    assert start % 300_000_000 and start % 10**9 == 0
+    for width, grid in (("0.3", 0.3), ("3", 0.3), ("3600", 0.3), ("0.25", 0), ("7", 0)):
+        ns = round(float(width) * 1e9)
+        base = start // round(grid * 1e9) * round(grid * 1e9) if grid else start
+        for events in ((), ("--events",)):
+            labels, text = first_labels("--width", width, *events, where)
+            assert labels[0] == 0 and labels == sorted(labels), (width, labels[:3])
+            assert all(abs(label / float(width) - round(label / float(width))) < 0.01 for label in labels), labels[:5]
+            assert ("grid of 300 ms" in text) == bool(grid), text
+            answer = summary("--by", "time", "--width", width, *events, where)
+            assert answer["width_ns"] == ns and min(g["t_ns"] for g in answer["groups"]) == base
+            assert {round((g["t_ns"] - base) / 1e6) for g in answer["groups"]} >= {round(t * 1e3) for t in labels}
+
+
+def two_runs_are_cut_alike(where):
+    """The same work at another time of day."""
+    for name, second in (("a", 1700000000), ("b", 1700000777)):
+        make(where / name, processes=2, slow=1, events=300, start=second)
+    one, other = (summary("--by", "time,name", "--width", "60", where / name) for name in "ab")
+    for answer in (one, other):
+        for g in answer["groups"]:
+            g["t_ns"] -= answer["start_ns"]
+    assert one["groups"] == other["groups"]
+
+
 def no_bucket_of_ranks_is_before_the_start(where):
     done = run(BUILD / "bin" / "make_ranks", where, "ranks=8", "seconds=30", "slow=3", "at=0", "others=20")
     assert done.code == 0, done.err
@@ -92,4 +126,5 @@ def no_bucket_of_ranks_is_before_the_start(where):
 
 if __name__ == "__main__":
     main([wall_time_is_that_of_the_processes, shares_are_of_the_time_of_the_threads, overlapping_calls_have_no_share,
-          one_origin_everywhere, no_bucket_of_ranks_is_before_the_start])
+          one_origin_everywhere, time_groups_begin_at_the_origin, two_runs_are_cut_alike,
+          no_bucket_of_ranks_is_before_the_start])

@@ -5,7 +5,7 @@ overlap. Every aggregate by time and something else, recomputed from `dump --jso
 import json
 import random
 
-from tooltest import ROOT, dftmerge, dump, groups, main, make, same_groups, summary
+from tooltest import ROOT, dftmerge, dump, groups, main, make, phase, same_groups, summary
 
 DATA = ROOT.parent / "shared" / "data" / "dftracer"
 OTHERS = ("call", "file", "dir", "rank", "host", "region", "pid", "tid", "pattern", "class,rank", "region,call,tid")
@@ -53,7 +53,7 @@ def from_events(where):
     for other in OTHERS:
         answer = summary("--by", f"time,{other}", "--width", "60", where)
         assert answer["source"] == "events"
-        same_groups(answer["groups"], groups(events, ["t_ns"] + names(other), with_union=True, width=WIDTH), other)
+        same_groups(answer["groups"], groups(events, ["t_ns"] + names(other), with_union=True, width=WIDTH, base=phase(answer)), other)
         sums_hold(answer, sum(g["time_ns"] for g in answer["groups"]))
         empty += sum(g["count"] == 0 for g in answer["groups"])
         overlap += sum(g["in_flight_max"] > 1 for g in answer["groups"])
@@ -62,38 +62,34 @@ def from_events(where):
 
 
 def from_rows(where):
-    """Rows give the same busy times, where their intervals fit; of coarser intervals too."""
-    make(where / "rows", ranks=1, processes=2, slow=1, seed=6, events=200)
-    make(where / "kept", ranks=1, processes=2, slow=1, seed=6, events=200, rows=0)
-    for width in ("6.4", "12.8", "64"):
+    """Rows give the same groups, where the width is a multiple of their intervals; on the page, as they know no percentiles of such."""
+    make(where, ranks=1, processes=2, slow=1, seed=6, events=200, interval_ms=300)
+    for width in ("0.3", "0.9", "6.3", "19.2", "60"):
         for other in ("call", "rank", "tid,region"):
-            rows, kept = (summary("--by", f"time,{other}", "--width", width, where / d) for d in ("rows", "kept"))
-            assert (rows["source"], kept["source"]) == ("buckets", "events"), width
-            for answer in (rows, kept):
-                for g in answer["groups"]:
-                    g.pop("busy_union_ns"), g.pop("in_flight_max")
-            same_groups(rows["groups"], kept["groups"], f"{width} {other}")
-            assert any(g["count"] == 0 for g in rows["groups"])
-    lines = [dftmerge("summary", "--by", "time,name", "--width", width, "--top", "10000", where / d).out.decode()
-             for width in ("0.1", "0.3") for d in ("rows", "kept")]
-    tables = [text[text.index("Groups by time"):text.index("answered")] for text in lines]
-    assert tables[0] == tables[1] and tables[2] == tables[3]
+            question = ("summary", "--by", f"time,{other}", "--width", width, "--top", "10000")
+            rows, kept = (dftmerge(*question, *events, where).out.decode() for events in ((), ("--events",)))
+            rows, kept = (text[text.index("Groups by time"):].rsplit("answered from ", 1) for text in (rows, kept))
+            assert rows[0] == kept[0] and "grid of 300 ms" in rows[0], (width, other)
+            assert rows[1].startswith("buckets" if float(width) > 5 else ("buckets", "events")), (width, rows[1])  # hours in fine ones
+            assert kept[1].startswith("events"), (width, kept[1])
+        answer = summary("--by", "time,rank", "--width", width, where)
+        want = groups(dump(where), ["t_ns", "rank"], with_union=True, width=answer["width_ns"], base=phase(answer))
+        same_groups(answer["groups"], want, width)
+        assert any(g["count"] == 0 for g in answer["groups"])
 
 
 def from_aggregates_alone(where):
     make(where / "rows", ranks=1, processes=2, slow=1, seed=7, events=200, keep=0)
-    make(where / "kept", ranks=1, processes=2, slow=1, seed=7, events=200, rows=0)
+    make(where / "kept", ranks=1, processes=2, slow=1, seed=7, events=200)
     for width in ("0.2", "6.4", "25.6"):
         rows, kept = (summary("--by", "time,call", "--width", width, where / d) for d in ("rows", "kept"))
         for answer in (rows, kept):
             for g in answer["groups"]:
                 for key in ("busy_union_ns", "in_flight_max", *(("time_p50_ns", "time_p95_ns", "time_p99_ns") if width == "0.2" else ())):
                     g.pop(key)
-        if width == "0.2":  # histograms are of 64 intervals: times are rounded, and said so
-            assert any("rounded" in n for n in rows["notes"])
-            assert all(g["busy_ns"] is None for g in rows["groups"])
-        else:
-            same_groups(rows["groups"], kept["groups"], width)
+        if width == "0.2":  # histograms are of 64 intervals
+            assert any("percentiles are not known" in n for n in rows["notes"])
+        same_groups(rows["groups"], kept["groups"], width)
     # By file the rows have intervals of 6.4 s.
     rows, kept = (summary("--by", "time,file", "--width", "12.8", where / d) for d in ("rows", "kept"))
     assert rows["source"] == "files"
@@ -113,7 +109,8 @@ def in_windows(where):
     for other in ("call", "file", "rank"):
         for by, width in (((other, 0), (f"time,{other}", 60))):
             answer = summary("--by", by, *(("--width", str(width)) if width else ()), where, env=few)
-            same_groups(answer["groups"], groups(events, names(by.replace("time", "t_ns")), with_union=True, width=width * 10**9 or 1), by)
+            same_groups(answer["groups"], groups(events, names(by.replace("time", "t_ns")), with_union=True, width=width * 10**9 or 1,
+                                                  base=phase(answer) if width else 0), by)
             assert any(g["in_flight_max"] > 1 for g in answer["groups"])
     cut = ("--by", "time,name", "--width", "60", "--from", "40.5", "--to", "200", "--name", "read,p*", where)
     assert summary(*cut, env=few) == summary(*cut)
@@ -124,8 +121,8 @@ def cut_by_from_and_to(where):
     make(where, processes=2, slow=1, seed=8, events=200)
     events = dump("--from", "40.5", "--to", "200", where)
     answer = summary("--by", "time,name", "--width", "60", "--from", "40.5", "--to", "200", where)
-    same_groups(answer["groups"], groups(events, ["t_ns", "name"], with_union=True, width=WIDTH), "--from --to")
-    assert max(g["t_ns"] for g in answer["groups"]) > max(e["ts"] for e in events) // WIDTH * WIDTH
+    same_groups(answer["groups"], groups(events, ["t_ns", "name"], with_union=True, width=WIDTH, base=phase(answer)), "--from --to")
+    assert max(g["t_ns"] for g in answer["groups"]) + WIDTH > max(e["ts"] for e in events)
 
 
 def foreign(where):
@@ -148,7 +145,7 @@ def foreign(where):
         answer = summary("--no-index", "--by", f"time,{other}", "--width", "5", where)
         got = [dict(g, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None) for g in answer["groups"]]
         want = [dict(g, bytes=None, size_min=None, size_max=None, offset_min=None, offset_max=None)
-                for g in groups(events, ["t_ns"] + names(other), with_union=answer["source"] == "events", width=5 * 10**9)]
+                for g in groups(events, ["t_ns"] + names(other), with_union=answer["source"] == "events", width=5 * 10**9, base=phase(answer))]
         same_groups(got, want, other)
 
 
@@ -175,7 +172,7 @@ def real_traces(where):
         def busy(list_of):
             return {tuple(g[k] for k in keys): (g["count"], g["time_ns"], g["busy_ns"], g["busy_union_ns"]) for g in list_of}
         if other != "tid,class":
-            want = groups(events, keys, with_union=answer["source"] == "events", width=10**10)
+            want = groups(events, keys, with_union=answer["source"] == "events", width=10**10, base=phase(answer))
             assert busy(answer["groups"]) == busy(want), other
         assert sum(g["busy_ns"] for g in answer["groups"]) == sum(g["time_ns"] for g in answer["groups"])
     whole = summary("--no-index", DATA / "cm1")
