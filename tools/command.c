@@ -119,6 +119,22 @@ void dft_command_nothing(const struct dft_options *options, struct dft_source *s
     free(given);
 }
 
+int dft_command_aggregates(struct dft_source *source, const char *command)
+{
+    enum dft_kept_events kept = dft_source_kept(source);
+
+    if (kept == DFT_KEPT_SOME)
+        dft_source_note(source, 0, "some events were kept only as aggregates: %s cannot show them, summary counts them",
+                        command);
+    else if (kept == DFT_KEPT_NONE)
+        dft_source_note(
+            source, 1,
+            "there are no single events here for %s: all were kept only as aggregates, which `dftmerge summary` "
+            "shows; without DFTRACER_ENABLE_AGGREGATION (dftrun --aggregate) events are kept",
+            command);
+    return kept == DFT_KEPT_NONE;
+}
+
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code)
 {
     if (fflush(stdout) || ferror(stdout)) {

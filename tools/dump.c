@@ -34,18 +34,6 @@ static int give_text(void *context, const struct dft_event_at *at)
 }
 
 /* Standard error tells what the answer rests on: standard output is for the events. */
-static void note_aggregates(struct dft_source *source)
-{
-    size_t count, only = 0;
-    const struct dft_block *blocks = dft_source_blocks(source, &count);
-
-    for (size_t i = 0; i < count; i++)
-        only += blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS);
-    if (only)
-        dft_source_note(source, 0,
-                        "some events were kept only as aggregates: dump cannot show them, summary counts them");
-}
-
 static int run(int argc, char **argv)
 {
     struct dft_options options;
@@ -67,7 +55,7 @@ static int run(int argc, char **argv)
     rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
-    note_aggregates(source);
+    dft_command_aggregates(source, "dump");
     dft_comm_sum(&dump.events, 1);
     if (!rc && !dump.events)
         dft_command_nothing(&options, source);
@@ -78,8 +66,9 @@ const struct dft_command dft_command_dump = {
     .name = "dump",
     .arguments = "PATH...",
     .brief = "events one by one, in order of time",
-    .details = "Text: seconds since the first event, duration, rank or -, pid/tid, call, arguments, result.\n"
-               "JSON: one object a line, times in ns since the Unix epoch.",
+    .details =
+        "Text: seconds since the start of the first process, duration, rank or -, pid/tid, call, arguments, result.\n"
+        "JSON: one object a line, times in ns since the Unix epoch.",
     .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
     .run = run,

@@ -221,6 +221,8 @@ static int run(int argc, char **argv)
     }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
+    if (dft_command_aggregates(export.source, "export"))
+        return dft_command_end(&options, export.source, DFT_EXIT_BAD);
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
     code = write_all(&export, exporter, path, in_parts) ? DFT_EXIT_BAD : DFT_EXIT_OK;

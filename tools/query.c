@@ -85,14 +85,15 @@ int dft_query_period(struct dft_source *source, uint64_t *period_ns)
     return find_widest(source, 2, period_ns);
 }
 
-/* Rows without events, but for those of streams with one of these bits. */
-static int has_aggregates_only(const struct dft_source *source, uint32_t but)
+/* Are there rows without events that are not what another tracer counted? */
+static int has_rows_alone(const struct dft_source *source)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(source, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS) && !(blocks[i].stream & but))
+        if (blocks[i].type == DFT_BLOCK_BUCKETS && (blocks[i].use & DFT_IN_EVENTS) &&
+            !(blocks[i].stream & DFT_STREAM_COUNTED))
             return 1;
     return 0;
 }
@@ -124,7 +125,7 @@ static void fit_period(struct dft_query *query, uint64_t period_ns)
 static int choose_times(struct dft_asking *asking)
 {
     struct dft_query *query = &asking->query;
-    int alone = has_aggregates_only(asking->source, DFT_STREAM_COUNTED);
+    int alone = has_rows_alone(asking->source);
     uint64_t interval, period, origin, end;
     int rc;
 
@@ -288,10 +289,12 @@ static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
     if (asking->met.shared)
         dft_source_note(asking->source, 0,
                         "some calls are known only by their number in a period: each part of it has an even share");
-    if (answer->unsplit)
+    if (answer->unsplit) /* without other events the answer is empty */
         dft_source_note(
-            asking->source, 0,
-            "%llu events were kept only as aggregates, which cannot be split as asked: they are in no group",
+            asking->source, asking->met.batches ? DFT_BAD_NOTHING : DFT_BAD_OTHER,
+            "%llu events were kept only as aggregates, which know calls and files, but not which call was on "
+            "which file, nor stacks: they are in no group (ask by file, dir or pattern without calls, or by call "
+            "without files)",
             (unsigned long long)answer->unsplit);
 }
 
@@ -311,8 +314,8 @@ void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
     answer->has_self = asking->want_self;
     answer->has_busy = !DFT_HAS(asking, DFT_BY_TIME) || (asking->want_busy && !met->busy_unknown && !met->inexact);
     answer->has_percentiles = asking->query.percentiles && answer->source != DFT_ANSWER_FILES;
-    answer->has_union =
-        asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS && !has_aggregates_only(asking->source, 0);
+    answer->has_union = asking->query.busy_union && answer->source == DFT_ANSWER_EVENTS &&
+                        dft_source_kept(asking->source) == DFT_KEPT_ALL;
     note_inexact(asking, answer);
 }
 

@@ -54,7 +54,7 @@ static const struct dft_memo *memo_of(struct dft_asking *asking, struct dft_coun
     return memo;
 }
 
-static int file_passes(struct dft_asking *asking, struct dft_counting *counting, const struct dft_event *event)
+int dft_event_file_passes(struct dft_asking *asking, struct dft_counting *counting, const struct dft_event *event)
 {
     if (!asking->filter->nfiles)
         return 1;
@@ -87,7 +87,7 @@ int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, cons
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key)
 {
     memset(key, 0, sizeof *key);
-    if (!file_passes(asking, counting, event))
+    if (!dft_event_file_passes(asking, counting, event))
         return 0;
     if (asking->all_events && event->file2)
         counting->met.second_files++;
@@ -225,7 +225,7 @@ static int count_event(struct dft_asking *asking, struct dft_counting *counting,
         placed = place(asking, counting, process, batch, event);
         if (placed < 0)
             return placed;
-        if (placed || file_passes(asking, counting, event)) {
+        if (placed || dft_event_file_passes(asking, counting, event)) {
             counting->met.events += event->calls;
             counting->met.events_kept += event->calls;
         }

@@ -164,6 +164,8 @@ int dft_placing_flush(struct dft_placing *placing, const struct dft_batch *batch
 /* The key of one event (op and process known); returns 0 when it belongs to no group. */
 int dft_event_key(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
                   uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key);
+/* Is one of its files asked about? */
+int dft_event_file_passes(struct dft_asking *asking, struct dft_counting *counting, const struct dft_event *event);
 /* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
 int dft_call_passes(struct dft_asking *asking, struct dft_counting *counting, uint64_t call, uint8_t op);
 int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint32_t who, uint32_t tid, uint64_t region,

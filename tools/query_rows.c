@@ -142,10 +142,11 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
     }
     if (is_call && kind < 0)
         counting->met.unsplit += row->metrics.count;
+    if (row->kind == DFT_ROW_FILE && asking->filter->nfiles &&
+        dft_event_file_passes(asking, counting, &(struct dft_event){.file = row->subject}))
+        counting->met.events += row->metrics.count;
     if (kind < 0)
         return 0;
-    if (row->kind == DFT_ROW_FILE && asking->filter->nfiles)
-        counting->met.events += row->metrics.count;
     if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
         return 0;
     if (row->kind == DFT_ROW_HISTOGRAM && !asking->histograms)

@@ -114,7 +114,7 @@ void dft_ranks_filter_note(const struct dft_ranks_job *job)
             "outward");
     if (untold)
         dft_source_note(
-            job->source, 0,
+            job->source, dft_source_kept(job->source) == DFT_KEPT_NONE,
             "some calls were kept only as aggregates, which do not tell the files of calls: --file leaves them "
             "out");
 }

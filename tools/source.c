@@ -247,6 +247,21 @@ size_t dft_source_used(const struct dft_source *source, enum dft_block_type type
     return type < DFT_TYPES ? source->used[type] : 0;
 }
 
+enum dft_kept_events dft_source_kept(const struct dft_source *source)
+{
+    int rows = 0, events = 0;
+
+    for (size_t i = 0; i < source->nblocks; i++) {
+        const struct dft_block *block = &source->blocks[i];
+
+        if (block->use & DFT_IN_EVENTS && block->count) {
+            rows |= block->type == DFT_BLOCK_BUCKETS;
+            events |= block->type == DFT_BLOCK_EVENTS;
+        }
+    }
+    return !rows ? DFT_KEPT_ALL : events ? DFT_KEPT_SOME : DFT_KEPT_NONE;
+}
+
 struct dft_names *dft_source_names_table(const struct dft_source *source)
 {
     return source->names;

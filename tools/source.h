@@ -205,6 +205,9 @@ void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks
 enum dft_life dft_process_life(const struct dft_source_process *process);
 /* Events that END says were written, and that no block has: at least so many. */
 uint64_t dft_source_missing(const struct dft_source_process *process);
+/* How many of its events are kept one by one; what was in flight counts as one. */
+enum dft_kept_events { DFT_KEPT_ALL, DFT_KEPT_SOME, DFT_KEPT_NONE /* aggregates alone */ };
+enum dft_kept_events dft_source_kept(const struct dft_source *source);
 /* Number of used blocks of a type. */
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
 

@@ -176,7 +176,7 @@ void dft_source_note_runs(struct dft_source *source)
 {
     char *list;
 
-    if (source->nruns < 2 || source->njobs > 1) /* of jobs there is a note */
+    if (source->nruns < 2u + !source->runs[0].id.length || source->njobs > 1) /* of jobs there is a note */
         return;
     list = dft_source_list_jobs(source->runs, source->nruns);
     if (list)

@@ -96,20 +96,47 @@ struct classes {
     uint64_t ops;
 };
 
-static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
+static void add_op(struct classes *classes, const struct dft_group *group)
+{
+    classes->ops |= UINT64_C(1) << (group->key.op < DFT_OP_COUNT ? group->key.op : DFT_OP_OTHER);
+}
+
+static int ask_ops(struct dft_summary *summary, struct classes *classes)
 {
     struct dft_query query = {.by = {DFT_BY_OP}, .nby = 1};
+    struct dft_answer answer;
+    int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, &answer);
+
+    for (uint32_t i = 0; !rc && i < answer.count; i++)
+        add_op(classes, &answer.groups[i]);
+    if (!rc)
+        dft_answer_fini(&answer);
+    return rc;
+}
+
+/* Aggregates of files know classes, but no operations. */
+static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
+{
+    enum dft_kept_events kept = summary->options->filter.nfiles ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
+    struct dft_query query = {.by = {kept == DFT_KEPT_ALL ? DFT_BY_OP : DFT_BY_CLASS}, .nby = 1};
     int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 
     memset(classes, 0, sizeof *classes);
-    for (uint32_t i = 0; !rc && i < answer->count; i++) {
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
-        enum dft_class class = dft_op_class(group->key.op);
+        unsigned class = kept == DFT_KEPT_ALL ? (unsigned)dft_op_class(group->key.op) : group->key.class - 1u;
 
         classes->time_ns[class] += group->metrics.dur_sum;
         classes->bytes[class] += group->metrics.bytes;
-        classes->ops |= UINT64_C(1) << (group->key.op < DFT_OP_COUNT ? group->key.op : DFT_OP_OTHER);
+        if (kept == DFT_KEPT_ALL)
+            add_op(classes, group);
     }
+    if (kept == DFT_KEPT_SOME)
+        rc = ask_ops(summary, classes);
+    if (rc)
+        dft_answer_fini(answer);
     dft_comm_broadcast(&classes->ops, sizeof classes->ops);
     return rc;
 }

@@ -257,7 +257,7 @@ def csv_has_one_line_for_every_event(directory):
 def export_takes_filters(directory):
     out = job(directory)
     events = dump(out)
-    origin = events[0]["ts"]
+    origin = json.loads(dftmerge("summary", "--json", out).out)["start_ns"]
     middle = (events[len(events) // 2]["ts"] - origin) / 1e9
     for options, keep in ((["--name", "read,write"], lambda e: e["name"] in ("read", "write")),
                           (["--cat", "STDIO"], lambda e: e["cat"] == "STDIO"),
