@@ -116,8 +116,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     const struct dft_ps_tree *tree = &ps->tree;
     const struct dft_source_process *p = &tree->processes[tree->order[at]];
     const struct dft_process *process = &p->process;
-    uint32_t nfiles, njobs, nruns;
-    const struct dft_source_job *runs = dft_source_runs(ps->source, &nruns, NULL);
+    uint32_t nfiles, njobs;
     const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
     uint32_t parent = tree->parent[tree->order[at]];
     uint64_t start_ns, end_ns;
@@ -136,7 +135,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_text(json, "host", process->host);
     json_text(json, "job_id", process->job_id);
     dft_json_string(json, "job", p->job ? dft_source_jobs(ps->source, &njobs)[p->job - 1].name : NULL);
-    dft_json_string(json, "run", runs[p->run - 1].id.length ? runs[p->run - 1].name : NULL);
+    dft_json_string(json, "run", dft_source_run_name(ps->source, p));
     json_text(json, "exe", process->exe);
     json_arguments(json, process->command);
     json_text(json, "cwd", process->cwd);

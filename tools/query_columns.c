@@ -128,15 +128,6 @@ static void set_program(struct dft_key_value *value, struct dft_text exe)
         set_text(value, exe);
 }
 
-static void set_run(struct dft_key_value *value, const struct dft_source *source, uint32_t number)
-{
-    uint32_t count;
-    const struct dft_source_job *runs = dft_source_runs(source, &count, NULL);
-
-    if (runs[number - 1].id.length)
-        set_word(value, runs[number - 1].name);
-}
-
 static void set_who(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
                     struct dft_key_value *value)
 {
@@ -151,7 +142,7 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
     } else if (by == DFT_BY_PROGRAM) {
         set_program(value, process->process.exe);
     } else if (by == DFT_BY_RUN) {
-        set_run(value, answer->dft_source, process->run);
+        set_word(value, dft_source_run_name(answer->dft_source, process));
     } else if (by == DFT_BY_PROCESS) {
         snprintf(value->room, sizeof value->room, "%016llx", (unsigned long long)process->key);
         set_text(value, (struct dft_text){value->room, 16});

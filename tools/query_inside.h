@@ -133,6 +133,8 @@ struct dft_asking {
 
 #define DFT_HAS(asking, by) ((asking)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
+/* query_times.c: width, base and grid of time groups, if there are some. Collective; returns 0 or -ENOMEM. */
+int dft_choose_times(struct dft_asking *asking);
 /* The time group that a time lies in. */
 static inline uint64_t dft_slot_of(const struct dft_asking *asking, uint64_t time_ns)
 {

@@ -190,6 +190,8 @@ const struct dft_source_job *dft_source_jobs(const struct dft_source *source, ui
  * there is one, is the first. Ranks are not counted. *apart, if not NULL: how many groups of its processes follow upon each
  * other, no process of one living when one of another did. */
 const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
+/* NULL: the process says none. */
+const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process);
 /* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* From the load or fork of a process to its end, as PROCESS and END say, or its first and last event where these lie

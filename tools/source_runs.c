@@ -120,6 +120,13 @@ const struct dft_source_job *dft_source_runs(const struct dft_source *source, ui
     return source->runs;
 }
 
+const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process)
+{
+    const struct dft_source_job *run = &source->runs[process->run - 1];
+
+    return run->id.length ? run->name : NULL;
+}
+
 /* --- --run ---------------------------------------------------------------------------------------------------------- */
 
 static void note_missing(struct dft_source *source, const char *patterns)
