@@ -89,14 +89,16 @@ static int put_blocks(struct append *append, const struct dft_source *source, ui
     return error;
 }
 
-static uint64_t events_in(const struct dft_source *source, uint32_t live)
+/* The process's own: its live file also holds what its vfork children did. */
+static uint64_t events_in(const struct dft_source *source, const struct dft_source_process *process)
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(source, &count);
     uint64_t events = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (blocks[i].file == live && blocks[i].type == DFT_BLOCK_EVENTS && blocks[i].first <= blocks[i].last &&
+        if (blocks[i].file == process->live_file - 1 && blocks[i].process == process->number &&
+            blocks[i].type == DFT_BLOCK_EVENTS && blocks[i].first <= blocks[i].last &&
             blocks[i].state == DFT_BLOCK_USED)
             events += blocks[i].count;
     return events;
@@ -128,7 +130,7 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
     if (!error && (!process->ended || process->how == DFT_ENDING_KILLED)) {
         end.key = process->key;
         end.how = process->how;
-        end.events += events_in(source, process->live_file - 1);
+        end.events += events_in(source, process);
         bytes = dft_encode_end(encoder, &end, &block);
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
     }

@@ -29,10 +29,11 @@ def asks_no_kernel(event):
 
 
 def of_processes(events):
-    """The calls on mappings of each process, the first one's first."""
+    """The calls on mappings of each process, the first one's first. A vfork child has its parent's mappings."""
+    parents = {e["ret"]: e["pid"] for e in events if e["name"] == "vfork" and e["ret"] > 0}
     found = collections.defaultdict(list)
-    for event in sorted(events, key=lambda e: e["seq"]):
-        found[event["pid"]].append(event)
+    for event in sorted(events, key=lambda e: e["ts"]):
+        found[parents.get(event["pid"], event["pid"])].append(event)
     first = {pid: min(e["ts"] for e in own) for pid, own in found.items()}
     return [[compared(e) for e in found[pid] if e["name"] in NAMES and not asks_no_kernel(e)] for pid in sorted(found, key=first.get)]
 

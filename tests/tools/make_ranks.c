@@ -272,7 +272,8 @@ static void put_process(const struct rank *rank)
                                   .world_size = settings.unranked ? 0 : (uint32_t)settings.ranks,
                                   .start_ns = (uint64_t)shown(rank, rank->load),
                                   .exe = TEXT("/usr/bin/solver"),
-                                  .version = TEXT("test")};
+                                  .version = TEXT("test"),
+                                  .options = settings.keep ? TEXT("") : TEXT("DFTRACER_ENABLE_AGGREGATION=1\n")};
     const void *block;
 
     snprintf(host, sizeof host, "node%ld", rank->host);
