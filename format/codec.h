@@ -22,6 +22,9 @@ struct dft_encoder *dft_encoder_init(void *memory);
 size_t dft_encoder_share_bytes(unsigned share);
 struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share);
 
+/* Goes on with what another encoder has found out about the process's times, instead of trying anew. */
+void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *from);
+
 #define DFT_ENCODER_RAW_MAX (4u << 20) /* raw size of the blocks that the encoder makes */
 
 enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };

@@ -64,6 +64,14 @@ struct dft_encoder *dft_encoder_init(void *memory)
     return dft_encoder_share_init(memory, 0);
 }
 
+void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *from)
+{
+    encoder->gap_encoding = from->gap_encoding;
+    encoder->duration_encoding = from->duration_encoding;
+    encoder->until_trial = from->until_trial;
+    encoder->coarse_times = from->coarse_times;
+}
+
 void dft_encoder_forget(struct dft_encoder *encoder)
 {
     encoder->gap_encoding = DFT_ENC_LEB128;

@@ -113,6 +113,7 @@ struct dft_context *dft_context_widen(struct dft_context *context)
 
     if (!wide)
         return context;
+    dft_encoder_inherit(wide->encoder, context->encoder);
     contexts[context->number] = wide;
     DFT_SYS(munmap, context, context->bytes, 0, 0, 0, 0);
     return wide;
