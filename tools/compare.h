@@ -12,7 +12,16 @@
  * a thousand times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number of calls alone,
  * each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side it cannot be told. Percentiles are judged in the
  * same way, by those of the units. What a whole run has in common, a busy file system or another machine, is not told
- * apart from a change of the program. */
+ * apart from a change of the program.
+ *
+ * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower run is also looked at
+ * by itself, where there are several. The process stands out where its calls cost more than DFT_ALONE_TIMES what they
+ * cost in any process of the other run. The change is beyond the spread when DFT_UNITS_MIN slices of the process's time
+ * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be
+ * told; the change is never within the spread.
+ *
+ * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is within the spread,
+ * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0 %". */
 #ifndef DFT_COMPARE_H
 #define DFT_COMPARE_H
 
@@ -21,7 +30,9 @@
 #include "query.h"
 #include "summary.h"
 
-#define DFT_UNITS_MIN 8u
+#define DFT_UNITS_MIN   8u
+#define DFT_ALONE_TIMES 2
+#define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
 
 enum dft_measure {
     DFT_MEASURE_COUNT,
@@ -57,6 +68,14 @@ struct dft_cell {
     const struct dft_group *group;
 };
 
+/* Processes (of a group of ranks: ranks) of the slower run that stand out from all of the other one. */
+struct dft_alone {
+    uint8_t side, sure;        /* sure: one of them does so for long enough */
+    uint32_t processes, count; /* that make the call in that run; how many of these stand out, 0: none */
+    uint32_t who;              /* the costliest: as in a group's key */
+    double times;              /* its cost against the mean of the other run */
+};
+
 struct dft_item {
     struct dft_group_key key; /* cat, name; file: the pattern; who: number of the group of ranks + 1 */
     const struct dft_cell *cells[2];
@@ -64,6 +83,7 @@ struct dft_item {
     struct dft_change changes[DFT_MEASURES];
     int64_t explained_ns; /* the part of the change of time that the number of calls explains */
     int by_cost;          /* the cost of a call changed beyond the spread */
+    struct dft_alone alone;
 };
 
 struct dft_items {
@@ -137,12 +157,20 @@ int dft_compare_ranks(struct dft_comparison *comparison);
 /* compare_items.c: the tables; and what is worse beyond fail_over. */
 int dft_compare_items(struct dft_comparison *comparison);
 int dft_compare_fail(struct dft_comparison *comparison);
+/* The answer that a table is made of. */
+const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table);
 
 /* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first call. */
 struct dft_spread_scratch;
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
                      struct dft_spread_scratch **scratch);
 void dft_spread_free(struct dft_spread_scratch *scratch);
+
+/* compare_alone.c: who stands out, by an item's cells and sums. */
+void dft_compare_alone(struct dft_item *item);
+/* The costliest of those that stand out; NULL: none does. */
+const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,
+                                                    const struct dft_item *item);
 
 /* compare.c */
 const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */

@@ -47,6 +47,29 @@ static void json_changes(struct dft_json *json, const struct dft_item *item)
     }
 }
 
+static void json_alone(struct dft_json *json, const struct dft_comparison *comparison, enum dft_compared table,
+                       const struct dft_item *item)
+{
+    const struct dft_process *process = dft_compare_alone_process(comparison, table, item);
+
+    if (!process) {
+        dft_json_null(json, "alone");
+        return;
+    }
+    dft_json_object(json, "alone");
+    dft_json_string(json, "in", item->alone.side ? "b" : "a");
+    dft_json_uint(json, "count", item->alone.count);
+    dft_json_uint(json, "of", item->alone.processes);
+    if (process->rank >= 0)
+        dft_json_int(json, "rank", process->rank);
+    else
+        dft_json_null(json, "rank");
+    dft_json_uint(json, "pid", process->pid);
+    dft_json_double(json, "times", item->alone.times);
+    dft_json_bool(json, "sure", item->alone.sure);
+    dft_json_end_object(json);
+}
+
 static void json_name(struct dft_json *json, const struct dft_comparison *comparison, const char *key, uint64_t id)
 {
     char room[18];
@@ -76,6 +99,7 @@ static int json_item(struct dft_json *json, const struct dft_comparison *compari
         dft_json_string(json, "ranks", comparison->rank_groups[item->key.who - 1].label);
     }
     json_changes(json, item);
+    json_alone(json, comparison, table, item);
     dft_json_end_object(json);
     return 0;
 }

@@ -56,7 +56,7 @@ static int key_of(const struct dft_comparison *comparison, enum dft_compared tab
     }
 }
 
-static const struct dft_answer *answer_for(const struct dft_run *run, enum dft_compared table)
+const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table)
 {
     if (table == DFT_COMPARED_FILES || table == DFT_COMPARED_FILE_CALLS)
         return &run->files;
@@ -84,7 +84,7 @@ static int by_item(const void *left, const void *right)
 
 static int collect(struct dft_comparison *comparison, enum dft_compared table, int side)
 {
-    const struct dft_answer *answer = answer_for(&comparison->runs[side], table);
+    const struct dft_answer *answer = dft_compare_answer(&comparison->runs[side], table);
     struct dft_items *items = &comparison->tables[table];
     struct dft_cell *cells = items->cells[side] = malloc((answer->count + 1u) * sizeof *cells);
     uint32_t n = 0;

@@ -1,6 +1,7 @@
 /* Groups of ranks: those that both runs have (or just one) and that do about as much: sorted by the number of calls,
  * and within that by bytes, a new group begins where the next number is more than twice the last. Run A decides, where
- * it has the rank. */
+ * it has the rank. Ranks of a group whose cost of a call changed otherwise are parted from the rest: where that change
+ * is more than a factor of two away from the group's median change, or from the next smaller one. */
 #include "compare.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@ struct rank {
     uint32_t rank;
     uint32_t group;
     uint8_t in; /* mask of the runs that have it */
-    uint64_t calls[2], bytes[2];
+    uint64_t calls[2], bytes[2], time_ns[2];
+    double change; /* of the cost of a call: that of B through that of A; 1: not known */
 };
 
 static int rank_of(const struct dft_answer *answer, const struct dft_group *group, uint32_t *rank)
@@ -48,6 +50,7 @@ static void collect(struct rank *ranks, const struct dft_run *run, int side)
         ranks[rank].in |= (uint8_t)(1u << side);
         ranks[rank].calls[side] += group->metrics.count;
         ranks[rank].bytes[side] += group->metrics.bytes;
+        ranks[rank].time_ns[side] += group->metrics.dur_sum;
     }
 }
 
@@ -94,6 +97,52 @@ static int is_far(uint64_t last, uint64_t next)
     return next - last > last;
 }
 
+static double change_of(const struct rank *rank)
+{
+    double a = (double)rank->time_ns[0] * (double)rank->calls[1], b = (double)rank->time_ns[1] * (double)rank->calls[0];
+
+    return a > 0 && b > 0 ? b / a : 1;
+}
+
+static int by_group_and_change(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+    int order = compare(a->group, b->group);
+
+    order = order ? order : (a->change > b->change) - (a->change < b->change);
+    return order ? order : compare(a->rank, b->rank);
+}
+
+/* Where a change lies: -1 far below the median, 1 far above, 0 near. */
+static int side_of(double change, double median)
+{
+    return (change > 2 * median) - (2 * change < median);
+}
+
+/* Parts groups by how the cost of a call changed. */
+static void part_by_change(struct rank *ranks, uint32_t count)
+{
+    uint32_t group = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i].change = change_of(&ranks[i]);
+    qsort(ranks, count, sizeof *ranks, by_group_and_change);
+    for (uint32_t from = 0, to; from < count; from = to, group++) {
+        uint32_t own = ranks[from].group;
+        double median;
+
+        for (to = from; to < count && ranks[to].group == own; to++)
+            ;
+        median = ranks[from + (to - from - 1) / 2].change;
+        for (uint32_t i = from; i < to; i++) {
+            double change = ranks[i].change, last = ranks[i > from ? i - 1 : i].change;
+
+            group += side_of(change, median) != side_of(last, median) || change > 2 * last;
+            ranks[i].group = group;
+        }
+    }
+}
+
 /* Numbers the groups, in order of their lowest ranks. Returns how many. */
 static uint32_t make_groups(struct rank *ranks, uint32_t count, uint32_t *numbers)
 {
@@ -113,6 +162,7 @@ static uint32_t make_groups(struct rank *ranks, uint32_t count, uint32_t *number
         before = own;
         ranks[i].group = group;
     }
+    part_by_change(ranks, count);
     qsort(ranks, count, sizeof *ranks, by_rank);
     memset(numbers, 0, (count + 1u) * sizeof *numbers);
     for (uint32_t i = 0; i < count; i++) {

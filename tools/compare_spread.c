@@ -277,6 +277,31 @@ static int calls_explain(const struct dft_item *item)
     return change < 0 ? 2 * part <= change : change > 0 && 2 * part >= change;
 }
 
+/* Too little to speak of, whatever a test says. */
+static int is_below_floor(const struct dft_change *change)
+{
+    uint64_t a = change->value[0], b = change->value[1];
+
+    return change->known[0] && change->known[1] && a != b &&
+           (__int128)(a > b ? a - b : b - a) * DFT_FLOOR_PART < (__int128)a;
+}
+
+/* What a process alone says that the test of all units does not see; and the floor. */
+static void amend(const struct dft_item *item, struct dft_change *change)
+{
+    uint64_t slow = change->value[item->alone.side], other = change->value[!item->alone.side];
+    int is_far = change == &item->changes[DFT_MEASURE_TIME] || slow > DFT_ALONE_TIMES * other;
+
+    if (item->alone.count && slow > other && is_far && change->known[0] && change->known[1]) {
+        if (item->alone.sure)
+            change->spread = DFT_SPREAD_BEYOND;
+        else if (change->spread == DFT_SPREAD_WITHIN)
+            change->spread = DFT_SPREAD_UNKNOWN;
+    }
+    if (is_below_floor(change))
+        change->spread = DFT_SPREAD_WITHIN;
+}
+
 static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch, int lossy)
 {
     struct units *a = &scratch->units[0], *b = &scratch->units[1];
@@ -286,8 +311,10 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
     for (int m = DFT_MEASURE_COUNT; m <= DFT_MEASURE_BYTES; m++)
         changes[m].spread = !direction(&changes[m]) ? DFT_SPREAD_SAME : lossy ? DFT_SPREAD_UNKNOWN : DFT_SPREAD_BEYOND;
     time->spread = judge(time, tested);
+    dft_compare_alone(item);
+    amend(item, time);
     item->by_cost = time->spread == DFT_SPREAD_BEYOND;
-    if (!lossy && calls_explain(item))
+    if (!lossy && calls_explain(item) && !is_below_floor(time))
         time->spread = DFT_SPREAD_BEYOND;
     for (int p = 0; p < 3; p++) {
         int kind = FIRST_PERCENTILE + p;
@@ -295,6 +322,7 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
         tested =
             a->has_percentiles && b->has_percentiles ? test(a->values[kind], a->count, b->values[kind], b->count) : 2;
         changes[DFT_MEASURE_P50 + p].spread = judge(&changes[DFT_MEASURE_P50 + p], tested);
+        amend(item, &changes[DFT_MEASURE_P50 + p]);
     }
 }
 

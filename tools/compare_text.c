@@ -72,6 +72,28 @@ static void print_name(const struct dft_comparison *comparison, uint64_t id)
     dft_text_escape(stdout, text.bytes, text.length);
 }
 
+/* "in rank 2 of 4 alone, whose calls take 92 times as long as A's" */
+static void print_alone(const struct dft_comparison *comparison, enum dft_compared table, const struct dft_item *item)
+{
+    const struct dft_alone *alone = &item->alone;
+    const struct dft_process *process = dft_compare_alone_process(comparison, table, item);
+    int is_rank = process && process->rank >= 0;
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    if (!process)
+        return;
+    if (alone->count > 1)
+        printf("   in %s of %s processes, the most in ", dft_text_count(a, alone->count),
+               dft_text_count(b, alone->processes));
+    else
+        fputs("   in ", stdout);
+    printf(is_rank ? "rank %u" : "pid %u", is_rank ? (unsigned)process->rank : process->pid);
+    if (alone->count == 1)
+        printf(" of %s alone", dft_text_count(b, alone->processes));
+    printf(": its calls take %.*f times as long as those of %c\n", alone->times < 9.95, alone->times,
+           alone->side ? 'A' : 'B');
+}
+
 #define SHARE_MORE 1.1 /* of the whole: others went the other way */
 
 /* "nearly all in openat of .../ckpt-#: +11.8 s" */
@@ -81,11 +103,13 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
     const struct dft_item *call = largest(&comparison->tables[DFT_COMPARED_CALLS], total, &of_call);
     const struct dft_item *file = largest(&comparison->tables[DFT_COMPARED_FILE_CALLS], total, &of_file);
     const struct dft_item *item = file && of_file >= 0.5 * of_call ? file : call;
+    const struct dft_change *time;
     char room[DFT_TEXT_ROOM], *text;
     uint32_t length;
 
     if (!item)
         return 0;
+    time = &item->changes[DFT_MEASURE_TIME];
     share = item == file ? of_file : of_call;
     fputs(share > SHARE_MORE ? "   the most in "
           : share >= 0.9     ? "   nearly all in "
@@ -100,10 +124,14 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
         dft_text_escape(stdout, text, length);
         free(text);
     }
-    printf(": %s%s\n", dft_change_ns(room, &item->changes[DFT_MEASURE_TIME]),
+    printf(": %s%s%s\n", dft_change_ns(room, time),
            share <= SHARE_MORE       ? ""
            : dft_change_is_up(total) ? ", while others took less"
-                                     : ", while others took more");
+                                     : ", while others took more",
+           total->spread != DFT_SPREAD_WITHIN || time->spread != DFT_SPREAD_BEYOND ? ""
+                                                                                   : "; that is beyond the spread");
+    if (!comparison->tables[DFT_COMPARED_TOTAL].items[0].alone.count)
+        print_alone(comparison, item == file ? DFT_COMPARED_FILE_CALLS : DFT_COMPARED_CALLS, item);
     return 0;
 }
 
@@ -148,7 +176,9 @@ static void print_times(const struct dft_change *time)
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], by[DFT_TEXT_ROOM], part[DFT_TEXT_ROOM];
     double times = (double)time->value[1] / (double)time->value[0];
 
-    if (times >= 2)
+    if (1000 * (__int128)dft_change_size(time) < time->value[0] / 2) /* "0.0 %" */
+        printf("B takes as long as A in I/O");
+    else if (times >= 2)
         printf("B takes %.*f times as long in I/O", times < 9.95, times);
     else
         printf("B is %s %s in I/O", dft_change_percent(part, time) + 1, dft_change_is_up(time) ? "slower" : "faster");
@@ -178,6 +208,7 @@ static int print_verdict(const struct dft_comparison *comparison)
         printf("%c alone has I/O\n", time->value[0] ? 'A' : 'B');
     else
         print_times(time);
+    print_alone(comparison, DFT_COMPARED_TOTAL, &totals->items[0]);
     if (dft_change_size(time))
         rc = print_where(comparison, time);
     print_counted(&changes[DFT_MEASURE_COUNT], "calls", 0);

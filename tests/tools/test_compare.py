@@ -107,12 +107,44 @@ def verdict(change, test):
     return "beyond" if test == (1 if b > a else -1) else "within"
 
 
+def costs(members, key):
+    """The cost of a call in each unit: unit -> ns."""
+    parts = collections.defaultdict(list)
+    for unit, event in members:
+        parts[key(unit)].append(event)
+    return {unit: sum(e["dur"] for e in events) / sum(e.get("calls", 1) for e in events) for unit, events in parts.items()}
+
+
+def alone(members, whole):
+    """Who of the slower run stands out from all processes of the other one: (side, their costs, is it sure), or None."""
+    side = int(whole[1]["time_ns"] > whole[0]["time_ns"])
+    own, other = costs(members[side], lambda u: u[0]), costs(members[1 - side], lambda u: u[0])
+    if len(own) < 2 or not sum(e["dur"] for _, e in members[1 - side]):
+        return None
+    out = {who: cost for who, cost in own.items() if cost > 2 * max(other.values())}
+    slices, others = (list(costs(members[s], lambda u: u).items()) for s in (side, 1 - side))
+    limit = max(cost for _, cost in others)
+    sure = sum(cost > 0 for _, cost in others) >= 8 and any(
+        sum(unit[0] == who and cost > limit for unit, cost in slices) >= 8 for who in out)
+    return (side, out, sure) if out else None
+
+
+def amended(spread, change, out, is_time):
+    a, b = change
+    if a is None or b is None:
+        return spread
+    slow, other = (b, a) if out and out[0] else (a, b)
+    if out and slow > other and (is_time or slow > 2 * other):
+        spread = "beyond" if out[2] else {"within": "unknown"}.get(spread, spread)
+    return "within" if 0 < abs(b - a) * 200 < a else spread
+
+
 def item(members, kind=lambda e: (e["cat"], e["name"], class_of(e))):
     """members: for each run its [(unit, event)]."""
     by_process = all(len({who for (who, _), _ in side}) >= 8 for side in members)
     parts = [units(side, by_process) for side in members]
     whole = [sums([event for _, event in side]) for side in members]
-    result = {}
+    result, out = {}, alone(members, whole)
     for measure in MEASURES:
         a, b = (one[measure] for one in whole)
         if measure in ("count", "bytes"):
@@ -120,12 +152,14 @@ def item(members, kind=lambda e: (e["cat"], e["name"], class_of(e))):
         elif measure == "time_ns":
             spread = verdict((a, b), tested(*([u["time_ns"] // u["count"] for u in side] for side in parts)))
             part = explained(members, kind)
-            if a < b <= a + 2 * part or a > b >= a + 2 * part:
+            spread = amended(spread, (a, b), out, True)
+            if (a < b <= a + 2 * part or a > b >= a + 2 * part) and abs(b - a) * 200 >= a:
                 spread = "beyond"
         else:
-            spread = verdict((a, b), tested(*([u[measure] for u in side] for side in parts)))
+            spread = amended(verdict((a, b), tested(*([u[measure] for u in side] for side in parts))), (a, b), out, False)
         result[measure] = {"a": a, "b": b, "spread": spread,
                            "percent": 100 * (b - a) / a if a and b is not None else None}
+    result["alone"] = out and ("ab"[out[0]], len(out[1]), out[2])
     return result
 
 
@@ -139,7 +173,7 @@ def expect_table(lines, runs, key, most, kind=None):
                 members[json.dumps(which)][side].append((runs[side].unit(event, most), event))
     assert len(lines) == len(members), (len(lines), len(members))
     for line in lines:
-        own = {k: v for k, v in line.items() if k not in MEASURES}
+        own = {k: v for k, v in line.items() if k not in MEASURES and k != "alone"}
         want = item(members[json.dumps(own)], *([kind] if kind else []))
         for measure in MEASURES:
             got = line[measure]
@@ -147,6 +181,8 @@ def expect_table(lines, runs, key, most, kind=None):
                 assert abs(got["percent"] - want[measure]["percent"]) < 1e-9
                 got = dict(got, percent=want[measure]["percent"])
             assert got == want[measure], (own, measure, got, want[measure])
+        told = line["alone"] and (line["alone"]["in"], line["alone"]["count"], line["alone"]["sure"])
+        assert told == want["alone"], (own, line["alone"], want["alone"])
     sizes = [abs(line["time_ns"]["b"] - line["time_ns"]["a"]) for line in lines]
     assert sizes == sorted(sizes, reverse=True)
 
@@ -265,6 +301,51 @@ def chance_does_not_fail(where):
         b = write(where / f"b{i}", [heavy(chance.random()) for _ in range(2)])
         compare("--fail-over", "0", "--no-index", a, b)
         compare("--fail-over", "0", "--metric", "p95", "--no-index", b, a)
+
+
+def one_alone(where):
+    """One rank of four, slow for good: no line that has it is within the spread, and it has a line of its own."""
+    def job(seed, *means, n=200):
+        return [steady(seed + r, n=n, mean=mean) for r, mean in enumerate(means)]
+    a = write(where / "a", job(10, 100, 100, 100, 100))
+    for times in (92, 3):
+        b = write(where / f"b{times}", job(20, 100, 100, 100 * times, 100))
+        answer, _ = agrees(a, b, "--fail-over", "10%", "--no-index", expect=1)
+        for line in (line_of(answer, "total"), line_of(answer, "calls", name="read"), line_of(answer, "ranks", ranks="2")):
+            assert line["time_ns"]["spread"] == "beyond", line
+        out = line_of(answer, "total")["alone"]
+        assert (out["in"], out["count"], out["of"], out["rank"], out["sure"]) == ("b", 1, 4, 2, True), out
+        assert abs(out["times"] - times) < 0.1 * times
+        assert [line["ranks"] for line in answer["ranks"]] == ["2", "0-1,3"]
+        assert line_of(answer, "ranks", ranks="0-1,3")["time_ns"]["spread"] in ("within", "same")
+        text = dftmerge("compare", "--no-index", a, b).out.decode()
+        assert "   in rank 2 of 4 alone: its calls take " in text and "within the spread of the runs" not in text, text
+        back = line_of(compare("--no-index", b, a), "total")
+        assert back["time_ns"]["spread"] == "beyond" and back["alone"]["in"] == "a", back
+    # Too little of it to be sure: it is not told that it is within the spread.
+    few = write(where / "few", [steady(30 + r, n=12) for r in range(16)])
+    odd = [steady(60 + r, n=12) for r in range(16)]
+    odd[5] = [(*call[:3], 9000 if i == 6 else call[3], call[4]) for i, call in enumerate(odd[5])]
+    answer, _ = agrees(few, write(where / "odd", odd), "--fail-over", "0", "--no-index")
+    line = line_of(answer, "total")
+    assert line["time_ns"]["spread"] == "unknown" and line["alone"]["rank"] == 5 and not line["alone"]["sure"], line
+    # Ranks that changed alike stay together, however much that is.
+    b = write(where / "all", job(40, 1000, 1000, 1000, 1000))
+    assert [line["ranks"] for line in compare("--no-index", a, b)["ranks"]] == ["0-3"]
+
+
+def too_small_to_matter(where):
+    """A change that rounds to 0.0 % is none, however sure; one of a few per cent, as sure, is."""
+    def job(mean):
+        return [[("read", "/data/in", 10 * mean * i, mean + (i + r) % 3, 4096) for i in range(200)] for r in range(4)]
+    a = write(where / "a", job(100_000))
+    for mean, spread in ((100_030, "within"), (100_400, "within"), (103_000, "beyond")):
+        b = write(where / str(mean), job(mean))
+        answer, _ = agrees(a, b, "--no-index")
+        assert line_of(answer, "total")["time_ns"]["spread"] == spread, mean
+        assert line_of(answer, "total")["count"]["spread"] == "same"
+    text = dftmerge("compare", "--no-index", a, where / "100030").out.decode()
+    assert "B takes as long as A in I/O: " in text and "beyond" not in text, text
 
 
 def more_and_other_calls(where):
@@ -442,6 +523,6 @@ def usage(where):
 
 
 if __name__ == "__main__":
-    main([every_number, the_same_run, slower, chance_does_not_fail, more_and_other_calls, too_little_to_tell,
+    main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, too_small_to_matter, more_and_other_calls, too_little_to_tell,
           files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, csv_and_text, more_files_than_fit, filters,
           usage])
