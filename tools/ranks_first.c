@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ranks_job.h"
+#include "ranks_confidence.h"
 
 #define RATIO_BINS   640u
 #define FLOOR_BYTES  (INT64_C(1) << 20)
@@ -256,8 +256,6 @@ static void doubt(struct measuring *measuring)
                 series->samples[i].value >= measured->floor)
                 measured->over_before = 0;
     }
-    if (measured->over_before)
-        measured->cause.suspects->confidence = DFT_CONFIDENCE_LOW;
 }
 
 static int measure(struct measuring *measuring)
@@ -274,8 +272,16 @@ static int measure(struct measuring *measuring)
     set_floor(measuring);
     rc = dft_first_cause_find(measuring->series, measuring->count, measured->floor, (int64_t)job->bucket_ns,
                               job->nmissing != 0, &measured->cause);
-    if (!rc)
+    if (!rc) {
+        const struct dft_searched searched = {.job = job,
+                                              .medians = is_bytes ? measuring->medians : NULL,
+                                              .kind = kind_of(measuring->measure),
+                                              .series = measuring->series,
+                                              .count = measuring->count};
+
         doubt(measuring);
+        rc = dft_ranks_confide(&searched, measured);
+    }
     for (uint32_t i = 0; !rc && measured->cause.nsuspects && i < measuring->count; i++)
         if (measuring->series[i].rank == measured->cause.suspects->rank)
             measured->lost = measuring->lost[i];

@@ -256,6 +256,7 @@ void dft_ranks_fini(struct dft_ranks_job *job)
     for (unsigned m = 0; m < DFT_RANKS_MEASURES; m++) {
         dft_first_cause_fini(&job->measured[m].cause);
         free(job->measured[m].directory);
+        free(job->measured[m].reason);
     }
     dft_usual_fini(&job->usual);
     dft_ranks_filter_fini(job);

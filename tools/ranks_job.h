@@ -97,6 +97,7 @@ struct dft_measured {
     double beyond;   /* how many times the usual counts as usual still */
     uint64_t lost;   /* by the first suspect: sum of its values */
     int over_before; /* it was as usual again when the second one began */
+    char *reason;    /* of the first suspect's confidence, in words; NULL: there is none */
     /* Where the first suspect lost it; call 0: not known. */
     uint64_t call;
     double times;    /* what it took against the usual */

@@ -166,8 +166,10 @@ static void put_imbalance(struct dft_json *json, const struct dft_ranks_job *job
     dft_json_end_array(json);
 }
 
-static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_suspect *suspect)
+static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_measured *measured,
+                        uint32_t number)
 {
+    const struct dft_suspect *suspect = &measured->cause.suspects[number];
     uint32_t process = job->ranks[suspect->rank].process;
     uint64_t aligned = (uint64_t)suspect->aligned_ns;
 
@@ -181,6 +183,8 @@ static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, 
     dft_json_uint(json, "spike_window_samples", suspect->samples);
     dft_json_int(json, "lead_over_cluster_onset_ns", suspect->lead_ns);
     dft_json_string(json, "confidence", dft_confidence_name(suspect->confidence));
+    dft_json_string(json, "confidence_reason",
+                    number < dft_ranks_together(&measured->cause) ? measured->reason : "another one was first");
     dft_json_end_object(json);
 }
 
@@ -200,7 +204,7 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
     dft_json_bool(json, "over_before_onset", measured->over_before);
     dft_json_array(json, "first_cause_suspects");
     for (uint32_t i = 0; i < measured->cause.nsuspects; i++)
-        put_suspect(json, job, &measured->cause.suspects[i]);
+        put_suspect(json, job, measured, i);
     dft_json_end_array(json);
     if (measured->call) {
         dft_json_object(json, "where");

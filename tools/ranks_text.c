@@ -104,6 +104,23 @@ static void put_lead(const struct dft_ranks_job *job, const struct dft_measured 
         printf(", and as usual again by then: perhaps two things");
 }
 
+/* In lines of the terminal's width, under a title of ten columns. */
+static void put_wrapped(const char *title, const char *text)
+{
+    size_t width = dft_terminal_width() - 10, n;
+
+    while ((n = strlen(text)) > width) {
+        for (n = width; n && text[n] != ' '; n--)
+            ;
+        if (!n)
+            break;
+        printf("%-10s%.*s\n", title, (int)n, text);
+        title = "";
+        text += n + 1;
+    }
+    printf("%-10s%s\n", title, text);
+}
+
 /* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody either. */
 static void put_nobody(const struct dft_ranks_job *job)
 {
@@ -146,6 +163,7 @@ static void put_first(const struct dft_ranks_job *job)
            job->headline == DFT_RANKS_BYTES ? dft_text_bytes(room, measured->lost) : dft_text_ns(room, measured->lost),
            job->headline == DFT_RANKS_BYTES ? " beyond twice the median" : "",
            dft_confidence_name(suspect->confidence));
+    put_wrapped("", measured->reason);
 }
 
 /* --- the job --------------------------------------------------------------------------------------------------------- */
@@ -192,23 +210,6 @@ static void put_stragglers(const struct dft_ranks_job *job)
         printf(" by %s", dft_text_ns(room, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
     }
     puts(job->nstragglers > 5 ? " ..." : "");
-}
-
-/* In lines of the terminal's width, under a title of ten columns. */
-static void put_wrapped(const char *title, const char *text)
-{
-    size_t width = dft_terminal_width() - 10, n;
-
-    while ((n = strlen(text)) > width) {
-        for (n = width; n && text[n] != ' '; n--)
-            ;
-        if (!n)
-            break;
-        printf("%-10s%.*s\n", title, (int)n, text);
-        title = "";
-        text += n + 1;
-    }
-    printf("%-10s%s\n", title, text);
 }
 
 static int put_job(const struct dft_ranks_job *job)

@@ -7,7 +7,8 @@
  * slow=RANK at=SECONDS for=SECONDS factor=N call=0..3 (of the round): that rank's calls take N times as long, from then, so
  * long (0: to the end). others=SECONDS: from then on those of all other ranks do, too. stuck=RANK at=SECONDS for=SECONDS:
  * one openat takes that long. more=RANK at=SECONDS: eight times the bytes from then. late=RANK by=MS: begins later.
- * skip=RANK: not there. noise=0: durations without chance. rows=0, keep=0: no BUCKETS, no EVENTS. unranked=1: no process
+ * skip=RANK: not there. noise=0: durations without chance. noise=2: also bursts, in which all of a rank's calls take 3 to 30
+ * times as long: one second in twenty, by chance. rows=0, keep=0: no BUCKETS, no EVENTS. unranked=1: no process
  * says its rank. clocks=0: no CLOCK records. skew_ms, drift_ppm: host n's real-time clock is wrong by n times skew_ms, its
  * monotonic clock is slow by (n - hosts / 2) times drift_ppm. spread_ms: rank n is loaded n times that later.
  *
@@ -187,6 +188,16 @@ static struct dft_event *add_event(struct rank *rank, uint32_t call, int64_t sta
     return event;
 }
 
+/* How many times as long calls of this second take; the same whatever was drawn before. */
+static int64_t burst_of(const struct rank *rank)
+{
+    uint64_t hash = (rank->key + (uint64_t)(rank->now / SECOND)) * UINT64_C(0x9e3779b97f4a7c15);
+
+    hash = (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash ^= hash >> 32;
+    return settings.noise < 2 || hash % 20 ? 1 : (int64_t)(3 + hash / 20 % 28);
+}
+
 /* Chance as it is with file systems: most near the usual, one in a hundred ten times as long. */
 static int64_t duration_of(const struct rank *rank, uint32_t call)
 {
@@ -195,7 +206,7 @@ static int64_t duration_of(const struct rank *rank, uint32_t call)
         rank->now >= settings.at * SECOND && (!settings.length || rank->now < (settings.at + settings.length) * SECOND);
 
     if (settings.noise)
-        ns = ns * (int64_t)(60 + random_below(80)) / 100 * (random_below(100) ? 1 : 10);
+        ns = ns * (int64_t)(60 + random_below(80)) / 100 * (random_below(100) ? 1 : 10) * burst_of(rank);
     if (rank->number == settings.slow && call == (uint32_t)settings.call && is_time)
         ns *= settings.factor;
     if (rank->number != settings.slow && call == (uint32_t)settings.call && settings.others &&
