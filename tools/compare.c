@@ -53,6 +53,16 @@ const char *dft_compared_name(enum dft_compared table)
     return names[table];
 }
 
+#define LEFT_OUT                                                                                                       \
+    "not compared: calls on each file, percentiles of files, slices of time; no events were kept of processes of "
+
+const char *dft_compare_left_out(const struct dft_comparison *comparison)
+{
+    static const char *const texts[] = {NULL, LEFT_OUT "A", LEFT_OUT "B", LEFT_OUT "A and B"};
+
+    return texts[(comparison->runs[0].aggregated ? 1 : 0) + (comparison->runs[1].aggregated ? 2 : 0)];
+}
+
 struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18])
 {
     struct dft_text text = {"", 0};
@@ -72,6 +82,8 @@ int dft_compare_is_same(const struct dft_comparison *comparison)
             for (int m = 0; m < DFT_MEASURES; m++) {
                 const struct dft_change *change = &comparison->tables[t].items[i].changes[m];
 
+                if (change->unsaid)
+                    continue;
                 if (change->known[0] != change->known[1] || change->value[0] != change->value[1])
                     return 0;
             }
@@ -175,6 +187,7 @@ static int compare(struct dft_comparison *comparison)
 {
     int rc = 0;
 
+    dft_runs_prepare(comparison->runs);
     for (int side = 0; side < 2 && !rc; side++) {
         struct dft_run *run = &comparison->runs[side];
 
@@ -282,6 +295,9 @@ const struct dft_command dft_command_compare = {
         "is\n"
         "one. What a whole run has in common, such as a busy file system, is not told apart from a change of the "
         "program.\n\n"
+        "Of processes that kept no events it is not known which calls were made on which files, nor when: then neither "
+        "run\n"
+        "is asked for that, and \"?\" stands for what one of them does not know.\n\n"
         "--fail-over looks at all I/O and every line that matters (1 % of all). Exit codes: 0 not worse, 1 worse (or\n"
         "something was unreadable), 2 usage.",
     .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",

@@ -20,6 +20,10 @@
  * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be
  * told; the change is never within the spread.
  *
+ * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it does not know which
+ * calls were made on which files, nor what was done in a slice of its time. Then the other run is not asked either: both
+ * get the same question. A number that one run alone knows (percentiles of files) is unknown, never new or gone.
+ *
  * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is within the spread,
  * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0 %". */
 #ifndef DFT_COMPARE_H
@@ -50,6 +54,7 @@ enum dft_spread { DFT_SPREAD_SAME, DFT_SPREAD_BEYOND, DFT_SPREAD_WITHIN, DFT_SPR
 struct dft_change {
     uint64_t value[2];
     uint8_t known[2];
+    uint8_t unsaid; /* a run has such calls, and does not know this number of them */
     uint8_t spread; /* enum dft_spread; what of it is not known is UNKNOWN */
 };
 
@@ -102,6 +107,9 @@ struct dft_run {
     struct dft_job job;
     struct dft_answer calls, files, ranks;
     int has_ranks, lossy;
+    int aggregated;          /* of some of its processes no event was kept */
+    int split;               /* of no process of either run: time and calls on files can be told apart */
+    uint32_t most_processes; /* of the run that has more */
 };
 
 /* A directory of A and one of B that are taken for each other. */
@@ -139,7 +147,9 @@ struct dft_comparison {
     uint32_t nfailures;
 };
 
-/* compare_ask.c: answers of one run. Returns 0 or -ENOMEM. */
+/* compare_ask.c: what both runs can tell apart is what each is asked. */
+void dft_runs_prepare(struct dft_run runs[2]);
+/* Answers of one run. Returns 0 or -ENOMEM. */
 int dft_run_ask(struct dft_run *run);
 /* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which is noted then. Collective. */
 int dft_runs_ask_files(struct dft_run runs[2]);
@@ -179,6 +189,8 @@ const char *dft_spread_name(enum dft_spread spread);    /* "beyond" */
 const char *dft_compared_name(enum dft_compared table); /* "calls" */
 /* Does no number of any table differ? */
 int dft_compare_is_same(const struct dft_comparison *comparison);
+/* What is not compared, as a run does not know it; NULL: nothing. */
+const char *dft_compare_left_out(const struct dft_comparison *comparison);
 /* The text of a name, from the run that has it. */
 struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18]);
 

@@ -168,6 +168,7 @@ int dft_compare_json(const struct dft_comparison *comparison)
     json_run(&json, &comparison->runs[0], "a");
     json_run(&json, &comparison->runs[1], "b");
     dft_json_bool(&json, "same", dft_compare_is_same(comparison));
+    dft_json_string(&json, "not_compared", dft_compare_left_out(comparison));
     json_directories(&json, comparison);
     rc = json_failures(&json, comparison);
     for (unsigned t = 0; !rc && t < TABLES; t++) {

@@ -41,7 +41,7 @@ static int key_of(const struct dft_comparison *comparison, enum dft_compared tab
     case DFT_COMPARED_REGIONS:
         key->cat = group->key.cat;
         key->name = group->key.name;
-        return is_io(group) == (table == DFT_COMPARED_CALLS);
+        return key->name && is_io(group) == (table == DFT_COMPARED_CALLS);
     case DFT_COMPARED_FILE_CALLS:
         key->cat = group->key.cat;
         key->name = group->key.name;

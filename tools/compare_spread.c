@@ -347,6 +347,7 @@ int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *i
         for (int m = 0; m < DFT_MEASURES; m++) {
             item->changes[m].value[side] = values[m];
             item->changes[m].known[side] = m < DFT_MEASURE_P50 || percentiles;
+            item->changes[m].unsaid |= sum.count && !item->changes[m].known[side];
         }
         make_units(scratch, item, side, by_process, percentiles);
     }

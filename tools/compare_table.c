@@ -35,12 +35,14 @@ const char *dft_change_ns(char *room, const struct dft_change *change)
     return room;
 }
 
-/* "+23 %", "new", "gone", "-" */
+/* "+23 %", "new", "gone", "-", "?" */
 const char *dft_change_percent(char *room, const struct dft_change *change)
 {
     double a = (double)change->value[0], part = a ? 100.0 * (double)dft_change_size(change) / a : 0;
 
-    if (!change->known[0] || !change->known[1])
+    if (change->unsaid)
+        strcpy(room, "?");
+    else if (!change->known[0] || !change->known[1])
         strcpy(room, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
     else if (!dft_change_size(change))
         strcpy(room, "-");

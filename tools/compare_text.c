@@ -130,8 +130,10 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
                                      : ", while others took more",
            total->spread != DFT_SPREAD_WITHIN || time->spread != DFT_SPREAD_BEYOND ? ""
                                                                                    : "; that is beyond the spread");
-    if (!comparison->tables[DFT_COMPARED_TOTAL].items[0].alone.count)
+    if (item->alone.count)
         print_alone(comparison, item == file ? DFT_COMPARED_FILE_CALLS : DFT_COMPARED_CALLS, item);
+    else
+        print_alone(comparison, DFT_COMPARED_TOTAL, &comparison->tables[DFT_COMPARED_TOTAL].items[0]);
     return 0;
 }
 
@@ -208,7 +210,6 @@ static int print_verdict(const struct dft_comparison *comparison)
         printf("%c alone has I/O\n", time->value[0] ? 'A' : 'B');
     else
         print_times(time);
-    print_alone(comparison, DFT_COMPARED_TOTAL, &totals->items[0]);
     if (dft_change_size(time))
         rc = print_where(comparison, time);
     print_counted(&changes[DFT_MEASURE_COUNT], "calls", 0);
@@ -265,10 +266,13 @@ static void print_directories(const struct dft_comparison *comparison)
 
 int dft_compare_print(const struct dft_comparison *comparison)
 {
+    const char *left_out = dft_compare_left_out(comparison);
     int rc;
 
     print_run(comparison, 0);
     print_run(comparison, 1);
+    if (left_out)
+        printf("   %s\n", left_out);
     putchar('\n');
     rc = print_verdict(comparison);
     if (!rc)

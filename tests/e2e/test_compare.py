@@ -9,7 +9,7 @@ from tracing import Tests, compile_program, dftmerge, dump, equal, run, tracing,
 tests = Tests()
 
 
-def trace(directory, name, ranks, *arguments):
+def trace(directory, name, ranks, *arguments, **settings):
     """Runs the program once for each rank (None: one process without), in a directory of the run's own."""
     program = directory / "checkpoints"
     if not program.exists():
@@ -18,7 +18,7 @@ def trace(directory, name, ranks, *arguments):
     for rank in range(ranks) if ranks else [None]:
         own = work if rank is None else work / f"rank{rank}"
         own.mkdir(parents=True)
-        more = {} if rank is None else {"RANK": rank, "WORLD_SIZE": ranks}
+        more = dict(settings) if rank is None else {"RANK": rank, "WORLD_SIZE": ranks, **settings}
         done = run([program, own, *arguments], env=tracing(directory / name / "out" / "t", **more))
         equal(done.code, 0, f"exit code of {name}")
     return directory / name / "out"
@@ -81,6 +81,20 @@ def missing_calls(directory):
     read = line(answer, "calls", name="pread")
     equal((read["count"]["a"], read["count"]["b"], read["bytes"]["a"], read["time_p50_ns"]["b"]), (10, 0, 5120, None), "pread")
     equal(answer["total"][0]["count"]["a"] - answer["total"][0]["count"]["b"], 10, "calls")
+
+
+@tests.case
+def aggregates_against_events(directory):
+    """The same program twice, once without events: the same calls and files; what one side cannot know is unknown."""
+    a = trace(directory, "rows", 3, 10, 4096, ENABLE_AGGREGATION=1)
+    b = trace(directory, "full", 3, 10, 4096)
+    for one, other, who in ((a, b, "A"), (b, a, "B")):
+        answer = compare(one, other)[1]
+        equal({line[m]["spread"] for t in ("total", "calls", "files", "ranks") for line in answer[t] for m in ("count", "bytes")},
+              {"same"}, "counts and bytes")
+        true(answer["not_compared"].endswith(f"of processes of {who}"), answer["not_compared"])
+        text = dftmerge("compare", one, other).out.decode()
+        true(answer["not_compared"] in text and not {"new", "gone", "beyond"} & set(text.split()), text)
 
 
 @tests.case

@@ -7,6 +7,7 @@ import fractions
 import io
 import json
 import random
+import shutil
 
 from tooltest import CLASSES, DATA, counts, dftmerge, dump, main, make, pattern, percentile, run, summary, DFTMERGE
 
@@ -446,6 +447,36 @@ def aggregates_alone(where):
     assert sorted(map(str, known(rows))) == sorted(map(str, known(all_)))
 
 
+def what_both_know(where):
+    """One run without events, or a part of one: what it cannot know is unknown, and nothing is new or gone for that."""
+    for seed in (1, 2):
+        make(where / f"rows{seed}", processes=9, seed=seed, keep=0)
+        make(where / f"all{seed}", processes=9, seed=seed)
+    (where / "mixed1").mkdir()
+    for i, (rows, full) in enumerate(zip(sorted((where / "rows1").iterdir()), sorted((where / "all1").iterdir()))):
+        shutil.copy(rows if i % 2 else full, where / "mixed1")
+    for a, b, who in (("rows1", "all1", "A"), ("all1", "rows1", "B"), ("mixed1", "all1", "A"), ("mixed1", "rows1", "A and B")):
+        answer = compare(where / a, where / b)
+        assert answer["same"] and answer["not_compared"].endswith(f"no events were kept of processes of {who}"), (a, b)
+        text = dftmerge("compare", where / a, where / b).out.decode()
+        assert answer["not_compared"] in text and not {"new", "gone"} & set(text.split()), text
+    whole = compare(where / "all1", where / "all2")
+    assert whole["not_compared"] is None
+    for a, b in (("rows1", "all2"), ("all1", "rows2"), ("mixed1", "all2")):
+        answer = compare(where / a, where / b)
+        for table in ("calls", "files", "regions"):
+            counted = [sorted(([line.get(k) for k in ("cat", "name", "pattern")], *(line[m][s] for m in MEASURES[:3] for s in "ab"))
+                              for line in one[table]) for one in (answer, whole)]
+            assert counted[0] == counted[1], (a, b, table)
+        for line in answer["files"]:
+            unknown = [line[m] for m in MEASURES[3:]]
+            assert all(u["spread"] == "unknown" and u["percent"] is None and None in (u["a"], u["b"]) for u in unknown), line
+        text = dftmerge("compare", where / a, where / b).out.decode()
+        assert " in " in text and " of /" not in text.split("\n\n")[1], text
+        found = line_of(compare("--file", "*", where / a, where / b), "total")
+        assert all(found[m][side] for m in ("count", "bytes") for side in "ab"), found
+
+
 def csv_and_text(where):
     """CSV says what JSON says; text fits."""
     make(where / "a", ranks=1, processes=2, seed=1)
@@ -524,5 +555,5 @@ def usage(where):
 
 if __name__ == "__main__":
     main([every_number, the_same_run, slower, chance_does_not_fail, one_alone, too_small_to_matter, more_and_other_calls, too_little_to_tell,
-          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, csv_and_text, more_files_than_fit, filters,
+          files_in_other_directories, where_it_is, groups_of_ranks, aggregates_alone, what_both_know, csv_and_text, more_files_than_fit, filters,
           usage])

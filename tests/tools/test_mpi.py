@@ -119,6 +119,9 @@ def runs_compared(directory):
     assert same(3, "compare", "--fail-over", "0.1%", base, new).code == 1
     same(2, "compare", "--json", base, "--", new, job(directory / "job"))
     same(2, "compare", base, directory / "none")
+    rows = make(directory / "rows", processes=5, events=500, ranks=1, seed=9, keep=0)
+    same(3, "compare", base, rows)
+    assert json.loads(same(2, "compare", "--json", rows, new).out)["same"]
 
 
 SHORT = {"DFTMERGE_STRETCH_EVENTS": "300"}  # so that a few thousand events are many stretches
