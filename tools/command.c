@@ -117,6 +117,7 @@ void dft_command_nothing(const struct dft_options *options, struct dft_source *s
         free(text);
     }
     free(given);
+    dft_source_note_outside(source);
 }
 
 int dft_command_aggregates(struct dft_source *source, const char *command)

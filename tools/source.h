@@ -210,6 +210,8 @@ uint64_t dft_source_missing(const struct dft_source_process *process);
 /* How many of its events are kept one by one; what was in flight counts as one. */
 enum dft_kept_events { DFT_KEPT_ALL, DFT_KEPT_SOME, DFT_KEPT_NONE /* aggregates alone */ };
 enum dft_kept_events dft_source_kept(const struct dft_source *source);
+/* Notes how many calls DFTRACER_DATA_DIR has left out, where there are some. */
+void dft_source_note_outside(struct dft_source *source);
 /* Number of used blocks of a type. */
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
 

@@ -59,7 +59,7 @@ static void note_misuse(struct dft_source *source)
 }
 
 /* What DFTRACER_DATA_DIR kept out of the traces. */
-static void note_outside(struct dft_source *source)
+void dft_source_note_outside(struct dft_source *source)
 {
     uint32_t processes = 0;
     uint64_t count = 0;
@@ -181,7 +181,6 @@ void dft_missing_notes(struct dft_source *source)
 void dft_live_notes(struct dft_source *source)
 {
     note_misuse(source);
-    note_outside(source);
     note_unmet(source);
     for (uint32_t p = 0; p < source->nprocesses; p++) {
         const struct dft_source_process *process = &source->processes[p];

@@ -134,6 +134,7 @@ static int run(int argc, char **argv)
         return code;
     if (cuts_periods(&summary))
         return dft_command_end(&options, summary.source, DFT_EXIT_USAGE);
+    dft_source_note_outside(summary.source);
     rc = dft_job_collect(&summary.job, summary.source);
     if (!rc)
         rc = write_summary(&summary);
