@@ -182,25 +182,7 @@ void dft_live_notes(struct dft_source *source)
 {
     note_misuse(source);
     note_unmet(source);
-    for (uint32_t p = 0; p < source->nprocesses; p++) {
-        const struct dft_source_process *process = &source->processes[p];
-        const char *path = process->live_file ? source->files[process->live_file - 1].path : NULL;
-
-        if (path && process->how == DFT_ENDING_RUNNING)
-            dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", path,
-                            process->process.pid);
-        else if (path && process->unseen)
-            dft_source_note(source, 0,
-                            "%s: whether process %u still runs cannot be seen from here (it is, or was, in another PID "
-                            "namespace or on another machine); shown is what it did so far",
-                            path, process->process.pid);
-        else if (path && (process->how == DFT_ENDING_KILLED || process->recovered))
-            dft_source_note(
-                source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, process->process.pid,
-                process->how == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
-                process->how == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->how),
-                (unsigned long long)process->recovered);
-    }
+    dft_fates_note(source);
 }
 
 int dft_live_processes(struct dft_source *source)

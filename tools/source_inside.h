@@ -173,6 +173,8 @@ int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned);
  * is to tell about it, when it is known which events are new. */
 int dft_live_processes(struct dft_source *source); /* 0 or -ENOMEM */
 void dft_live_notes(struct dft_source *source);
+/* source_fates.c: of these notes those on how processes with live files ended, or that they run. */
+void dft_fates_note(struct dft_source *source);
 /* source_ending.c: which processes wrote more events than are here, when it is known of which only groups are. */
 void dft_missing_notes(struct dft_source *source);
 

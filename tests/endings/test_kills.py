@@ -65,7 +65,7 @@ def counted(path):
 def found(directory, below):
     done = dftmerge("dump", "--json", directory)
     notes = [line for line in done.err.decode().splitlines()
-             if not re.search("was killed|ended by|: empty$|before its first event|before it had written anything", line)]
+             if not re.search("was killed|were killed|ended by|: empty$|before its first event|before it had written anything", line)]
     if done.code == 1 and all("nothing in the" in note for note in notes):  # the first process was killed before it had begun
         return collections.Counter()
     equal((done.code, notes), (0, []), "dump: exit code and notes")

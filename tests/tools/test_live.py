@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import struct
 import time
@@ -37,6 +38,18 @@ def in_flight(where):
     assert "in flight" in dftmerge("dump", where).out.decode()
 
 
+def one_note_however_many(where):
+    """One is named with its file; of several three are named, the others counted."""
+    make(where / "one", live=1, ranks=1, processes=1)
+    note, = (n for n in summary(where / "one")["notes"] if "killed" in n)
+    assert ".dft.live: process " in note and "recovered from this file" in note, note
+    make(where / "many", live=1, ranks=1, processes=5)
+    note, = (n for n in summary(where / "many")["notes"] if "killed" in n)
+    named = re.fullmatch(r"5 processes were killed, or left by a raw exit_group \((\d+), (\d+), (\d+) \.\.\.\); (\d+) events recovered from "
+                         r"their live files", note)
+    assert named and int(named[4]) == 5 * 2 * 20, note
+
+
 def summary_counts_them(where):
     """Blocks have rows, rings do not: together they are what all events are."""
     make(where, live=1, ranks=1)
@@ -47,7 +60,7 @@ def summary_counts_them(where):
     answer = summary("--by", "file", where)
     same_groups(answer["groups"], groups(events, ["file"], with_union=True), "file")
     left = 2 * 2 * 20  # of each thread's ring, beyond what is in blocks
-    assert sum("was killed" in n and f"{left // 2} events recovered" in n for n in answer["notes"]) == 2, answer["notes"]
+    assert sum("2 processes were killed" in n and f"{left} events recovered" in n for n in answer["notes"]) == 1, answer["notes"]
     assert (answer["killed"], answer["recovered"], answer["without_end"]) == (2, left, 0)
     assert answer["wall_ns"] == max(e["ts"] + e["dur"] for e in events if not e.get("open")) - answer["start_ns"]
     assert f"2 killed; {left} events recovered" in dftmerge(where).out.decode()
@@ -158,6 +171,6 @@ def without_its_live_file(where):
 
 
 if __name__ == "__main__":
-    main([killed, in_flight, summary_counts_them, found_beside_its_trace, without_its_trace,
+    main([killed, in_flight, one_note_however_many, summary_counts_them, found_beside_its_trace, without_its_trace,
           without_its_live_file, just_created, damaged, ends_while_it_is_read,
           filled_anew_behind_the_copy])
