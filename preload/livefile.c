@@ -1,9 +1,9 @@
 /* Owns the live file: chooses where it lies, creates it, grows it, removes it.
  *
  * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none extends the file
- * and maps what it got, the others that begin wait for its lock, and then take theirs by a few instructions. So thousands of
- * threads that begin at once extend and map one file some dozens of times. Rings of other sizes are made one by one.
- * What is made ahead and not used is a hole of zeros to readers.
+ * and maps what it got, under a lock; the others that begin take theirs from the latest batch by one atomic addition, without it. So
+ * thousands of threads that begin at once extend and map one file some dozens of times, and nobody sleeps while a large ring is
+ * made. Rings of other sizes are made one by one. What is made ahead and not used is a hole of zeros to readers.
  *
  * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network
  * ones wait. So: ext4, xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace; else /dev/shm; else plain memory. */
@@ -45,13 +45,21 @@ static uint64_t device, inode; /* what it is: while we have it open, the program
 
 static struct dft_spin making; /* for which file it is, and all that follows */
 static uint64_t allocated;     /* bytes of the file */
-static uint32_t streams;
-static struct { /* small rings that are mapped, and not used yet */
+static uint32_t streams;       /* atomic */
+
+/* Small rings that are mapped. A batch is filled in under the lock, then shown by `batch`, and its place is never used again. */
+#define BATCHES_MOST 512u
+static struct batch {
     char *at;
     uint64_t offset;
-    uint32_t left;
-    uint32_t taken; /* so far */
-} ahead;
+    uint32_t count;
+    uint32_t taken; /* atomic; more than `count` of those who came too late */
+} batches[BATCHES_MOST];
+static struct batch *batch;  /* atomic: the latest one; NULL: none is of this file */
+static uint32_t nbatches;    /* with the lock */
+static uint32_t rounds;      /* atomic: how often the lock was let go; those that wait for a ring sleep on it */
+static uint32_t waiting;     /* atomic: how many they are */
+static uint32_t small_rings; /* so far; with the lock, so of all but the latest batch */
 
 /* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
 static size_t whole_pages(size_t bytes)
@@ -287,7 +295,7 @@ static int create_and_map(void)
     int fd;
 
     dft_livefile_path[0] = 0;
-    ahead.left = 0;
+    __atomic_store_n(&batch, NULL, __ATOMIC_RELAXED); /* they lie in the file before */
     fd = create();
     if (fd < 0)
         dft_livefile_path[0] = 0;
@@ -318,13 +326,23 @@ static int create_and_map(void)
     return 0;
 }
 
+/* Lets go of the lock. `most` of those that wait for small rings look again: more than a batch has left, so that one of them makes the
+ * next batch and wakes others. They do not wait for the lock, which they would take one after the other for nothing. */
+static void unlock_rings(uint32_t most)
+{
+    dft_spin_unlock(&making);
+    __atomic_add_fetch(&rounds, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+        dft_futex_wake(&rounds, most);
+}
+
 int dft_livefile_create(void)
 {
     int result;
 
     dft_spin_lock(&making);
     result = create_and_map();
-    dft_spin_unlock(&making);
+    unlock_rings(1);
     return result;
 }
 
@@ -340,22 +358,70 @@ static void *extend(size_t bytes, uint64_t *offset)
     return at;
 }
 
-/* The next of the small rings, NULL: no room. */
-static void *take_small(uint64_t *offset)
+/* The next of the batch's rings, NULL: there is none left. */
+static void *take_ahead(struct batch *from, uint64_t *offset)
 {
     const size_t bytes = whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
-    uint32_t more = ahead.taken / AHEAD_SHARE < AHEAD_MOST ? ahead.taken / AHEAD_SHARE : AHEAD_MOST;
-    char *at;
+    uint32_t i = from ? __atomic_fetch_add(&from->taken, 1, __ATOMIC_RELAXED) : 0;
 
-    if (!ahead.left && more > 1 && (ahead.at = extend(more * bytes, &ahead.offset)))
-        ahead.left = more;
-    if (!ahead.left)
-        return extend(bytes, offset);
-    at = ahead.at;
-    *offset = ahead.offset;
-    ahead.at += bytes;
-    ahead.offset += bytes;
-    ahead.left--;
+    if (!from || i >= from->count)
+        return NULL;
+    *offset = from->offset + i * bytes;
+    return from->at + i * bytes;
+}
+
+/* Makes a batch and takes its first ring, with the lock. NULL: no room. */
+static void *make_ahead(uint64_t *offset)
+{
+    const size_t bytes = whole_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+    uint32_t more = small_rings / AHEAD_SHARE < AHEAD_MOST ? small_rings / AHEAD_SHARE : AHEAD_MOST;
+    struct batch *next = &batches[nbatches];
+
+    if (more > 1 && nbatches < BATCHES_MOST && (next->at = extend(more * bytes, &next->offset))) {
+        next->count = more;
+        next->taken = 0;
+        nbatches++;
+        small_rings += more;
+        __atomic_store_n(&batch, next, __ATOMIC_RELEASE);
+        return take_ahead(next, offset);
+    }
+    small_rings++;
+    return extend(bytes, offset);
+}
+
+static void wait_for_rings(uint32_t round)
+{
+    __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+    dft_futex_wait(&rounds, round);
+    __atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+static void *take_small(uint64_t *offset)
+{
+    for (;;) {
+        uint32_t round = __atomic_load_n(&rounds, __ATOMIC_SEQ_CST);
+        void *at = take_ahead(__atomic_load_n(&batch, __ATOMIC_ACQUIRE), offset);
+
+        if (at)
+            return at;
+        if (dft_spin_try(&making)) {
+            at = take_ahead(batch, offset); /* another thread may have made one meanwhile */
+            if (!at)
+                at = make_ahead(offset);
+            unlock_rings(AHEAD_MOST + 1);
+            return at;
+        }
+        wait_for_rings(round);
+    }
+}
+
+static void *take_large(size_t bytes, uint64_t *offset)
+{
+    void *at;
+
+    dft_spin_lock(&making);
+    at = extend(bytes, offset);
+    unlock_rings(1);
     return at;
 }
 
@@ -364,14 +430,8 @@ static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, i
 {
     size_t bytes = whole_pages(dft_ring_bytes(slots));
     uint64_t offset = 0;
-    struct dft_ring *ring;
-    uint32_t stream;
+    struct dft_ring *ring = slots == DFT_FIRST_SLOTS ? take_small(&offset) : take_large(bytes, &offset);
 
-    dft_spin_lock(&making);
-    ring = slots == DFT_FIRST_SLOTS ? take_small(&offset) : extend(bytes, &offset);
-    ahead.taken += slots == DFT_FIRST_SLOTS;
-    stream = streams++;
-    dft_spin_unlock(&making);
     if (!ring) {
         offset = 0;
         if (dft_livefile_path[0] && !may_be_plain)
@@ -382,7 +442,7 @@ static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, i
     }
     if (!ring)
         return NULL;
-    ring->stream = stream;
+    ring->stream = __atomic_fetch_add(&streams, 1, __ATOMIC_RELAXED);
     ring->tid = tid;
     ring->capacity = slots;
     ring->shift = (uint32_t)__builtin_ctz(slots);
@@ -424,7 +484,7 @@ static int write_again(const struct dft_ring *ring, size_t bytes)
         result = write_zeros(fd, ring->offset + DFT_LIVE_PAGE, bytes);
         close_ours(fd);
     }
-    dft_spin_unlock(&making);
+    unlock_rings(1);
     return result;
 }
 
@@ -474,7 +534,7 @@ void dft_livefile_forget(void)
         DFT_SYS(mmap, dft_live, DFT_LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     dft_live = NULL;
     dft_livefile_path[0] = 0;
-    streams = 0;
-    memset(&ahead, 0, sizeof ahead);
-    making.held = 0;
+    streams = nbatches = small_rings = 0;
+    batch = NULL;
+    making.held = waiting = 0;
 }
