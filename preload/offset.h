@@ -194,11 +194,18 @@ static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *ope
 
     if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
         return dft_stream_offset_slow(stream, open, alone, op, moved);
-    if (!dft_is_single())
-        return atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    if (!dft_is_single()) /* whose addition comes first shows in who has begun: dft_stream_settle */
+        return atomic_fetch_add_explicit(&open->offset, moved, memory_order_acq_rel);
     offset = atomic_load_explicit(&open->offset, memory_order_relaxed);
     atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
     return offset;
+}
+
+/* A call that was alone when it looked, and is not any more: the other may have added what it moved first, so where this one happened is
+ * not known. The sum is right all the same. */
+static inline int64_t dft_stream_settle(int64_t offset, int still_alone)
+{
+    return __builtin_expect(still_alone, 1) ? offset : -1;
 }
 
 #endif

@@ -193,6 +193,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         offset = dft_probe_is_same(probe)
                      ? dft_stream_offset(args->stream, probe->open, dft_stream_turn_is_alone(probe), op, moved)
                      : -1;
+        offset = dft_stream_settle(offset, dft_stream_turn_is_alone(probe));
         dft_stream_turn_end(probe);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);

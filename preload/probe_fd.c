@@ -263,7 +263,7 @@ int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int al
             atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
         return -1;
     }
-    offset = atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    offset = atomic_fetch_add_explicit(&open->offset, moved, memory_order_acq_rel);
     return alone ? offset : -1;
 }
 

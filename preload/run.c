@@ -218,6 +218,7 @@ void dft_run_begin_quick(enum dft_call_number call, enum dft_op op, const struct
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
         offset = dft_stream_offset(stream, probe.open, dft_run_turn_is_alone(quick), op, moved);
+        offset = dft_stream_settle(offset, dft_run_turn_is_alone(quick));
         dft_run_add_timed(self, &probe, call, stream, offset, moved, probe.start,
                           dft_access_bits(probe.open, offset, moved));
     }
