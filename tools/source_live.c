@@ -251,6 +251,17 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
     return rc;
 }
 
+/* It was not ready yet when the live files were looked at: its process had just created it. */
+static void look_late(struct dft_source_file *file, const struct dft_live *live, int fd)
+{
+    struct dft_mapped mapped = {0};
+
+    if (file->bytes < DFT_LIVE_PAGE || live->magic != DFT_LIVE_MAGIC || file->life != DFT_LIFE_UNKNOWN)
+        return;
+    file->life = (uint8_t)dft_life_of_live(&mapped, live, fd);
+    free(mapped.list);
+}
+
 static int convert_file(struct converting *converting, struct dft_scanned *scanned)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
@@ -271,6 +282,7 @@ static int convert_file(struct converting *converting, struct dft_scanned *scann
         if (!file->gone && !file->error && !(fd >= 0 && !st.st_size))
             dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
     } else {
+        look_late(file, bytes, fd);
         rc = convert_mapped(converting, scanned, bytes);
         munmap(bytes, file->bytes);
     }

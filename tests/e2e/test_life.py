@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from tracing import (DFTMERGE, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, traces,
+from tracing import (BUILD, DFTMERGE, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, live_files, need, run, traces,
                      tracing, true)
 
 tests = Tests()
@@ -197,6 +197,25 @@ def of_another_boot(directory):
     equal(json.loads(dftmerge("check", "--json", directory / "out").out)["live_unknown"], 1, "live_unknown")
     equal(dftmerge("check", directory / "out").code, 1, "check")
     recovered(directory, "--force")
+
+
+@tests.case
+def ready_between_two_looks(directory):
+    """A live file that was just being made when dftmerge first looked at it is not one of an unknown process."""
+    process = start(directory)
+    [live] = live_files(directory / "out")
+    kill(process)
+    magic, seen = live.read_bytes()[:8], 0
+    for at in range(1, 8):
+        with open(live, "r+b") as file:
+            file.write(bytes(8))
+        env = dict(os.environ, LD_PRELOAD=str(BUILD / "lib" / "libend_meanwhile.so"), ENDS_LIVE=str(live), ENDS_AT=str(at),
+                   READY_MAGIC=magic[::-1].hex())
+        found = json.loads(dftmerge("ps", "--json", directory / "out", env=env).out)["processes"]
+        if live.read_bytes()[:8] == magic:
+            seen += 1
+            equal([p["ended"] for p in found], ["killed"], f"ready when it is opened for the {at}. time")
+    true(seen > 1, "it is opened more than once")
 
 
 if __name__ == "__main__":
