@@ -220,6 +220,16 @@ static void region_end_args(struct dftrace_site *site, const struct dftrace_arg 
     end_region(self, dft_annotate_site(self, site, "APP"), end, args, count);
 }
 
+/* The calling thread, a region of which ends; NULL: nothing is traced. */
+static inline __attribute__((always_inline)) struct dft_thread *ending_thread(void)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self && __builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    return self;
+}
+
 static inline void end_quickly(struct dft_thread *self, uint64_t name, uint64_t end)
 {
     if (__builtin_expect(!dft_region_end_quick(self, name, end), 0))
@@ -229,25 +239,19 @@ static inline void end_quickly(struct dft_thread *self, uint64_t name, uint64_t 
 static void region_end(struct dftrace_site *site)
 {
     uint64_t end = dft_ticks();
-    struct dft_thread *self = dft_annotate_thread();
+    struct dft_thread *self = ending_thread();
 
-    if (__builtin_expect(self == NULL, 0))
-        return;
-    if (__builtin_expect(self->runs_open, 0))
-        dft_run_break_all(self);
-    end_quickly(self, dft_annotate_site(self, site, "APP"), end);
+    if (__builtin_expect(self != NULL, 1))
+        end_quickly(self, dft_annotate_site(self, site, "APP"), end);
 }
 
 static void region_end_id(uint64_t id)
 {
     uint64_t end = dft_ticks();
-    struct dft_thread *self = dft_annotate_thread();
+    struct dft_thread *self = ending_thread();
 
-    if (__builtin_expect(self == NULL, 0))
-        return;
-    if (__builtin_expect(self->runs_open, 0))
-        dft_run_break_all(self);
-    end_quickly(self, id, end);
+    if (__builtin_expect(self != NULL, 1))
+        end_quickly(self, id, end);
 }
 
 /* --- points ------------------------------------------------------------------------------------------------------- */

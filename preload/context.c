@@ -131,7 +131,7 @@ static uint32_t processors(void)
     return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
 }
 
-/* One at a time makes one, or asks for how many there may be; whoever is second goes on to wait, unless there is none yet. */
+/* One at a time makes one, or asks for how many there may be; the second one goes on to wait, unless there is none yet. */
 static struct dft_context *make_one_more(void)
 {
     struct dft_context *context = NULL;

@@ -33,6 +33,7 @@ uint32_t dft_livefile_number;
 static uint64_t device, inode; /* what it is: while we have it open, the program may put another file on the number */
 
 static uint64_t allocated; /* bytes of the file */
+
 /* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
 size_t dft_livefile_pages(size_t bytes)
 {
