@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "order.h"
+
 struct dft_enclosing_thread {
     struct dft_enclosing_event *events;
     uint32_t count, capacity;
@@ -27,21 +29,15 @@ struct dft_enclosing_event dft_enclosing_event(const struct dft_event *event, ui
     };
 }
 
-#define ORDER(a, b)                                                                                                    \
-    do {                                                                                                               \
-        if ((a) != (b))                                                                                                \
-            return (a) < (b) ? -1 : 1;                                                                                 \
-    } while (0)
-
 int dft_enclosing_compare(const struct dft_enclosing_event *a, const struct dft_enclosing_event *b)
 {
-    ORDER(a->start_ns, b->start_ns);
-    ORDER(a->process, b->process);
-    ORDER(a->tid, b->tid);
-    ORDER(b->end_ns, a->end_ns);
-    ORDER(a->depth, b->depth);
-    ORDER(a->stream, b->stream);
-    ORDER(a->sequence, b->sequence);
+    DFT_ORDER(a->start_ns, b->start_ns);
+    DFT_ORDER(a->process, b->process);
+    DFT_ORDER(a->tid, b->tid);
+    DFT_ORDER(b->end_ns, a->end_ns);
+    DFT_ORDER(a->depth, b->depth);
+    DFT_ORDER(a->stream, b->stream);
+    DFT_ORDER(a->sequence, b->sequence);
     return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "order.h"
+
 static int has_range(const struct dft_block *block)
 {
     /* An EVENTS block without events carries names alone. */
@@ -12,30 +14,24 @@ static int has_range(const struct dft_block *block)
            block->first <= block->last;
 }
 
-#define ORDER(a, b)                                                                                                    \
-    do {                                                                                                               \
-        if ((a) != (b))                                                                                                \
-            return (a) < (b) ? -1 : 1;                                                                                 \
-    } while (0)
-
 /* Process, stream, part, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that
  * the order is total. */
 static int by_range(const void *left, const void *right)
 {
     const struct dft_block *a = *(struct dft_block *const *)left, *b = *(struct dft_block *const *)right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->stream, b->stream);
-    ORDER(a->part, b->part);
-    ORDER(a->type, b->type);
-    ORDER(a->first, b->first);
-    ORDER(b->last, a->last);
-    ORDER(a->payload_crc, b->payload_crc);
-    ORDER(a->stored, b->stored);
-    ORDER(a->start, b->start);
-    ORDER(a->end, b->end);
-    ORDER(a->file, b->file);
-    ORDER(a->offset, b->offset);
+    DFT_ORDER(a->process, b->process);
+    DFT_ORDER(a->stream, b->stream);
+    DFT_ORDER(a->part, b->part);
+    DFT_ORDER(a->type, b->type);
+    DFT_ORDER(a->first, b->first);
+    DFT_ORDER(b->last, a->last);
+    DFT_ORDER(a->payload_crc, b->payload_crc);
+    DFT_ORDER(a->stored, b->stored);
+    DFT_ORDER(a->start, b->start);
+    DFT_ORDER(a->end, b->end);
+    DFT_ORDER(a->file, b->file);
+    DFT_ORDER(a->offset, b->offset);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "source.h"
 #include "comm.h"
+#include "order.h"
 #include "source_share.h"
 #include "source_window.h"
 
@@ -26,18 +27,12 @@ struct dft_timeline {
 /* --- choosing windows ----------------------------------------------------------------------------------------------
  * */
 
-#define ORDER(a, b)                                                                                                    \
-    do {                                                                                                               \
-        if ((a) != (b))                                                                                                \
-            return (a) < (b) ? -1 : 1;                                                                                 \
-    } while (0)
-
 static int by_start(const void *left, const void *right)
 {
     const struct dft_block *a = *(const struct dft_block *const *)left, *b = *(const struct dft_block *const *)right;
 
-    ORDER(a->start, b->start);
-    ORDER(a, b);
+    DFT_ORDER(a->start, b->start);
+    DFT_ORDER(a, b);
     return 0;
 }
 
@@ -45,7 +40,7 @@ static int by_process(const void *left, const void *right)
 {
     const struct dft_block *a = *(const struct dft_block *const *)left, *b = *(const struct dft_block *const *)right;
 
-    ORDER(a->process, b->process);
+    DFT_ORDER(a->process, b->process);
     return by_start(left, right);
 }
 
@@ -53,12 +48,12 @@ static int by_stream(const void *left, const void *right)
 {
     const struct dft_block *a = *(const struct dft_block *const *)left, *b = *(const struct dft_block *const *)right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->tid, b->tid);
-    ORDER(a->stream, b->stream);
-    ORDER(a->first <= a->last, b->first <= b->last); /* in flight: they count as number 0 */
-    ORDER(a->first, b->first);
-    ORDER(a, b);
+    DFT_ORDER(a->process, b->process);
+    DFT_ORDER(a->tid, b->tid);
+    DFT_ORDER(a->stream, b->stream);
+    DFT_ORDER(a->first <= a->last, b->first <= b->last); /* in flight: they count as number 0 */
+    DFT_ORDER(a->first, b->first);
+    DFT_ORDER(a, b);
     return 0;
 }
 
