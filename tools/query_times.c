@@ -8,19 +8,25 @@
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
 
+/* Our rows, and those that another tracer counted. */
+enum kind { OWN, COUNTED, KINDS };
+
 struct widths {
-    uint8_t *seen;       /* by process: 1, and 2 for rows that another tracer counted */
-    uint8_t kinds;       /* which of them are asked for */
-    uint64_t widest[64]; /* by worker */
+    uint8_t *seen;              /* by process: bits of kinds; those that nobody asks for count as seen */
+    uint64_t widest[64][KINDS]; /* by worker */
 };
+
+static enum kind kind_of(const struct dft_block *block)
+{
+    return block->stream & DFT_STREAM_COUNTED ? COUNTED : OWN;
+}
 
 static int first_of_process(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
     struct widths *widths = context;
+    uint8_t kind = (uint8_t)(1u << kind_of(block));
 
-    uint8_t kind = block->stream & DFT_STREAM_COUNTED ? 2 : 1;
-
-    if (block->type != DFT_BLOCK_BUCKETS || !block->use || (~widths->kinds | widths->seen[process->number]) & kind)
+    if (block->type != DFT_BLOCK_BUCKETS || !block->use || widths->seen[process->number] & kind)
         return 0;
     widths->seen[process->number] |= kind;
     return 1;
@@ -30,50 +36,54 @@ static int widest_of(void *context, unsigned worker, const struct dft_source_pro
                      const struct dft_block *block, struct dft_buckets *buckets)
 {
     struct widths *widths = context;
+    uint64_t *widest = &widths->widest[worker][kind_of(block)];
 
     (void)process;
-    (void)block;
-    if (buckets->interval_ns > widths->widest[worker] && buckets->interval_ns <= DFT_INTERVAL_NS_MAX)
-        widths->widest[worker] = buckets->interval_ns;
+    if (buckets->interval_ns > *widest && buckets->interval_ns <= DFT_INTERVAL_NS_MAX)
+        *widest = buckets->interval_ns;
     return 0;
 }
 
 static int take_wider(void *context, unsigned rank, const void *bytes, size_t length)
 {
-    uint64_t width, *widest = context;
+    uint64_t widths[KINDS], *widest = context;
 
     (void)rank;
-    memcpy(&width, bytes, length);
-    if (width > *widest)
-        *widest = width;
+    memcpy(widths, bytes, length);
+    for (int kind = 0; kind < KINDS; kind++)
+        widest[kind] = widths[kind] > widest[kind] ? widths[kind] : widest[kind];
     return 0;
 }
 
-/* The widest interval that the rows of these kinds have, so that all can answer if their intervals are multiples of each other; 0: there
- * are none. */
-static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t *widest)
+/* The widest interval that the rows of each kind have, so that all can answer if their intervals are multiples of each
+ * other; 0: there are none, or nobody asks for this kind (bits: `kinds`). */
+static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t widest[KINDS])
 {
-    struct widths widths = {.kinds = kinds};
+    struct widths widths = {0};
     struct dft_visit visit = {.context = &widths, .select = first_of_process, .buckets = widest_of};
     uint32_t count;
     int rc;
 
-    *widest = 0;
+    widest[OWN] = widest[COUNTED] = 0;
     dft_source_processes(source, &count);
     widths.seen = calloc(count + 1u, 1);
     if (!widths.seen)
         return -ENOMEM;
+    memset(widths.seen, ~kinds, count);
     rc = dft_source_visit(source, &visit);
     free(widths.seen);
     for (unsigned i = 1; i < sizeof widths.widest / sizeof *widths.widest; i++)
-        if (widths.widest[i] > widths.widest[0])
-            widths.widest[0] = widths.widest[i];
-    return rc ? rc : dft_comm_exchange(&widths.widest[0], sizeof widths.widest[0], take_wider, widest);
+        take_wider(widths.widest[0], 0, widths.widest[i], sizeof widths.widest[i]);
+    return rc ? rc : dft_comm_exchange(widths.widest[0], sizeof widths.widest[0], take_wider, widest);
 }
 
 int dft_query_period(struct dft_source *source, uint64_t *period_ns)
 {
-    return find_widest(source, 2, period_ns);
+    uint64_t widest[KINDS];
+    int rc = find_widest(source, 1u << COUNTED, widest);
+
+    *period_ns = widest[COUNTED];
+    return rc;
 }
 
 /* Are there rows without events that are not what another tracer counted? */
@@ -115,17 +125,17 @@ static void fit_period(struct dft_query *query, uint64_t period_ns)
 int dft_choose_times(struct dft_asking *asking)
 {
     struct dft_query *query = &asking->query;
-    int alone = has_rows_alone(asking->source);
-    uint64_t interval, period, origin, end;
-    int rc;
+    uint64_t widest[KINDS], interval, period, origin, end;
+    int alone, rc;
 
     if (!DFT_HAS(asking, DFT_BY_TIME))
         return 0;
-    rc = find_widest(asking->source, 1, &interval);
-    if (!rc)
-        rc = find_widest(asking->source, 2, &period);
+    rc = find_widest(asking->source, 1u << OWN | 1u << COUNTED, widest);
     if (rc)
         return rc;
+    interval = widest[OWN];
+    period = widest[COUNTED];
+    alone = has_rows_alone(asking->source);
     dft_source_lives(asking->source, &origin, &end);
     query->grid_ns = alone && (DFT_HAS_FILES(asking) || asking->filter->nfiles) ? interval * DFT_COARSE : interval;
     if (!query->width_ns)
