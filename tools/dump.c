@@ -33,7 +33,6 @@ static int give_text(void *context, const struct dft_event_at *at)
     return ferror(dump->out) ? -EIO : 0;
 }
 
-/* Standard error tells what the answer rests on: standard output is for the events. */
 static int run(int argc, char **argv)
 {
     struct dft_options options;
@@ -55,7 +54,7 @@ static int run(int argc, char **argv)
     rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
-    dft_command_aggregates(source, "dump");
+    dft_command_aggregates(source, "dump"); /* on standard error: standard output is for the events */
     dft_comm_sum(&dump.events, 1);
     if (!rc && !dump.events)
         dft_command_nothing(&options, source);

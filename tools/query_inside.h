@@ -131,16 +131,8 @@ struct dft_asking {
     struct dft_met met;
 };
 
-#define DFT_HAS(asking, by) ((asking)->has & (1u << (by)))
+#define DFT_HAS(asking, by)    ((asking)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
-/* query_times.c: width, base and grid of time groups, if there are some. Collective; returns 0 or -ENOMEM. */
-int dft_choose_times(struct dft_asking *asking);
-/* The time group that a time lies in. */
-static inline uint64_t dft_slot_of(const struct dft_asking *asking, uint64_t time_ns)
-{
-    return time_ns > asking->query.base_ns ? (time_ns - asking->query.base_ns) / asking->query.width_ns : 0;
-}
-
 #define DFT_HAS_STACKS(asking) ((asking)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
 #define DFT_HAS_FILES(asking)  ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
 /* Are there keys that are not counted now? */
@@ -148,6 +140,14 @@ static inline uint64_t dft_slot_of(const struct dft_asking *asking, uint64_t tim
 /* What ends a visit: rows do not answer; the groups of this part do not fit. */
 #define DFT_NOT_EXACT          1
 #define DFT_TOO_MANY           2
+
+/* query_times.c: width, base and grid of time groups, if there are some. Collective; returns 0 or -ENOMEM. */
+int dft_choose_times(struct dft_asking *asking);
+/* The time group that a time lies in. */
+static inline uint64_t dft_slot_of(const struct dft_asking *asking, uint64_t time_ns)
+{
+    return time_ns > asking->query.base_ns ? (time_ns - asking->query.base_ns) / asking->query.width_ns : 0;
+}
 
 /* query_rows.c */
 int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,
