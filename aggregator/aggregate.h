@@ -32,8 +32,8 @@
 
 struct dft_table;
 
-/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all ops of a call share a row,
- * whose op is 0: for tables whose calls are groups of events. */
+/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all ops of a call share
+ * a row, whose op is 0: for tables whose calls are groups of events. */
 enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
 #define DFT_TABLE_ROWS_MIN  16u                 /* a fixed table takes at least one event, or one row, whatever it is */

@@ -58,8 +58,8 @@
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i,
  *    unless the column NUMBER says otherwise.
- *    A vfork child, which runs in its parent's memory, is a process with a key of its own (flag VFORK of its events); its blocks
- *    have the stream and the numbers of the parent's thread, their tid is the child's pid.
+ *    A vfork child, which runs in its parent's memory, is a process with a key of its own (flag VFORK of its events);
+ *    its blocks have the stream and the numbers of the parent's thread, their tid is the child's pid.
  *    Streams from 2^31 on hold what another tracer had written twice: a reader may be asked to leave them out.
  *    PARTS. Events that were organised into groups (GROUP, 9) keep process, stream and number: an EVENTS or BUCKETS
  *    block whose header field `part` is not 0 holds only those events of its range that are in that part (the lowest
@@ -124,7 +124,8 @@
  *      KIND    0 call row (interval of W), 1 histogram row (interval of 64 W), 2 file row (interval of 64 W).
  *      INTERVAL  zigzag of the difference to the previous row's (at first 0); the interval is floor(start / its width).
  *      REGION  position in NAMES + 1, or 0.   SUBJECT: kinds 0 and 1: position in CALLS; kind 2: position in NAMES.
- *              A call of several ops (one that reads a file and writes another) has a place in CALLS, and rows, for each.
+ *              A call of several ops (one that reads a file and writes another) has a place in CALLS, and rows, for
+ *              each.
  *      CLASS   kind 2 only: 0 meta, 1 read, 2 write.
  *      Kinds 0 and 2: one value a row in each of the following columns, the zigzag of the difference to what is
  *      predicted (N is 2^64 - 1: what minima are when there is nothing; what each means: row.h):

@@ -64,7 +64,8 @@ struct dft_live {
     _Atomic uint32_t how, status; /* enum dft_ending of a process that came to its end, and its status */
     _Atomic uint64_t ended_ns;    /* Unix ns; 0: not yet. Regions that are open then end with it */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
-    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still runs. */
+    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still
+     * runs. */
     char boot_id[DFT_BOOT_ID_ROOM]; /* of the machine since its last start, with a NUL; "": not known */
     uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
     uint64_t device, inode;         /* of this file, as it was made: a copy has others */

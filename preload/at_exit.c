@@ -7,8 +7,8 @@
 #include "resolve.h"
 
 /* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
- * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end. An exit() in a
- * constructor of the start calls no destructors: then the handler, as the last of all, is the end. */
+ * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end.
+ * An exit() in a constructor of the start calls no destructors: then the handler, as the last of all, is the end. */
 static enum ending_call { CALL_NONE, CALL_HANDLER, CALL_DESTRUCTOR } called;
 static int exit_status;
 static int handler_is_last;

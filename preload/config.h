@@ -29,14 +29,15 @@ extern struct dft_config dft_config;
 extern int dft_config_preloaded;          /* LD_PRELOAD names us */
 extern const char *dft_config_enabled_by; /* DFTRACER_ENABLE=value; NULL: it is not set. There until main begins */
 
-/* Reads the environment. Texts are copied. Values that cannot be understood are defaulted, and told later (settings.h), as are
- * names that nobody knows. */
+/* Reads the environment. Texts are copied. Values that cannot be understood are defaulted, and told later (settings.h),
+ * as are names that nobody knows. */
 void dft_config_init(char *const *environment);
 
 /* A copy that lives on; "" when there is no memory. Constructor only. */
 const char *dft_config_keep(const char *text);
 
-/* NAME=value lines of the options that differ from their defaults, and of settings that have no effect; returns the length, cut to the room. */
+/* NAME=value lines of the options that differ from their defaults, and of settings that have no effect; returns the
+ * length, cut to the room. */
 size_t dft_config_describe(char *text, size_t room);
 
 /* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown): our own variables, else the launcher's. */

@@ -11,8 +11,8 @@
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
 
-/* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which drains put more and
- * smaller blocks, and widened when a ring is drained that has more. */
+/* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which
+ * drains put more and smaller blocks, and widened when a ring is drained that has more. */
 #define SMALL_SHARE       4u
 #define TEXT_BYTES(share) ((DFT_RING_SLOTS_MAX * DFT_PART_BYTES) >> ((share) / 2))
 
@@ -70,8 +70,8 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
     return (size_t)(at - from);
 }
 
-/* Not to be locked in memory, where the program has all of its later mappings locked: most is never touched. Given no rights while it is
- * unlocked, else the kernel would fill it with pages first. */
+/* Not to be locked in memory, where the program has all of its later mappings locked: most is never touched. Given no
+ * rights while it is unlocked, else the kernel would fill it with pages first. */
 static char *map_unlocked(size_t bytes)
 {
     long at = DFT_SYS(mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -131,7 +131,8 @@ static uint32_t processors(void)
     return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
 }
 
-/* One at a time makes one, or asks for how many there may be; the second one goes on to wait, unless there is none yet. */
+/* One at a time makes one, or asks for how many there may be; the second one goes on to wait, unless there is none
+ * yet. */
 static struct dft_context *make_one_more(void)
 {
     struct dft_context *context = NULL;
@@ -158,8 +159,8 @@ static struct dft_context *take_idle(void)
     return NULL;
 }
 
-/* Until one may be idle. Who lets one go looks for sleepers after it is idle, a sleeper is counted before it looks for an idle one: so
- * one of the two sees the other. */
+/* Until one may be idle. Who lets one go looks for sleepers after it is idle, a sleeper is counted before it looks for
+ * an idle one: so one of the two sees the other. */
 static void wait_for_idle(void)
 {
     uint32_t seen = __atomic_load_n(&releases, __ATOMIC_SEQ_CST);

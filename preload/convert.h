@@ -64,8 +64,8 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
 }
 
-/* A call that dft_probe_begin has refused may be one on a number that is not open. Returns when it begins, or 0: it is of no
- * interest whatever becomes of it. `error`: what dft_not_open_end needs. */
+/* A call that dft_probe_begin has refused may be one on a number that is not open. Returns when it begins, or 0: it is
+ * of no interest whatever becomes of it. `error`: what dft_not_open_end needs. */
 static inline __attribute__((always_inline)) uint64_t dft_not_open_begin(const struct dft_call_args *args, int *error)
 {
     if (!dft_on || args->path != DFT_NO_PATH || args->system || dft_probe_word(args, dft_probe_fd(args)))

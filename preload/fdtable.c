@@ -18,8 +18,8 @@ static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
 static _Atomic int limit;
 
-/* Makes sure that the piece with this description is there: mlockall counts address space, so there is no more of it than is
- * used. Returns 0 or -ENOMEM. */
+/* Makes sure that the piece with this description is there: mlockall counts address space, so there is no more of it
+ * than is used. Returns 0 or -ENOMEM. */
 static int make_piece(uint32_t index)
 {
     struct dft_open **piece = &dft_open_pieces[index / DFT_OPEN_PIECE], *none = NULL, *made;

@@ -85,7 +85,8 @@ void dft_fd_bind_untraced(int fd);
 void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags);
 /* The descriptor was made from another one, that had this word (dup): the same description; none when that was closed meanwhile. */
 void dft_fd_bind_same(int fd, uint64_t word, int from);
-/* A description that no descriptor of ours has: the word of one, which is used anew when `before` is its word. 0: there is none left. */
+/* A description that no descriptor of ours has: the word of one, which is used anew when `before` is its word. 0: there
+ * is none left. */
 uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags);
 /* Forgets the descriptor; returns what was there. The description goes when no descriptor is left. */
 uint64_t dft_fd_unbind(int fd);

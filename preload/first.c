@@ -1,4 +1,5 @@
-/* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing here is fast. */
+/* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing
+ * here is fast. */
 #include "first.h"
 
 #include <dirent.h>
@@ -146,7 +147,8 @@ static size_t put(char *to, size_t used, const char *text, size_t most)
     return used;
 }
 
-/* An exec is an event, so an image that ended by one has left a trace. `ending`: what follows the setting in PROCESS. */
+/* An exec is an event, so an image that ended by one has left a trace. `ending`: what follows the setting in
+ * PROCESS. */
 static int earlier_image_tells(const char *variable, const char *ending)
 {
     static char entries[8192] __attribute__((aligned(8))), line[TEXT_MOST + 32];

@@ -212,8 +212,8 @@ int dft_process_start(void)
     return 0;
 }
 
-/* The process ends before it was time to try again, or without an event: if the trace can be created now, it says at least how much is
- * missing, or was left out. */
+/* The process ends before it was time to try again, or without an event: if the trace can be created now, it says at
+ * least how much is missing, or was left out. */
 void dft_process_start_at_last(void)
 {
     struct dft_signals before;

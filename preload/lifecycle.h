@@ -61,7 +61,8 @@ enum dft_sandbox_kind { DFT_SANDBOX_FILTER, DFT_SANDBOX_FILTER_ALL, DFT_SANDBOX_
 void dft_process_sandboxed(enum dft_sandbox_kind kind);
 void dft_process_sandbox_failed(enum dft_sandbox_kind kind);
 
-/* Guards the making of the process's files and the lists of states; no ring is made while it is held, but for the first ones. Signals blocked. */
+/* Guards the making of the process's files and the lists of states; no ring is made while it is held, but for the first
+ * ones. Signals blocked. */
 extern struct dft_spin dft_process_lock;
 
 #endif

@@ -10,8 +10,8 @@ extern struct dft_live *dft_live;
 /* Creates it, with its head. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
 int dft_livefile_create(void);
 
-/* A new ring with so many slots, its head filled in: in plain memory where the file has no room. NULL: no memory. The second gives plain
- * memory only where no ring outlives the process anyway, else NULL. Signals blocked. */
+/* A new ring with so many slots, its head filled in: in plain memory where the file has no room. NULL: no memory. The
+ * second gives plain memory only where no ring outlives the process anyway, else NULL. Signals blocked. */
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
 struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base);
 
@@ -29,7 +29,8 @@ int dft_livefile_ring_again(struct dft_ring *ring);
 /* In a forked child. Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
 void dft_livefile_ring_detach(struct dft_ring *ring);
 
-/* In a forked child: the parent's file is left alone, and does not stay mapped: who asks whether the parent still runs would meet that. */
+/* In a forked child: the parent's file is left alone, and does not stay mapped: who asks whether the parent still runs
+ * would meet that. */
 void dft_livefile_forget(void);
 
 /* Its path, "" when it is plain memory. */

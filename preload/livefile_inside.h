@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* livefile_rings.c: the lock of the file, which is held while the file is made or grows. Letting go: `most` of those that wait for small
- * rings look again: more than a batch has left, so that one of them makes the next batch and wakes others. They do not wait for the
- * lock, which they would take one after the other for nothing. */
+/* livefile_rings.c: the lock of the file, which is held while the file is made or grows. Letting go: `most` of those
+ * that wait for small rings look again: more than a batch has left, so that one of them makes the next batch and wakes
+ * others. They do not wait for the lock, which they would take one after the other for nothing. */
 void dft_livefile_lock(void);
 void dft_livefile_unlock(uint32_t most);
 /* With the lock: there is another file, and no ring is ready in it. */
@@ -15,7 +15,8 @@ void dft_livefile_rings_moved(void);
 /* In a forked child. */
 void dft_livefile_rings_forget(void);
 
-/* livefile.c: rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
+/* livefile.c: rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset
+ * on alone. */
 size_t dft_livefile_pages(size_t bytes);
 /* So many bytes of the file at the offset, with their room made. With the lock. NULL: it has no room for them. */
 void *dft_livefile_map(size_t bytes, uint64_t offset);

@@ -1,9 +1,10 @@
 /* Owns the rings of the live file, and its lock.
  *
- * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none extends the file
- * and maps what it got, under a lock; the others that begin take theirs from the latest batch by one atomic addition, without it. So
- * thousands of threads that begin at once extend and map one file some dozens of times, and nobody sleeps while a large ring is
- * made. Rings of other sizes are made one by one. What is made ahead and not used is a hole of zeros to readers. */
+ * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none
+ * extends the file and maps what it got, under a lock; the others that begin take theirs from the latest batch by one
+ * atomic addition, without it. So thousands of threads that begin at once extend and map one file some dozens of times,
+ * and nobody sleeps while a large ring is made. Rings of other sizes are made one by one. What is made ahead and not
+ * used is a hole of zeros to readers. */
 #include "livefile_inside.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@
 static struct dft_spin making; /* which file it is, its size, and all that follows */
 static uint32_t streams;       /* atomic */
 
-/* Small rings that are mapped. A batch is filled in under the lock, then shown by `batch`, and its place is never used again. */
+/* Small rings that are mapped. A batch is filled in under the lock, then shown by `batch`, and its place is never used
+ * again. */
 #define BATCHES_MOST 512u
 static struct batch {
     char *at;

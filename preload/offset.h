@@ -201,8 +201,8 @@ static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *ope
     return offset;
 }
 
-/* A call that was alone when it looked, and is not any more: the other may have added what it moved first, so where this one happened is
- * not known. The sum is right all the same. */
+/* A call that was alone when it looked, and is not any more: the other may have added what it moved first, so where
+ * this one happened is not known. The sum is right all the same. */
 static inline int64_t dft_stream_settle(int64_t offset, int still_alone)
 {
     return __builtin_expect(still_alone, 1) ? offset : -1;

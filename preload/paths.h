@@ -19,8 +19,8 @@ struct dft_path {
 };
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
- * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory, as reading.h has found it.
- * self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
+ * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory, as reading.h has
+ * found it. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
 void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, struct dft_text name);
 /* A name in this folder; slashes in front of it do not count. */
 void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name);

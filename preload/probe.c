@@ -95,7 +95,8 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     dft_ring_put_long(self, &record, &pieces);
 }
 
-/* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it could not be read, or 0. */
+/* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it could not be read, or
+ * 0. */
 static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
                      const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2,
                      uint8_t cut)
@@ -171,8 +172,8 @@ static struct dft_thread *thread_so_far(void)
     return *dft_generation ? dft_self : NULL;
 }
 
-/* Has the call read its paths? Of two the second is looked at after the first was followed. Two calls may succeed without a
- * look: pathconf for some names, fanotify_mark when it removes all marks. */
+/* Has the call read its paths? Of two the second is looked at after the first was followed. Two calls may succeed
+ * without a look: pathconf for some names, fanotify_mark when it removes all marks. */
 static int has_read_paths(enum dft_call_number call, const struct dft_call_args *args, int err)
 {
     if (!err)

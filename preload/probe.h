@@ -15,7 +15,8 @@
 
 /* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
-/* The same in a child in its parent's memory, which may have changed what the numbers mean to it: the table is its parent's. 0: of no interest. */
+/* The same in a child in its parent's memory, which may have changed what the numbers mean to it: the table is its
+ * parent's. 0: of no interest. */
 uint64_t dft_probe_resolve_in_child(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
@@ -28,8 +29,8 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
 /* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
-/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file where the root directory is
- * traced, since it belongs to no directory. */
+/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file where the root directory
+ * is traced, since it belongs to no directory. */
 void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
                       int flags, mode_t mode, int64_t result);
 /* What all records have: times, file, descriptor, region. */

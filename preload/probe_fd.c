@@ -43,8 +43,8 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
     dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
 }
 
-/* Nothing that is known of a description opened by the child outlives the call, so its offset is not known. What the child does to one that
- * its parent has, it does to the parent's as well. */
+/* Nothing that is known of a description opened by the child outlives the call, so its offset is not known. What the
+ * child does to one that its parent has, it does to the parent's as well. */
 uint64_t dft_probe_resolve_in_child(int fd)
 {
     static __thread uint64_t own __attribute__((tls_model("initial-exec")));

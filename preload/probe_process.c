@@ -70,7 +70,8 @@ static int add_command(struct dft_thread *self, struct dft_pieces *pieces, struc
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
-/* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the call nobody has read it. */
+/* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the call nobody has read
+ * it. */
 static int name_program(struct dft_thread *self, struct dft_probe *probe, const struct dft_process_call *what)
 {
     int done = what->err ? dft_reading_is_done(what->err) : what->phase == DFT_PHASE_COMPLETE;

@@ -119,8 +119,8 @@ static void count_in(struct dft_thread *thread, int more)
     __atomic_fetch_add(&thread->sandboxed, (uint32_t)more, __ATOMIC_SEQ_CST);
 }
 
-/* All threads but this one. Signals blocked where they are to be drained: none is in the mode before a drain of its own that is under way
- * has come to its end, or the block that it writes would be lost. */
+/* All threads but this one. Signals blocked where they are to be drained: none is in the mode before a drain of its own
+ * that is under way has come to its end, or the block that it writes would be lost. */
 static void count_others_in(int more, int drain)
 {
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {

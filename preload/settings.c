@@ -167,7 +167,8 @@ const char *dft_settings_nearest(const char *const *names, size_t n, const char 
     return nearest;
 }
 
-/* Most variables are not ours: how many of the prefix's letters are about where they should be tells without a search. */
+/* Most variables are not ours: how many of the prefix's letters are about where they should be tells without a
+ * search. */
 int dft_settings_resembles(const char *variable)
 {
     size_t length = strcspn(variable, "="), found = 0;

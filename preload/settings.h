@@ -1,5 +1,5 @@
-/* What is told of settings that have no effect as they are given: one line each, by one process of a job (first.h), and in its PROCESS
- * block. Constructor only. */
+/* What is told of settings that have no effect as they are given: one line each, by one process of a job (first.h), and
+ * in its PROCESS block. Constructor only. */
 #ifndef DFT_SETTINGS_H
 #define DFT_SETTINGS_H
 
@@ -35,8 +35,8 @@ void dft_settings_tell(void);
 /* What PROCESS has behind each of them. */
 #define DFT_SETTINGS_NO_EFFECT " (no effect)\n"
 
-/* Number `i` of what has been noted, fit to be shown: cut, without control characters. "" behind the last one. The text is there until
- * the next call. */
+/* Number `i` of what has been noted, fit to be shown: cut, without control characters. "" behind the last one. The text
+ * is there until the next call. */
 const char *dft_settings_shown(unsigned i);
 
 #endif

@@ -26,7 +26,8 @@ static enum dft_drop why_not(int error)
     }
 }
 
-/* Whole blocks with so many events to the file; `others`: of these those of children, which are not the process's own. */
+/* Whole blocks with so many events to the file; `others`: of these those of children, which are not the process's
+ * own. */
 static void write_out(struct dft_context *context, const void *blocks, size_t length, uint32_t events, uint32_t others)
 {
     int result = dft_tracefile_write(blocks, length);

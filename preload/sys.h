@@ -158,8 +158,9 @@ static inline void dft_sys_wait(uint32_t times)
 
 #define DFT_LOST_WAKE_S 5
 
-/* Sleeps while the word has this value, until it is woken or the time is over. Who forbids itself system calls (sandbox.c) can wake nobody:
- * so sleepers look again by themselves, now and then. The caller looks again in any case. */
+/* Sleeps while the word has this value, until it is woken or the time is over. Who forbids itself system calls
+ * (sandbox.c) can wake nobody: so sleepers look again by themselves, now and then. The caller looks again in any
+ * case. */
 static inline void dft_futex_wait(const uint32_t *word, uint32_t value)
 {
     const int64_t most[2] = {DFT_LOST_WAKE_S, 0};
@@ -172,8 +173,8 @@ static inline void dft_futex_wake(const uint32_t *word, uint32_t threads)
     DFT_SYS(futex, word, 129 /* FUTEX_WAKE_PRIVATE */, threads, 0, 0, 0);
 }
 
-/* A lock, held with signals blocked only; a forked child resets it. Who must wait sleeps, and the one who lets go wakes one: with
- * thousands of threads, those that look again and again leave no time to the one that holds it.
+/* A lock, held with signals blocked only; a forked child resets it. Who must wait sleeps, and the one who lets go wakes
+ * one: with thousands of threads, those that look again and again leave no time to the one that holds it.
  *
  *   held   means                            who changes it
  *   0      free                             who takes it: to 1; who has waited: to 2, because others may wait still

@@ -63,7 +63,8 @@ static void hollow_out(struct dft_thread *thread)
     thread->hollow = 1;
 }
 
-/* One thread does it for all that end meanwhile: the rings lie in one file, and the kernel would have the others wait for it. */
+/* One thread does it for all that end meanwhile: the rings lie in one file, and the kernel would have the others wait
+ * for it. */
 static void hollow_out_many(void)
 {
     struct dft_thread *thread = NULL;

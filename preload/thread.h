@@ -12,7 +12,8 @@
  *                           is in no list of waiting ones meanwhile        rings are touched with its lock held)
  *   any thread              walk dft_threads                               all
  *
- * Locks, outermost first: a state's, dft_process_lock, that of the live file (livefile_rings.c), that of contexts in the making.
+ * Locks, outermost first: a state's, dft_process_lock, that of the live file (livefile_rings.c), that of contexts in
+ * the making.
  */
 #ifndef DFT_THREAD_H
 #define DFT_THREAD_H

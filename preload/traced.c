@@ -101,7 +101,8 @@ static const char *read_entry(const char *at, struct entry *entry)
     return at + length + (end != NULL);
 }
 
-/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to what is traced without them. */
+/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to what is traced without
+ * them. */
 static int says_what_is_traced(const char *list)
 {
     struct entry entry;

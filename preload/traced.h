@@ -11,8 +11,8 @@ void dft_traced_init(void);
 /* Is a file with this absolute path to be traced? The most specific entry decides. */
 int dft_traced_path(const char *text, size_t length);
 
-/* A call has opened or named this path, or met a descriptor that was open on it, and it is not traced. What `all` would trace, so
- * that DFTRACER_DATA_DIR alone has left it out, is counted. Any time. */
+/* A call has opened or named this path, or met a descriptor that was open on it, and it is not traced. What `all` would
+ * trace, so that DFTRACER_DATA_DIR alone has left it out, is counted. Any time. */
 void dft_traced_leave_out(const char *text, size_t length);
 /* The count, and in a forked child: nothing was left out so far. */
 uint64_t dft_traced_left_out(void);

@@ -387,7 +387,8 @@ void dft_tracefile_step_aside(int fd)
 {
     struct dft_signals before;
 
-    /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that, too. */
+    /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that,
+     * too. */
     if ((dft_in_vfork_child() && !dft_lends_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
         return;
     if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */

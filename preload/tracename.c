@@ -55,8 +55,8 @@ static void call_program(const char *path)
     make_plain(program);
 }
 
-/* The kernel's word for what was run: of a symbolic link its own name, of a script the script's. Read at the start: a program may write over
- * it later. Run by a descriptor, it has no name there. */
+/* The kernel's word for what was run: of a symbolic link its own name, of a script the script's. Read at the start: a
+ * program may write over it later. Run by a descriptor, it has no name there. */
 static void know_program(void)
 {
     const char *path = (const char *)getauxval(AT_EXECFN);

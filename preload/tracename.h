@@ -21,8 +21,8 @@ int dft_tracename_is_of_process(const char *name, uint64_t *load_ns);
  * open the files again, and whoever has them wants to read them. Returns 0 or -errno. */
 long dft_tracename_look(const char *made, struct stat *st);
 
-/* Makes the directories that a file lies in, as far as it can. `file` is as before when it returns. Returns 0, or -errno of the
- * first that could not be made. */
+/* Makes the directories that a file lies in, as far as it can. `file` is as before when it returns. Returns 0, or
+ * -errno of the first that could not be made. */
 int dft_tracename_make_directories(char *file);
 
 extern char dft_tracename_base[];

@@ -1,5 +1,6 @@
-/* Who a vfork child is, or the like: a process of its own, with its own key, that runs in its parent's memory while the parent waits. Its
- * records lie in the ring of its parent's thread. The parent describes it (PROCESS, CLOCK and END) when it goes on. */
+/* Who a vfork child is, or the like: a process of its own, with its own key, that runs in its parent's memory while the
+ * parent waits. Its records lie in the ring of its parent's thread. The parent describes it (PROCESS, CLOCK and END)
+ * when it goes on. */
 #ifndef DFT_VFORK_CHILD_H
 #define DFT_VFORK_CHILD_H
 
@@ -26,7 +27,8 @@ struct dft_vfork_item {
     uint32_t pid;
 } __attribute__((packed));
 
-/* In the parent, around the call that makes the child; `child` is the parent's, and lasts as long. Afterwards, pid: what the call returned. */
+/* In the parent, around the call that makes the child; `child` is the parent's, and lasts as long. Afterwards, pid:
+ * what the call returned. */
 void dft_vfork_child_begin(struct dft_vfork_child *child);
 void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid);
 
@@ -36,7 +38,8 @@ struct dft_vfork_child *dft_vfork_child_sign(struct dft_vfork_item *item);
 /* Makes sure that its pid is known: later nobody may ask. */
 void dft_vfork_child_know(void);
 
-/* The calling child is about to end, or to be replaced; DFT_ENDING_UNKNOWN: it was not. Returns 0: the caller is no such child. */
+/* The calling child is about to end, or to be replaced; DFT_ENDING_UNKNOWN: it was not. Returns 0: the caller is no
+ * such child. */
 int dft_vfork_child_ends(enum dft_ending how, int status);
 
 #endif

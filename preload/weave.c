@@ -44,8 +44,8 @@ static int load_types(void *library)
     return 0;
 }
 
-/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is not the program's: it is not
- * recorded. Where there are threads tracing stays on for their sake. */
+/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is not the program's:
+ * it is not recorded. Where there are threads tracing stays on for their sake. */
 struct hush {
     struct dft_signals signals;
     int on;

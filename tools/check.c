@@ -164,8 +164,8 @@ static void count_blocks(struct check *check)
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
 
-/* A missing or cut file is not visible in the blocks that are left. (What END says was written, and is not there, is noted
- * with every source.) */
+/* A missing or cut file is not visible in the blocks that are left. (What END says was written, and is not there, is
+ * noted with every source.) */
 static void compare_ends(struct check *check)
 {
     uint32_t count, nfiles;

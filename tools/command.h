@@ -77,8 +77,8 @@ int dft_command_end(struct dft_options *options, struct dft_source *source, int 
 extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,
     dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks, dft_command_compare;
 
-/* Notes that some events, or all (then it is bad), were kept only as aggregates, which a command that shows single events
- * cannot show. Returns whether there is none to show. */
+/* Notes that some events, or all (then it is bad), were kept only as aggregates, which a command that shows single
+ * events cannot show. Returns whether there is none to show. */
 int dft_command_aggregates(struct dft_source *source, const char *command);
 
 #endif

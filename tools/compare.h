@@ -17,15 +17,16 @@
  * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower run is also looked at
  * by itself, where there are several. The process stands out where its calls cost more than DFT_ALONE_TIMES what they
  * cost in any process of the other run. The change is beyond the spread when DFT_UNITS_MIN slices of the process's time
- * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be
- * told; the change is never within the spread.
+ * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot
+ * be told; the change is never within the spread.
  *
  * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it does not know which
- * calls were made on which files, nor what was done in a slice of its time. Then the other run is not asked either: both
- * get the same question. A number that one run alone knows (percentiles of files) is unknown, never new or gone.
+ * calls were made on which files, nor what was done in a slice of its time. Then the other run is not asked either:
+ * both get the same question. A number that one run alone knows (percentiles of files) is unknown, never new or gone.
  *
  * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is within the spread,
- * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0 %". */
+ * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0
+ * %". */
 #ifndef DFT_COMPARE_H
 #define DFT_COMPARE_H
 

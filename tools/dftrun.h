@@ -1,4 +1,5 @@
-/* The parts of dftrun: looking at the program to be run and at the folder, running it, and the options that connect them. */
+/* The parts of dftrun: looking at the program to be run and at the folder, running it, and the options that connect
+ * them. */
 #ifndef DFT_DFTRUN_H
 #define DFT_DFTRUN_H
 
@@ -14,7 +15,8 @@ struct dft_program {
 /* Looks at COMMAND as execvp would find it. Never fails: what cannot be read stays empty. */
 void dft_program_inspect(struct dft_program *program, const char *command);
 
-/* Can files that begin with this absolute prefix be created, and hold something? Leaves nothing behind. Returns 0 or -errno. */
+/* Can files that begin with this absolute prefix be created, and hold something? Leaves nothing behind. Returns 0 or
+ * -errno. */
 int dft_folder_try(const char *prefix);
 
 /* How a program ended, as the exit status of a shell would have it. */

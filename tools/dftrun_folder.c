@@ -1,7 +1,8 @@
 /* Tries whether traces can be written, before a program runs that nobody could run again, and after one that left none.
  *
- * Everything is as it was afterwards: the library makes the directories itself, when there is something to write. The ranks of a
- * job may try one directory at the same time, and one may remove what another one has just found: then it is made again. */
+ * Everything is as it was afterwards: the library makes the directories itself, when there is something to write. The
+ * ranks of a job may try one directory at the same time, and one may remove what another one has just found: then it is
+ * made again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,8 +29,8 @@ static int make_directory(const char *path)
     return 0;
 }
 
-/* Makes the directories that `file` lies in. *made: the length of the path of the first one that was missing, or 0. Returns 0, or
- * -errno of the first that could not be made. */
+/* Makes the directories that `file` lies in. *made: the length of the path of the first one that was missing, or 0.
+ * Returns 0, or -errno of the first that could not be made. */
 static int make_directories(char *file, size_t *made)
 {
     int failed = 0;

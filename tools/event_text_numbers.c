@@ -40,7 +40,7 @@ static size_t stretch_of(const struct writing *writing, uint64_t at)
     return low;
 }
 
-/* --- events that reach into a later stretch ------------------------------------------------------------------------- */
+/* --- events that reach into a later stretch ----------------------------------------------------------------------- */
 
 static int reaches(const struct writing *writing, uint64_t start_ns, uint64_t end_ns)
 {
@@ -142,7 +142,7 @@ static int find_reaching(struct counting *counting)
     return rc ? rc : dft_comm_agree(counting->too_many);
 }
 
-/* --- counting ------------------------------------------------------------------------------------------------------- */
+/* --- counting ----------------------------------------------------------------------------------------------------- */
 
 /* How many reaching events come before this one, or are this one. */
 static uint32_t reaching_before(const struct writing *writing, const struct dft_enclosing_event *event)

@@ -1,5 +1,6 @@
-/* `--to perfflow`: what PerfFlowAspect's own library would have written of its woven functions: perfflow.array.<...>.pfw, a file a process, as
- * PERFFLOW_OPTIONS named it then (it stands in the trace as metadata). With a file for OUT all processes go into that one.
+/* `--to perfflow`: what PerfFlowAspect's own library would have written of its woven functions:
+ * perfflow.array.<...>.pfw, a file a process, as PERFFLOW_OPTIONS named it then (it stands in the trace as metadata).
+ * With a file for OUT all processes go into that one.
  *
  * Records of one event lie apart: its end waits in a list until the time has come, so that a file is in order of time. */
 #include <errno.h>

@@ -25,7 +25,8 @@ int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, 
     return 0;
 }
 
-/* perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a name stays in the directory that was asked for. */
+/* perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a name stays in the directory
+ * that was asked for. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process)
 {

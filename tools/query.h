@@ -8,14 +8,15 @@
  * Where all traces are indexed ones of DFTracer, questions by file, dir, pattern or with --file are answered from what all of them did
  * together (index_together.h), if they tell apart no processes, threads or times.
  *
- * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on the grid of their intervals:
- * where the width is a multiple of these, the first group begins where the origin's interval does, so that each row lies
- * in one group and rows and events say the same; else it begins at the origin itself, and events answer. Of what was kept as
- * aggregates only, the grid is that of 64 intervals, which histograms and file rows have, where the width is a
- * multiple of that; a width that is a multiple of no interval is rounded up to one, and noted.
+ * TIME GROUPS begin at the origin (dft_source_lives), so that two runs are cut alike. Rows lie on the grid of their
+ * intervals: where the width is a multiple of these, the first group begins where the origin's interval does, so that
+ * each row lies in one group and rows and events say the same; else it begins at the origin itself, and events answer.
+ * Of what was kept as aggregates only, the grid is that of 64 intervals, which histograms and file rows have, where the
+ * width is a multiple of that; a width that is a multiple of no interval is rounded up to one, and noted.
  *
  * Call rows do not answer: grouping by file, dir, pattern, stack or line, --file; grouping by a time that is not a multiple of their
- * interval (of 64, when percentiles are wanted and events kept: never); --from or --to off that grid (of 64 intervals, when percentiles are wanted).
+ * interval (of 64, when percentiles are wanted and events kept: never); --from or --to off that grid (of 64 intervals,
+ * when percentiles are wanted).
  *
  * WHAT COUNTS. The events that aggregator/aggregate.h counts: complete calls and regions, not instants, counters,
  * metadata, nor what was in flight. Grouping by file, dir or pattern leaves out events that have no file. `time` is that of the

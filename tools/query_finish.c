@@ -217,8 +217,8 @@ static int self_times(struct dft_asking *asking, struct dft_group *groups, uint3
     return asking->want_self ? take_children(asking, groups) : 0;
 }
 
-/* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A row may also hold nothing but
- * time that goes on from an earlier interval: that is a group only if busy time is asked for. */
+/* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A row may also hold
+ * nothing but time that goes on from an earlier interval: that is a group only if busy time is asked for. */
 static void keep_groups(const struct dft_asking *asking, struct dft_answer *answer, uint32_t count)
 {
     struct dft_group *groups = answer->groups + answer->count;

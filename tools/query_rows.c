@@ -154,7 +154,7 @@ static int count_row(struct dft_asking *asking, struct dft_counting *counting, c
     return merge(asking, counting, block, row, time);
 }
 
-/* --- even shares ------------------------------------------------------------------------------------------------------ */
+/* --- even shares -------------------------------------------------------------------------------------------------- */
 
 /* Into how many intervals of the question a row is shared out: those that another tracer counted
  * say nothing of the time within their period, which the question cuts into equal parts. 1: it is

@@ -1,8 +1,8 @@
 /* How sure the first cause is that traces show. (Of telemetry first_cause.h says it, as the format demands.)
  *
  * Looked at are the buckets of the suspect's bad time: from its spike as long as three of four smoothed values are
- * beyond the floor. `times` is what the suspect took (or moved) in them through what is usual; `others` the largest such number of
- * another rank in the same buckets, before the onset. The answer is
+ * beyond the floor. `times` is what the suspect took (or moved) in them through what is usual; `others` the largest
+ * such number of another rank in the same buckets, before the onset. The answer is
  *
  *   high     three ranks at least, none missing; the suspect was the first alone, by two buckets at least where others
  *            follow; its bad time is a quarter of its active time (half, where it is over before the end) and five

@@ -38,7 +38,8 @@ static void put_host(const struct dft_ranks_job *job, uint32_t rank)
     putchar(')');
 }
 
-/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before it. */
+/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before
+ * it. */
 const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
 {
     snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,

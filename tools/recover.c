@@ -172,7 +172,8 @@ static const char *blank_trace(const struct dft_source *source, const char *live
     return NULL;
 }
 
-/* The trace that the live file is moved into; NULL: there is none. A process may stand in others as well: copies, archives. */
+/* The trace that the live file is moved into; NULL: there is none. A process may stand in others as well: copies,
+ * archives. */
 static const char *trace_of(const struct dft_source *source, const struct dft_source_process *process)
 {
     uint32_t nfiles;

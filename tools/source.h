@@ -187,8 +187,8 @@ const struct dft_source_process *dft_source_processes(const struct dft_source *s
 /* The jobs that were found, as far as they are asked for. */
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
 /* The runs that were found (source_runs.c), also those that are left out, in order of start; the one without an id, if
- * there is one, is the first. Ranks are not counted. *apart, if not NULL: how many groups of its processes follow upon each
- * other, no process of one living when one of another did. */
+ * there is one, is the first. Ranks are not counted. *apart, if not NULL: how many groups of its processes follow upon
+ * each other, no process of one living when one of another did. */
 const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
 /* NULL: the process says none. */
 const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process);
@@ -200,8 +200,8 @@ void dft_process_lifetime(const struct dft_source_process *process, uint64_t *st
 /* The same of all processes: *start_ns is the origin of all times that are shown as seconds, and of --from and --to. No
  * event lies before it. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
-/* From now on the times of events, of blocks, of processes and of the span are corrected (clocks.h); those of rows are not, their
- * intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
+/* From now on the times of events, of blocks, of processes and of the span are corrected (clocks.h); those of rows are
+ * not, their intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
 void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
 /* Does it still run? One that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
@@ -217,7 +217,8 @@ size_t dft_source_used(const struct dft_source *source, enum dft_block_type type
 
 /* --- notes and status --------------------------------------------------------------------------------------------- */
 
-/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: enum dft_bad. */
+/* What the user must be told, one line each, without a newline; any thread. Equal texts are kept once. `bad`: enum
+ * dft_bad. */
 enum dft_bad {
     DFT_BAD_NOTHING = 0,
     DFT_BAD_UNREAD = 1, /* something is not here */

@@ -65,8 +65,8 @@ static int is_of_trace(const struct dft_live *live, const char *trace)
            st.st_ino == live->trace_inode;
 }
 
-/* Adds the live file at `path`, of the process `key` of this trace, if there is one; it may be an input already. What does not lie
- * beside the trace must have been made for it. */
+/* Adds the live file at `path`, of the process `key` of this trace, if there is one; it may be an input already. What
+ * does not lie beside the trace must have been made for it. */
 static int try_live(struct dft_source *source, struct dft_scanned **scanned, uint32_t trace, const char *path,
                     uint64_t key, int is_beside)
 {

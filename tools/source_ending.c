@@ -149,7 +149,8 @@ uint64_t dft_source_missing(const struct dft_source_process *process)
                : 0;
 }
 
-/* Files that merge makes of groups tell of all processes, and hold of each what belongs to the group: perhaps nothing. */
+/* Files that merge makes of groups tell of all processes, and hold of each what belongs to the group: perhaps
+ * nothing. */
 static void mark_archived(struct dft_source *source)
 {
     uint32_t *processes = calloc(source->nfiles + 1u, sizeof *processes);

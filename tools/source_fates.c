@@ -1,4 +1,5 @@
-/* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however many they are. */
+/* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however
+ * many they are. */
 #include "source_inside.h"
 
 #include <stdio.h>

@@ -189,8 +189,8 @@ struct dft_mapped {
     int looked;
 };
 struct dft_live;
-/* source_life.c: does the process of a live file, open for reading alone, still run? And where that cannot be seen: is it known all
- * the same, by what is told of the process? */
+/* source_life.c: does the process of a live file, open for reading alone, still run? And where that cannot be seen: is
+ * it known all the same, by what is told of the process? */
 enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd);
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process);
 
@@ -209,16 +209,16 @@ typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
 int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*give)(void *context, const struct dft_event_at *at), void *context);
 
-/* source_runs.c: which processes are of one run; leaves out all but those that are asked for (patterns), or that are newest;
- * says that there are several. */
+/* source_runs.c: which processes are of one run; leaves out all but those that are asked for (patterns), or that are
+ * newest; says that there are several. */
 int dft_source_find_runs(struct dft_source *source);
 int dft_source_choose_runs(struct dft_source *source, const char *patterns, int newest);
 void dft_source_note_runs(struct dft_source *source);
 /* source_jobs.c: start and end of each process (dft_process_lifetime), before it is known which blocks are used. */
 void dft_source_find_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns);
-/* source_job_names.c: "NAME (4 of 4 ranks, from TIME), ..." from malloc, or NULL; does a name fit one of the patterns between
- * commas (-ENOMEM too); only processes with keep[] stay, and their blocks. */
+/* source_job_names.c: "NAME (4 of 4 ranks, from TIME), ..." from malloc, or NULL; does a name fit one of the patterns
+ * between commas (-ENOMEM too); only processes with keep[] stay, and their blocks. */
 char *dft_source_list_jobs(const struct dft_source_job *jobs, uint32_t count);
 int dft_source_name_fits(const char *patterns, const char *name);
 int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep);

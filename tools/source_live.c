@@ -125,7 +125,8 @@ static int keep_block(struct converting *converting, const void *block, long n)
     return 0;
 }
 
-/* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the child did is in the ring. */
+/* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the
+ * child did is in the ring. */
 static int describe_child(struct converting *converting, const struct dft_batch *batch)
 {
     static const uint8_t endings[] = {[DFT_LIFE_RUNNING] = DFT_ENDING_RUNNING,

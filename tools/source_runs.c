@@ -1,8 +1,8 @@
 /* Runs: which processes were started together, as far as they say it themselves.
  *
- * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children inherit, else the id
- * of the launcher's job. Processes with neither (and those of other tracers) are together one run without a name, which
- * is left out only where a run is asked for by name. */
+ * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children inherit, else the
+ * id of the launcher's job. Processes with neither (and those of other tracers) are together one run without a name,
+ * which is left out only where a run is asked for by name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ const char *dft_source_run_name(const struct dft_source *source, const struct df
     return run->id.length ? run->name : NULL;
 }
 
-/* --- --run ---------------------------------------------------------------------------------------------------------- */
+/* --- --run -------------------------------------------------------------------------------------------------------- */
 
 static void note_missing(struct dft_source *source, const char *patterns)
 {

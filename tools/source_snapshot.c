@@ -52,8 +52,8 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live file that has gone was removed behind
- * its trace's END, which has all. */
+/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live file that has gone
+ * was removed behind its trace's END, which has all. */
 static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;

@@ -1,5 +1,5 @@
-/* DFTracer's C and C++ annotations on top of dftrace.h: programs that are written for them, 1.x or 2.x, compile unchanged, and need not link
- * anything.
+/* DFTracer's C and C++ annotations on top of dftrace.h: programs that are written for them, 1.x or 2.x, compile
+ * unchanged, and need not link anything.
  *
  * INIT and FINI may be left out. A program that is linked with the library and started without LD_PRELOAD says with INIT where the trace goes
  * and what is traced (NULL: the environment's); one that is preloaded has been told by the environment. DFTRACER_ENABLE=1 is needed
@@ -22,7 +22,7 @@ typedef const char *ConstEventNameType;
 
 __attribute__((unused)) static ConstEventNameType C_LOG_CATEGORY = "C_APP";
 
-/* --- the whole process --------------------------------------------------------------------------------------------- */
+/* --- the whole process -------------------------------------------------------------------------------------------- */
 
 static __inline__ void dftracer_init_(const char *log_file, const char *data_dirs, const int *process_id, int bind)
 {
@@ -63,7 +63,7 @@ static __inline__ void mark_used(const char *name)
     DFTRACE_METADATA_("dftracer", dftrace_string("used", name));
 }
 
-/* --- regions ------------------------------------------------------------------------------------------------------- */
+/* --- regions ------------------------------------------------------------------------------------------------------ */
 
 /* A pointer to it is what names an open region: not an address, but the id of its name. NULL: nothing is traced. */
 struct DFTracerData {

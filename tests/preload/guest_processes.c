@@ -309,7 +309,7 @@ static int exec_from_thread(void)
     return 1;
 }
 
-/* --- children in their parent's memory, before they end ------------------------------------------------------------ */
+/* --- children in their parent's memory, before they end ----------------------------------------------------------- */
 
 /* Descriptors of their own, one on a number that is another file's to the parent. */
 static int calls_of_child(void *number)
