@@ -1,5 +1,5 @@
 /* Percentiles of a histogram (histogram.h defines them). */
-#include "aggregate.h"
+#include "aggregator/aggregate.h"
 
 /* ceil(p n / 100), at least 1. In integers: a double would be off by one where n is large. */
 static uint64_t histogram_rank(uint64_t n, double p)

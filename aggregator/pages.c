@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap */
 #endif
-#include "pages.h"
+#include "aggregator/pages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pages.h"
+#include "aggregator/pages.h"
 
 int dft_row_compare(const struct dft_row *a, const struct dft_row *b)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages.h"
+#include "aggregator/pages.h"
 
 _Static_assert(sizeof(struct dft_row) == 192, "three cache lines; see row.h");
 

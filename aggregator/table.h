@@ -10,7 +10,7 @@
 #ifndef DFT_TABLE_H
 #define DFT_TABLE_H
 
-#include "aggregate.h"
+#include "aggregator/aggregate.h"
 
 #define DFT_CHUNK_BINS      32u
 #define DFT_CHUNKS_OF_SPINE (DFT_BINS / DFT_CHUNK_BINS)

@@ -8,7 +8,7 @@ foreach(target dftrace dftmerge dftrun dftmerge-mpi)
   endif()
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/preload/weave DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace FILES_MATCHING PATTERN "*.weave")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/preload/weave/files/ DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace/weave FILES_MATCHING PATTERN "*.weave")
 install(FILES ${PROJECT_SOURCE_DIR}/preload/valgrind/dftrace.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/dftrace/valgrind)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "event.h"
-#include "leb128.h"
+#include "format/event.h"
+#include "format/leb128.h"
 
 /* Narrow fields are compared two at a time. */
 #define DFT_ALIKE_NEXT(first, second)                                                                                  \

@@ -1,8 +1,8 @@
 /* Finding blocks in bytes: whole ones are given, all else is passed over and counted. */
 #include <string.h>
 
-#include "codec.h"
-#include "leb128.h"
+#include "format/codec.h"
+#include "format/leb128.h"
 
 #define HEADER sizeof(struct dft_block_header)
 

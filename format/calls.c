@@ -1,7 +1,7 @@
 /* The table of call names, made from calls.def. */
-#include "calls.h"
+#include "format/calls.h"
 
-#include "codec.h"
+#include "format/codec.h"
 
 #define ROW(category, op, name) {#category "\0" #name, sizeof(#category "\0" #name) - 1, DFT_OP_##op},
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "format.h"
-#include "leb128.h"
+#include "format/format.h"
+#include "format/leb128.h"
 
 #define DFT_COLUMNS_MAX 32u /* column ids below this can be known */
 

@@ -1,9 +1,9 @@
 /* CRC32C (Castagnoli, as in RFC 3720), by the processor's instruction where it has one. */
 #include "crc32c.h"
 
-#include "codec.h"
+#include "format/codec.h"
 #include "crc32c_table.h"
-#include "leb128.h"
+#include "format/leb128.h"
 
 #if defined(__aarch64__)
 #include <arm_acle.h>

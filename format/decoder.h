@@ -2,7 +2,7 @@
 #ifndef DFT_DECODER_H
 #define DFT_DECODER_H
 
-#include "codec.h"
+#include "format/codec.h"
 #include "columns.h"
 
 /* Memory that grows, and is kept for the next block. */

@@ -12,7 +12,7 @@
 #ifdef DFT_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 
-#include "igzip.h"
+#include "format/igzip.h"
 
 struct igzip_workspace {
     struct isal_zstream stream;

@@ -2,9 +2,9 @@
 #ifndef DFT_ENCODER_H
 #define DFT_ENCODER_H
 
-#include "codec.h"
+#include "format/codec.h"
 #include "idmap.h"
-#include "leb128.h"
+#include "format/leb128.h"
 
 #define DFT_ARENA_BYTES (6u << 20)
 

@@ -1,5 +1,5 @@
 /* Texts of how a process ended and why events were not kept. */
-#include "end.h"
+#include "format/end.h"
 
 const char *dft_drop_text(enum dft_drop drop)
 {

@@ -2,7 +2,7 @@
 #ifndef DFT_FILLING_H
 #define DFT_FILLING_H
 
-#include "live.h"
+#include "format/live.h"
 
 struct dft_filling {
     struct dft_take *take;

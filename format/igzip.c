@@ -1,5 +1,5 @@
 /* igzip for programs that are linked with it. libdftrace.so has a function of its own in place of this one. */
-#include "igzip.h"
+#include "format/igzip.h"
 
 #include <isa-l/igzip_lib.h>
 

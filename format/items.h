@@ -2,7 +2,7 @@
 #ifndef DFT_ITEMS_H
 #define DFT_ITEMS_H
 
-#include "live.h"
+#include "format/live.h"
 
 struct dft_items {
     const struct dft_ring *ring;

@@ -1,12 +1,12 @@
 /* Reading live files off line: what a killed process left, or what a running one has not drained yet. */
-#include "live.h"
+#include "format/live.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
-#include "codec.h"
+#include "format/calls.h"
+#include "format/codec.h"
 
 int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why)
 {

@@ -2,7 +2,7 @@
 #ifndef DFT_RESOLUTION_H
 #define DFT_RESOLUTION_H
 
-#include "live.h"
+#include "format/live.h"
 
 /* Brings an event's times to the resolution. *previous_end is the end of the stream's previous event after this (0: none), for REL: its error
  * goes into the next gap, so that it does not add up. */

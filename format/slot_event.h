@@ -2,8 +2,8 @@
 #ifndef DFT_SLOT_EVENT_H
 #define DFT_SLOT_EVENT_H
 
-#include "calls.h"
-#include "live.h"
+#include "format/calls.h"
+#include "format/live.h"
 
 /* Is this number one of calls or annotations? */
 static inline int dft_slot_is_event(uint32_t call)

@@ -1,10 +1,10 @@
 /* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
-#include "live.h"
+#include "format/live.h"
 
 #include <string.h>
 
-#include "calls.h"
-#include "codec.h"
+#include "format/calls.h"
+#include "format/codec.h"
 #include "filling.h"
 #include "items.h"
 #include "resolution.h"

@@ -1,9 +1,9 @@
 /* The common records of a ring, of one slot each, become events, many at once. Nearly all of what a drain takes comes this way. */
 #include "filling.h"
 
-#include "calls.h"
-#include "codec.h"
-#include "leb128.h"
+#include "format/calls.h"
+#include "format/codec.h"
+#include "format/leb128.h"
 #include "slot_event.h"
 
 static uint32_t call_add(struct dft_batch *batch, const char *text, uint8_t length, uint64_t id, uint8_t op)

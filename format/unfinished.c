@@ -1,12 +1,12 @@
 /* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by the finaliser and by readers of live
  * files. */
-#include "live.h"
+#include "format/live.h"
 
 #include <string.h>
 
-#include "calls.h"
-#include "codec.h"
-#include "end.h"
+#include "format/calls.h"
+#include "format/codec.h"
+#include "format/end.h"
 
 static void add_open(const struct dft_take *take, struct dft_batch *batch, uint32_t call, uint64_t start,
                      uint64_t region, uint16_t depth)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comm.h"
-#include "command.h"
+#include "mpi/comm.h"
+#include "command/command.h"
 
 static const struct dft_command *const commands[] = {
     &dft_command_summary, &dft_command_dump, &dft_command_ps,    &dft_command_check, &dft_command_merge,

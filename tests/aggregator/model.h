@@ -3,7 +3,7 @@
 #ifndef DFT_TESTS_MODEL_H
 #define DFT_TESTS_MODEL_H
 
-#include "aggregate.h"
+#include "aggregator/aggregate.h"
 
 /* --- random numbers: xorshift64* (S. Vigna), the same everywhere for one seed */
 struct random_state {

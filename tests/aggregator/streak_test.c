@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "alike.h"
-#include "calls.h"
-#include "live.h"
+#include "format/calls.h"
+#include "format/live.h"
 #include "model.h"
 #include "suites.h"
 

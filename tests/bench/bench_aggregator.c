@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "aggregate.h"
+#include "aggregator/aggregate.h"
 
 #define BATCH_EVENTS 4096u
 #define BATCHES      200

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codec.h"
+#include "format/codec.h"
 
 #define EVENTS  DFT_BLOCK_EVENTS_MAX
 #define BATCHES 64

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "clock.h"
+#include "os/clock.h"
 
-#include "livefile.h"
-#include "resolve.h"
-#include "thread.h"
+#include "store/livefile.h"
+#include "os/resolve.h"
+#include "ring/thread.h"
 
 static uint64_t test_ticks, test_ns, test_real_ns;
 static int test_waits; /* readings of the wall clock, the first ones, behind which the thread has to wait */
@@ -20,7 +20,7 @@ static uint64_t ticks_now(void)
 }
 
 #define dft_ticks ticks_now
-#include "clock.c"
+#include "os/clock.c"
 #undef dft_ticks
 
 static int test_gettime(clockid_t clock, struct timespec *now)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
+#include "format/codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "crc32c.h"
-#include "end.h"
-#include "leb128.h"
+#include "format/end.h"
+#include "format/leb128.h"
 #include "sample.h"
 #include "suites.h"
 

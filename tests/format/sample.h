@@ -2,7 +2,7 @@
 #ifndef DFT_TESTS_SAMPLE_H
 #define DFT_TESTS_SAMPLE_H
 
-#include "codec.h"
+#include "format/codec.h"
 
 uint64_t sample_random(void);
 void sample_seed(uint64_t seed);

@@ -3,7 +3,7 @@
  *
  * Functions are called with six register arguments, whatever their prototype: what a function takes of them arrives unchanged, and
  * the rest does not matter. What an argument must point to is read off the prototype's text. */
-#include "resolve.h"
+#include "os/resolve.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fdtable.h"
-#include "maps.h"
-#include "ops.h"
-#include "probe.h"
-#include "ring.h"
-#include "run.h"
+#include "tables/fdtable.h"
+#include "tables/maps.h"
+#include "format/ops.h"
+#include "probe/probe.h"
+#include "ring/ring.h"
+#include "ring/run.h"
 
 #define ARGUMENTS   6
 #define PAGE_BYTES  (64u << 10) /* more than IOV_MAX vectors */

@@ -1,7 +1,7 @@
 /* The table of mappings against a model that has one entry a page: random sequences, with cuts in flight; a full table; and threads
  * with signal handlers that take one mapping apart between them. */
-#include "maps.h"
-#include "sys.h"
+#include "tables/maps.h"
+#include "os/sys.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The table of outstanding requests: what is put in comes out once, whole, whatever threads and signal handlers do. */
-#include "outstanding.h"
+#include "tables/outstanding.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>

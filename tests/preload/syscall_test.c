@@ -1,6 +1,6 @@
 /* syscall() hands on exactly what it was given, and records the event that syscalls.def says. As forwarding_test.c: the objects of
  * libdftrace.so are linked into this program, and a mock stands in for the real syscall(). */
-#include "resolve.h"
+#include "os/resolve.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drain.h"
-#include "fdtable.h"
-#include "livefile.h"
-#include "maps.h"
-#include "ops.h"
-#include "probe.h"
-#include "ring.h"
+#include "ring/drain.h"
+#include "tables/fdtable.h"
+#include "store/livefile.h"
+#include "tables/maps.h"
+#include "format/ops.h"
+#include "probe/probe.h"
+#include "ring/ring.h"
 
 #define ARGUMENTS  6
 #define PAGE_BYTES (64u << 10)

@@ -18,7 +18,7 @@
 #define strrchr own_strrchr
 #define strcspn own_strcspn
 #define strstr  own_strstr
-#include "text.c"
+#include "os/text.c"
 #undef memcpy
 #undef memmove
 #undef memset

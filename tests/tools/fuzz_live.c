@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
-#include "live.h"
+#include "format/codec.h"
+#include "format/live.h"
 #include "patches.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "codec.h"
-#include "pfw.h"
+#include "format/codec.h"
+#include "dftracer/pfw.h"
 
 #define COMPRESSED 1u
 #define MEMBERS    2u

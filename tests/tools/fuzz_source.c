@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "patches.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

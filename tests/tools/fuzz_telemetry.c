@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes as a telemetry file, through reader and analysis. */
 #include <stdlib.h>
 
-#include "telemetry.h"
+#include "telemetry/telemetry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

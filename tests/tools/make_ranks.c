@@ -22,8 +22,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "aggregate.h"
-#include "codec.h"
+#include "aggregator/aggregate.h"
+#include "format/codec.h"
 #include "settings.h"
 
 #define SECOND  INT64_C(1000000000)

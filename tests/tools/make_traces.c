@@ -20,10 +20,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "aggregate.h"
-#include "calls.h"
-#include "codec.h"
-#include "live.h"
+#include "aggregator/aggregate.h"
+#include "format/calls.h"
+#include "format/codec.h"
+#include "format/live.h"
 #include "settings.h"
 
 #define SECOND      UINT64_C(1000000000)

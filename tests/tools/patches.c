@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec.h"
+#include "format/codec.h"
 #include "crc32c.h"
 
 #define ROOM (256u << 10)

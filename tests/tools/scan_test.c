@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pfw_record.h"
+#include "dftracer/pfw_record.h"
 
 #define LINE_MAX_BYTES 2048
 

@@ -1,0 +1,59 @@
+/* The intercepted calls of calls.def as numbers and names. The numbers hold within one build only; files carry names. */
+#ifndef DFT_CALLS_H
+#define DFT_CALLS_H
+
+#include "format/ops.h"
+
+enum dft_call_number {
+    DFT_CALL_NONE = 0,
+#define DFT_CALL(category, op, type, name, ...) DFT_CALL_##name,
+#define DFT_MODE                                DFT_CALL
+#define DFT_HAND                                DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)     DFT_CALL_##name,
+#define DFT_SECOND(category, event, op, name)   DFT_CALL_##name,
+#define DFT_VERSIONED                           DFT_CALL
+#define DFT_EVENT(category, op, name)           DFT_CALL_##name,
+#define DFT_ENTRY(...)
+#define DFT_FORMAT_ENTRY(...)
+#define DFT_ALIAS(...)
+#define DFT_HAND_ALIAS(...)
+#define DFT_DOOR(...)
+#include <dftrace/calls.def>
+#define DFT_SYSCALL_EVENT(category, op, name) DFT_CALL_##name,
+#define DFT_SYSCALL(...)
+#define DFT_SYSCALL_HAND(...)
+#include <dftrace/syscalls.def>
+#undef DFT_SYSCALL_EVENT
+#undef DFT_SYSCALL
+#undef DFT_SYSCALL_HAND
+#undef DFT_CALL
+#undef DFT_MODE
+#undef DFT_HAND
+#undef DFT_FORMAT
+#undef DFT_ENTRY
+#undef DFT_FORMAT_ENTRY
+#undef DFT_ALIAS
+#undef DFT_HAND_ALIAS
+#undef DFT_SECOND
+#undef DFT_DOOR
+#undef DFT_VERSIONED
+#undef DFT_EVENT
+    DFT_CALL_COUNT,
+    /* Records that are no calls of the C library. */
+    DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */
+    DFT_CALL_NAME = 0xffff,       /* a definition: id and text */
+};
+
+struct dft_call_row {
+    const char *text; /* "CATEGORY\0name" */
+    uint8_t length;
+    uint8_t op;
+};
+
+/* By dft_call_number; entry 0 is unused. */
+extern const struct dft_call_row dft_call_rows[DFT_CALL_COUNT];
+
+/* Changes with the rows: a live file of another build must not be read with this table. */
+uint64_t dft_call_rows_id(void);
+
+#endif

@@ -1,0 +1,363 @@
+/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it; and how records become events.
+ *
+ * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the
+ * last one ends, or, where the writer's machine has larger pages than the 4,096 bytes meant here, at the next multiple of those; zeros
+ * lie between. A ring that could not be had leaves a hole of zeros.
+ *
+ * A ring has one writer, its thread (and the thread's signal handlers). Slots go FREE -> BUSY -> VALID -> FREE; a continuation of a record goes FREE ->
+ * BUSY -> PART -> FREE. A sequence number is a reservation count; the slot's index is its lowest bits, the rest is its lap, kept in
+ * the marker beside the state.
+ *
+ *   who                        may do                                            with whom at the same time
+ *   owner, its handlers        reserve (xadd head), FREE -> BUSY -> VALID/PART    each other, one drain
+ *   drain (one: lock)          VALID/PART -> FREE, tail                           owner
+ *   dftmerge                   read                                              all
+ */
+#ifndef DFT_LIVE_H
+#define DFT_LIVE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "format/event.h"
+
+#define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
+#define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
+#define DFT_LIVE_VERSION     7
+#define DFT_LIVE_PAGE        4096u
+#define DFT_RING_SLOTS_MAX   4096u
+#define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
+#define DFT_ARGS_BYTES       1024u
+#define DFT_RECORD_SLOTS_MAX 200u
+#define DFT_RUNS             4u
+#define DFT_BOOT_ID_ROOM     40u
+#define DFT_RUN_CALL_BITS    28u
+#define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
+
+enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
+
+/* ticks -> Unix ns: base_ns + ((ticks - base_ticks) * mult >> 32). `earlier` ticks have another relation: they were counted before the
+ * machine was suspended, or before the ratio was known as well as now. */
+struct dft_clock {
+    uint64_t base_ticks;
+    uint64_t base_ns; /* Unix */
+    uint64_t mult;    /* ns per tick, 32.32 */
+    struct {
+        uint64_t first, count; /* which ticks */
+        uint64_t base_ticks, base_ns, mult;
+    } earlier;
+};
+
+struct dft_live {
+    uint64_t magic;
+    uint32_t version;
+    _Atomic uint32_t state;
+    uint64_t key;
+    uint64_t rows_id;     /* dft_call_rows_id of the writer */
+    uint32_t pid, metric; /* metric: enum dft_time_metric */
+    uint64_t start_ns;    /* Unix ns of load or fork: a process with this pid that began later is another one */
+    uint64_t interval_ns;
+    struct dft_clock clock;
+    _Atomic uint64_t size;   /* bytes in use: where the next ring goes */
+    _Atomic uint64_t events; /* written to blocks */
+    _Atomic uint64_t overhead_ns;
+    _Atomic uint32_t how, status; /* enum dft_ending of a process that came to its end, and its status */
+    _Atomic uint64_t ended_ns;    /* Unix ns; 0: not yet. Regions that are open then end with it */
+    _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
+    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still
+     * runs. */
+    char boot_id[DFT_BOOT_ID_ROOM]; /* of the machine since its last start, with a NUL; "": not known */
+    uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
+    uint64_t device, inode;         /* of this file, as it was made: a copy has others */
+    uint64_t trace_device, trace_inode;
+};
+
+enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, DFT_SLOT_PART = 3 };
+
+/* First slot of a record. */
+struct dft_slot {
+    _Atomic uint32_t marker; /* lap << 2 | state; the lap is cut to 30 bits */
+    uint32_t size;           /* bytes asked for; flags where no bytes are moved */
+    uint64_t start;          /* ticks */
+    uint32_t duration;       /* ticks */
+    uint16_t call;           /* enum dft_call_number */
+    uint8_t bits;            /* DFT_BIT_*, DFT_SLOT_* */
+    uint8_t slots;           /* of the whole record */
+    uint64_t file;
+    int64_t result;
+    int64_t offset; /* -1 none; mode for OPEN and MKDIR */
+    uint64_t region;
+    int32_t fd;
+    uint16_t err;
+    uint16_t depth;
+};
+_Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
+
+/* Bits of a slot beyond DFT_BIT_* (below 32). */
+#define DFT_SLOT_UNIT        32u /* result is items | unit << 32 */
+#define DFT_SLOT_PHASE_SHIFT 6   /* two bits: COMPLETE, BEGIN, END, INSTANT; others in an extension */
+
+/* Further slots: `payload` of all of them together is a list of items. */
+#define DFT_PART_BYTES 56u
+struct dft_part {
+    _Atomic uint32_t marker;
+    uint16_t part; /* 1, 2, ... */
+    uint16_t used;
+    uint8_t payload[DFT_PART_BYTES];
+};
+_Static_assert(sizeof(struct dft_part) == 64, "a part is a slot");
+
+/* An item: tag (one byte), then the value. */
+enum dft_item {
+    DFT_ITEM_DURATION = 1,    /* u64 ticks */
+    DFT_ITEM_SIZE = 2,        /* u64 */
+    DFT_ITEM_FLAGS = 3,       /* u32 */
+    DFT_ITEM_FILE2 = 4,       /* u64 name id */
+    DFT_ITEM_UNIT = 5,        /* u32 */
+    DFT_ITEM_CALLS = 6,       /* u32 */
+    DFT_ITEM_PHASE = 7,       /* u8 */
+    DFT_ITEM_ID = 8,          /* u64 */
+    DFT_ITEM_ARG_INT = 9,     /* u64 key, i64 */
+    DFT_ITEM_ARG_DOUBLE = 10, /* u64 key, double */
+    DFT_ITEM_ARG_STRING = 11, /* u64 key, u32 length, bytes */
+    DFT_ITEM_MODE = 13,       /* u32 */
+    DFT_ITEM_STACK = 14,      /* u64 name id */
+    DFT_ITEM_CHILD = 15, /* u64 process key, u32 pid; the first item: a vfork child's record, in its parent's ring */
+    DFT_ITEM_TEXT = 12,  /* of a DFT_CALL_NAME record: u32 length, bytes to its end; the id is the record's file */
+};
+
+struct dft_open_region {
+    uint64_t name; /* 0: its event is in a block */
+    uint64_t
+        start; /* ticks, and DFT_REGION_CLAIMED; 0: a span that goes on in this thread, it has an event of its own */
+};
+#define DFT_REGION_CLAIMED (UINT64_C(1) << 63)
+
+/* Who claims it puts the region's event: its thread, or whoever ends the process meanwhile. Returns its name; 0: the other was first. That
+ * it is claimed does not say that its event got anywhere before the process was gone. */
+static inline uint64_t dft_region_claim(struct dft_open_region *region)
+{
+    uint64_t start = __atomic_fetch_or(&region->start, DFT_REGION_CLAIMED, __ATOMIC_ACQ_REL);
+
+    return start & DFT_REGION_CLAIMED ? 0 : __atomic_load_n(&region->name, __ATOMIC_RELAXED);
+}
+
+/* Which items of a ring's `args` are an open region's, in one word: from | end << 16. They are whole; what lies behind the end is being
+ * put together. DFT_ARGS_CUT in either half: not all were kept, in the upper one of this region's, in the lower one (its owner's affair)
+ * of those around it. */
+#define DFT_ARGS_CUT           0x8000u
+#define DFT_REGION_ARGS_CUT    (DFT_ARGS_CUT << 16)
+#define DFT_REGION_ARGS_HIDDEN 0x40000000u /* they are being moved: the end is then beyond all that there is */
+
+static inline uint32_t dft_region_args_from(uint32_t word)
+{
+    return word & ~DFT_ARGS_CUT & 0xffff;
+}
+
+static inline uint32_t dft_region_args_end(uint32_t word)
+{
+    return (word & ~DFT_REGION_ARGS_CUT) >> 16;
+}
+
+static inline uint64_t dft_region_start(const struct dft_open_region *region)
+{
+    return __atomic_load_n(&region->start, __ATOMIC_RELAXED) & ~DFT_REGION_CLAIMED;
+}
+
+/* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of their events says it. */
+struct dft_ended {
+    uint64_t time_ns; /* Unix ns; 0: it has not, or not known when */
+    uint8_t how;      /* enum dft_ending */
+};
+#define DFT_ENDED_BY "ended_by"
+
+/* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner puts the record into a ring, whose stream and number it notes
+ * here first, and then ends the run: so that off line it is counted once. */
+struct dft_run {
+    _Atomic uint32_t call; /* set last, cleared first; 0: no run */
+    uint32_t pad;
+    _Atomic uint64_t moved; /* bytes << DFT_RUN_CALL_BITS | calls, in one number, so that they always fit together */
+    uint64_t file, region;
+    uint64_t start, duration; /* ticks; the duration is that of the calls which found the stream's buffer exhausted */
+    int64_t offset;
+    int32_t fd;
+    uint16_t depth;
+    uint8_t bits;
+    uint8_t pad2;
+    uint32_t record_stream;
+    _Atomic uint64_t record; /* sequence number + 1; 0: none yet */
+};
+
+static inline uint64_t dft_run_pack(uint32_t calls, uint64_t bytes)
+{
+    return bytes << DFT_RUN_CALL_BITS | calls;
+}
+
+static inline uint32_t dft_run_calls(const struct dft_run *run)
+{
+    return (uint32_t)atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) &
+           ((1u << DFT_RUN_CALL_BITS) - 1);
+}
+
+static inline uint64_t dft_run_bytes(const struct dft_run *run)
+{
+    return atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) >> DFT_RUN_CALL_BITS;
+}
+
+struct dft_ring {
+    uint64_t magic;
+    uint32_t stream; /* number of the ring in the process */
+    uint32_t tid;
+    uint32_t capacity;     /* slots, a power of two */
+    uint32_t shift;        /* log2 of it */
+    uint64_t base;         /* the first sequence number of this ring */
+    uint64_t offset;       /* of the ring in the live file; 0: it is plain memory */
+    _Atomic uint64_t head; /* next sequence number */
+    _Atomic uint64_t tail; /* all below were drained, or passed over as pending */
+    _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
+    /* The call in flight: call is set last before it and cleared first after it. */
+    _Atomic uint32_t flight_call;
+    int32_t flight_fd;
+    uint64_t flight_start, flight_file;
+    /* The open regions; depth may exceed DFT_OPEN_REGIONS. */
+    _Atomic uint32_t depth;
+    _Atomic uint32_t runs_busy; /* the owner is at its runs: nobody else may be, its handlers included */
+    struct dft_open_region regions[DFT_OPEN_REGIONS];
+    struct dft_run runs[DFT_RUNS];
+    _Atomic uint64_t misuse[DFT_MISUSE_LAST + 1];
+    _Atomic uint64_t spans_begun, spans_ended; /* by this thread: their sums over threads tell how many are open */
+    _Atomic uint32_t paused;                   /* what is recorded here is not kept, but for names */
+    _Atomic uint32_t requests;                 /* 1: its slots are requests, see below */
+    _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
+    _Atomic uint32_t region_args[DFT_OPEN_REGIONS];
+    uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
+};
+_Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
+
+/* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that are outstanding. Of each there are the
+ * call, start, size, offset, file, fd, region, depth and bits, its id as the result, its thread as the duration and the size beyond 32 bits as the errno; the marker is
+ * id << 2 | DFT_SLOT_VALID. */
+static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64_t sequence)
+{
+    return (struct dft_slot *)((char *)(uintptr_t)ring + DFT_LIVE_PAGE) + (sequence & (ring->capacity - 1));
+}
+
+static inline uint32_t dft_ring_marker(const struct dft_ring *ring, uint64_t sequence, enum dft_slot_state state)
+{
+    return (uint32_t)(sequence >> ring->shift) << 2 | (uint32_t)state;
+}
+
+/* The number that a marker's lap means: the highest not above `sequence` with that lap. */
+static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
+{
+    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> 2)) & 0x3fffffffu;
+
+    return sequence - ((uint64_t)back << ring->shift);
+}
+
+/* Is the marker of a lap after that of `sequence`? So it is in a copy of a ring that went on while it was copied, head first: the record
+ * that the slot held was drained, and the one that it holds is behind what was copied. */
+static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
+{
+    return (((marker >> 2) - (uint32_t)(sequence >> ring->shift) - 1u) & 0x3fffffffu) < 0x1fffffffu;
+}
+
+static inline size_t dft_ring_bytes(uint32_t slots)
+{
+    return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);
+}
+
+enum dft_time_metric { DFT_TIME_NS = 0, DFT_TIME_US = 1, DFT_TIME_MS = 2, DFT_TIME_SEC = 3, DFT_TIME_REL = 4 };
+
+static inline uint64_t dft_clock_convert(uint64_t base_ticks, uint64_t base_ns, uint64_t mult, uint64_t ticks)
+{
+    if (__builtin_expect(ticks >= base_ticks, 1))
+        return base_ns + (uint64_t)(((unsigned __int128)(ticks - base_ticks) * mult) >> 32);
+    return base_ns - (uint64_t)(((unsigned __int128)(base_ticks - ticks) * mult) >> 32);
+}
+
+/* ticks -> Unix ns. */
+static inline uint64_t dft_clock_ns(const struct dft_clock *clock, uint64_t ticks)
+{
+    if (__builtin_expect(ticks >= clock->earlier.first && ticks - clock->earlier.first < clock->earlier.count, 0))
+        return dft_clock_convert(clock->earlier.base_ticks, clock->earlier.base_ns, clock->earlier.mult, ticks);
+    return dft_clock_convert(clock->base_ticks, clock->base_ns, clock->mult, ticks);
+}
+
+/* The time from a start that was converted already to these ticks: never negative. */
+static inline uint64_t dft_clock_since(const struct dft_clock *clock, uint64_t start_ns, uint64_t ticks)
+{
+    uint64_t end_ns = dft_clock_ns(clock, ticks);
+
+    return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/* Scratch for taking records out of a ring; arrays are the caller's. */
+struct dft_take {
+    struct dft_event *events;
+    struct dft_call *calls; /* room for as many as events */
+    struct dft_name *names;
+    struct dft_arg *args;
+    char *text;                 /* where texts are put together; batch texts point into it */
+    struct dft_streak *streaks; /* NULL: none are made, each event is whole; room for half as many as events */
+    struct dft_when *when;      /* room for as many as events */
+    uint64_t *taken;            /* bit set over slots, capacity / 64 words: those whose record is in a batch */
+    uint32_t *call_of;          /* hash of call positions, DFT_TAKE_HASH words */
+    uint32_t events_max, names_max, args_max, text_max;
+    const struct dft_clock *clock;
+    enum dft_time_metric metric;
+    uint64_t key;
+    int torn_ok; /* off line: the owner is dead, what is half-written never gets whole: count it, do not wait for it */
+    uint64_t torn; /* records passed over as half-written */
+    /* Off line: is this sequence number in a block already? Such records are passed over. NULL: none is. */
+    int (*covered)(void *context, uint64_t key, uint32_t stream, uint64_t sequence);
+    void *context;
+    int annotated; /* call_of holds entries beyond the direct ones: clear it whole */
+};
+#define DFT_TAKE_HASH 8192u
+
+/* Takes the records from *sequence up to `end` that may stand in one block: stops before a sequence number that is pending (so that no block's
+ * range covers an event that it does not hold), when the scratch is full, or at the end; *sequence is set to where to go on. The batch covers [first, last]; with nothing to
+ * take its count and nnames are 0. A record of an older lap (it was pending in an earlier drain) comes as a batch of its own. Nothing is freed: the
+ * caller does that after the block is written, for the slots in `taken` (which accumulates over calls).
+ * Whatever the bytes of the ring are: bounded, no crash. */
+void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
+                   struct dft_batch *batch);
+
+/* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
+int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why);
+
+/* The head page of a ring whose owner may be running: what it says of arguments of regions is all of one moment. */
+void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);
+
+/* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes something is checked. */
+const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);
+
+/* What a reader wants to know of, and tells about, the batches of a live file. */
+struct dft_live_reader {
+    const void *bytes; /* the live file */
+    size_t length;
+    int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
+    int (*covered)(void *context, uint64_t key, uint32_t stream,
+                   uint64_t sequence); /* in a block already; may be NULL */
+    void *context;
+    uint64_t torn; /* out: records that were half-written */
+};
+
+/* The open runs of a ring as a batch, and if the process has ended its open regions, which are claimed; with a reader, without runs that have
+ * become records. */
+void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
+                          const struct dft_ended *ended, struct dft_batch *batch);
+/* Off line, on a copy: regions that were claimed by whoever ended the process, and whose events did not get into a block, are open. */
+void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader);
+/* The outstanding requests of one thread in a ring of requests, which are taken out of it: it is a copy. Empty when there are no more. */
+void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
+/* The regions that are open, from the outermost, then the call in flight: what is not known to have ended. */
+void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
+
+/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. Open runs come behind the records, in a
+ * stream of their own (DFT_RUN_STREAMS). The call in flight and the
+ * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
+int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
+
+#endif

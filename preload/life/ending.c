@@ -1,0 +1,274 @@
+/* Owns how a process ends or is replaced: everything to the file, also when several threads want it at the same time. */
+#include "life/ending.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+
+#include "regions/annotate.h"
+#include "os/clock.h"
+#include "ring/drain.h"
+#include "format/end.h"
+#include "probe/inlined.h"
+#include "life/lifecycle.h"
+#include "store/livefile.h"
+#include "store/process.h"
+#include "probe/request.h"
+#include "ring/run.h"
+#include "life/sandbox.h"
+#include "ring/unsent.h"
+#include "life/vfork_child.h"
+
+#define WAIT_FOR_BUSY_NS 10000000u
+#define WAIT_FOR_END_NS  5000000000u
+#define NEW_LIVEFILES    8 /* after failed execs: each costs a thread one of its DFT_THREAD_RINGS */
+
+/* Who ends the process and who tries to replace it may be several threads at the same time: from the first one on until the last has failed it
+ * is late, and with one that ends it, it stays so. */
+static int ended;
+static uint32_t done;               /* atomic: it has ended as far as the trace is concerned */
+static uint32_t trying;             /* execs under way */
+static struct dft_spin ending_lock; /* for these */
+static int renewed;                 /* live files that were made after failed execs */
+static int barrier;                 /* membarrier can be used */
+
+void dft_ending_init(void)
+{
+    barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
+}
+
+void dft_ending_forked(void)
+{
+    ended = 0;
+    done = 0;
+    trying = 0;
+    ending_lock.held = 0;
+    renewed = 0;
+    dft_drain_kept = 0;
+}
+
+/* --- exec --------------------------------------------------------------------------------------------------------- */
+
+static int is_kept(void)
+{
+    return __atomic_load_n(&dft_drain_kept, __ATOMIC_RELAXED);
+}
+
+/* All rings to the file. Returns the number of slots that other threads are still filling. */
+static uint32_t drain_everything(const struct dft_ended *process)
+{
+    uint64_t wait_until_ns = dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS;
+    uint32_t busy = 0;
+
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
+        uint32_t left = dft_drain_all_of(thread), open = dft_drain_open(thread, process);
+
+        for (uint32_t times = 0;
+             left + open && thread != dft_self && !is_kept() && dft_clock_monotonic_ns() < wait_until_ns; times++) {
+            dft_sys_wait(times);
+            left = left ? dft_drain_all_of(thread) : 0;
+            open = open ? dft_drain_open(thread, process) : 0;
+        }
+        busy += (thread == dft_self ? 0 : left) + open;
+    }
+    return busy;
+}
+
+/* Not in a child that shares our memory, whatever made it. */
+static int is_ours_to_end(void)
+{
+    return dft_on && *dft_generation && dft_process_is_started() && (uint32_t)dft_sys_getpid() == dft_pid;
+}
+
+/* From now on whoever appends drains at once, and no run goes on. Returns 0 when no thread can have missed that. */
+static int announce_late(void)
+{
+    if (dft_self)
+        dft_run_break_all(dft_self);
+    __atomic_store_n(&dft_late, 1, __ATOMIC_SEQ_CST);
+    return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
+}
+
+/* In the live file, for whoever reads it if it stays. Returns the same. */
+static struct dft_ended note_end(enum dft_ending how, int status)
+{
+    const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)how};
+
+    atomic_store(&dft_live->how, (uint32_t)how);
+    atomic_store(&dft_live->status, (uint32_t)status);
+    atomic_store(&dft_live->ended_ns, end.time_ns);
+    return end;
+}
+
+static int any_region_is_open(void)
+{
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
+        if (atomic_load_explicit(&thread->home->depth, memory_order_acquire))
+            return 1;
+    return 0;
+}
+
+/* The process would be gone before another thread has written all that there is. */
+static void wait_for_the_end(void)
+{
+    uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_FOR_END_NS;
+
+    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && dft_clock_monotonic_ns() < until_ns)
+        dft_futex_wait(&done, 0);
+}
+
+/* Returns 0: the process is ending. */
+static int try_exec(void)
+{
+    int may;
+
+    dft_spin_lock(&ending_lock);
+    may = !ended;
+    trying++;
+    if (may) {
+        note_end(DFT_ENDING_EXEC, 0);
+        atomic_store(&dft_live->state, DFT_LIVE_EXEC);
+    }
+    dft_spin_unlock(&ending_lock);
+    return may;
+}
+
+/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. It also stays, with
+ * nothing in it, when many have failed before. */
+int dft_process_exec(void)
+{
+    const struct dft_ended not_yet = {0};
+    struct dft_signals before;
+    int unsure;
+
+    if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_ends(DFT_ENDING_EXEC, 0))
+        return 1;
+    dft_process_start_at_last();
+    if (!is_ours_to_end())
+        return 0;
+    before = dft_signals_block();
+    dft_requests_end();
+    if (try_exec()) {
+        unsure = announce_late();
+        if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) &&
+            !any_region_is_open() && !is_kept() && renewed < NEW_LIVEFILES)
+            dft_livefile_remove();
+    } else {
+        wait_for_the_end();
+    }
+    dft_signals_restore(before);
+    return 1;
+}
+
+/* Goes on as before, unless others still want the process to end. If the live file has gone, there is a new one; each thread moves to
+ * it at its next drain. ending_lock held. Returns 1: there is a new one. */
+static int go_on(void)
+{
+    int gone;
+
+    if (trying || ended)
+        return 0;
+    __atomic_store_n(&dft_late, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&dft_drain_kept, 0, __ATOMIC_RELAXED);
+    dft_spin_lock(&dft_process_lock);
+    gone = !dft_livefile_path[0];
+    if (gone) {
+        dft_livefile_create();
+        renewed++;
+    }
+    atomic_store(&dft_live->ended_ns, 0);
+    atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+    dft_spin_unlock(&dft_process_lock);
+    return gone;
+}
+
+static void end_has_failed(int was_exec)
+{
+    struct dft_signals before;
+    int moves;
+
+    if (dft_vfork_child_ends(DFT_ENDING_UNKNOWN, 0))
+        return;
+    if (dft_is_sandboxed()) {
+        if (*dft_generation && dft_live && !dft_in_vfork_child()) {
+            atomic_store(&dft_live->ended_ns, 0);
+            atomic_store(&dft_live->state, DFT_LIVE_RUNNING);
+        }
+        return;
+    }
+    if (!is_ours_to_end())
+        return;
+    before = dft_signals_block();
+    dft_spin_lock(&ending_lock);
+    if (was_exec)
+        trying--;
+    else
+        ended = done = 0;
+    moves = go_on();
+    dft_spin_unlock(&ending_lock);
+    if (moves && dft_self)
+        dft_drain_own(dft_self);
+    dft_signals_restore(before);
+}
+
+void dft_process_end_failed(void)
+{
+    end_has_failed(0);
+}
+
+void dft_process_exec_failed(void)
+{
+    end_has_failed(1);
+}
+
+/* Returns 0: another thread does it already. */
+static int try_end(void)
+{
+    int was;
+
+    dft_spin_lock(&ending_lock);
+    was = ended;
+    ended = 1;
+    dft_spin_unlock(&ending_lock);
+    return !was;
+}
+
+/* --- end ---------------------------------------------------------------------------------------------------------- */
+
+void dft_process_end(enum dft_ending how, int status)
+{
+    const struct dft_ended not_known = {0};
+    struct dft_signals before;
+    struct dft_ended end;
+    int unsure;
+
+    if (dft_vfork_child_ends(how, status) || dft_sandbox_ends(how, status))
+        return;
+    dft_process_start_at_last();
+    if (!is_ours_to_end())
+        return;
+    before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
+    if (!try_end()) {
+        wait_for_the_end();
+        return dft_signals_restore(before);
+    }
+    dft_inlined_end_all();
+    dft_requests_end();
+    if (dft_self)
+        dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
+    unsure = announce_late();
+    end = note_end(how, status & 0xff /* all that the parent sees */);
+    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL
+                                       ? DFT_LIVE_FATAL
+                                       : DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
+    /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
+    if (drain_everything(unsure ? &not_known : &end))
+        unsure = 1;
+    if (is_kept() && dft_self)
+        dft_unsent_leave(dft_self);
+    /* When END cannot be written, the live file alone knows what was lost. */
+    if (!dft_process_write_end(how, status & 0xff) && !unsure && !is_kept())
+        dft_livefile_remove();
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    dft_futex_wake(&done, INT32_MAX);
+    dft_signals_restore(before);
+}

@@ -1,0 +1,110 @@
+/* Owns the end by a fatal signal: everything to the trace, a stack trace to descriptor 2, then death by the same signal.
+ *
+ * The signal is queued again as it came, with its default set, and the handler returns: the kernel delivers it where it struck, so
+ * that a core dump has the registers, the sender and the address that it would have had. It works on a stack of its own; that of the program
+ * need only have room for the frame that the kernel puts there. A thread that has overflown its stack and has no alternate one dies without it, as ever: what
+ * it did is in the live file.
+ *
+ * Our own code holds locks with all signals blocked only, so none is held by the thread that was struck; a fault in our own code there
+ * (or in the work that is done here) is one that the kernel does not wait with: the process dies, and the live file stays. */
+#include "life/fatal.h"
+
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "unwind/backtrace.h"
+#include "os/clock.h"
+#include "os/config.h"
+#include "life/lifecycle.h"
+#include "os/onstack.h"
+#include "os/resolve.h"
+#include "os/sys.h"
+#include "ring/thread.h"
+
+#define STACK_BYTES (256u << 10)
+#define PATIENCE_NS UINT64_C(60000000000) /* for another thread that ends the process */
+
+struct struck {
+    int signal;
+    const siginfo_t *info;
+    void *context;
+};
+
+static char *stack;
+static uint32_t ending; /* atomic: the process that is being ended: a forked child inherits it */
+
+void dft_fatal_init(void)
+{
+    if (!dft_config.bind_signals)
+        return;
+    stack = dft_sys_reserve(STACK_BYTES);
+    if (!stack) {
+        dft_message(DFT_LOG_ERROR, "no memory for DFTRACER_BIND_SIGNALS", NULL);
+        return;
+    }
+    if (environ) /* loaded by a program that runs */
+        dft_backtrace_init();
+    dft_fatal_regain();
+}
+
+static void end(void *argument)
+{
+    const struct struck *struck = argument;
+
+    dft_process_end(DFT_ENDING_SIGNAL, struck->signal);
+    dft_backtrace(struck->signal, struck->info, struck->context);
+}
+
+/* Another thread is at it: the process will be gone. Should that one not get on, it is left behind. */
+static void wait_for_the_end(void)
+{
+    uint64_t until = dft_clock_monotonic_ns() + PATIENCE_NS;
+    int64_t a_moment[2] = {0, 10000000};
+
+    while (dft_clock_monotonic_ns() < until)
+        DFT_SYS(nanosleep, a_moment, 0, 0, 0, 0, 0);
+}
+
+/* As the kernel has it: handler, flags, restorer, mask. */
+static void set_default(int signal)
+{
+    uint64_t action[4] = {0};
+
+    DFT_SYS(rt_sigaction, signal, action, 0, 8, 0, 0);
+}
+
+static void queue_again(const struct struck *struck)
+{
+    long pid = dft_sys_getpid(), tid = dft_sys_gettid();
+    uint64_t bit = UINT64_C(1) << (struck->signal - 1), mask;
+    ucontext_t *context = struck->context;
+
+    set_default(struck->signal);
+    if (DFT_SYS(rt_tgsigqueueinfo, pid, tid, struck->signal, struck->info, 0, 0) < 0)
+        DFT_SYS(tgkill, pid, tid, struck->signal, 0, 0, 0);
+    /* It may have come within sigsuspend or ppoll, behind which it would be blocked. */
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask &= ~bit;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+}
+
+void dft_fatal_handler(int signal, siginfo_t *info, void *context)
+{
+    struct struck struck = {signal, info, context};
+    uint64_t all = ~UINT64_C(0);
+    uint32_t pid, before = 0;
+
+    DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, 0, 8, 0, 0);
+    pid = (uint32_t)dft_sys_getpid();
+    if (!dft_in_vfork_child() && (!*dft_generation || pid == dft_pid)) {
+        before = __atomic_exchange_n(&ending, pid, __ATOMIC_SEQ_CST);
+        if (before == pid)
+            wait_for_the_end();
+        else
+            dft_on_stack(stack + STACK_BYTES, end, &struck);
+    }
+    if (dft_is_sandboxed()) /* a vfork child that forbade itself system calls: its parent's handlers cannot be taken away */
+        DFT_REAL(_exit)(128 + signal);
+    queue_again(&struck);
+}

@@ -1,0 +1,231 @@
+/* Owns the mode without system calls: what is made ready before a thread forbids them to itself (seccomp), who is in that mode, and
+ * what it costs.
+ *
+ * In this mode records go on into the rings, which dftmerge reads from the live file; each system call of ours answers -EPERM at its
+ * one entrance (sys.h). So offsets that others may move are null, a relative path is known as long as the working directory
+ * stays, descriptors that were not met before are not asked about. What is not recorded for that is counted. */
+#include "life/sandbox.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "os/clock.h"
+#include "ring/drain.h"
+#include "life/fatal.h"
+#include "tables/fdtable.h"
+#include "life/lifecycle.h"
+#include "store/livefile.h"
+#include "regions/pause.h"
+#include "tables/maps.h"
+#include "tables/opening.h"
+#include "probe/paths.h"
+#include "probe/probe.h"
+#include "probe/request.h"
+#include "life/vfork_child.h"
+
+#define SPARE_RINGS 8u
+#define SOME_THREAD 1 /* of this process */
+#define SOME_CHILD  2 /* a vfork child, which ran in our memory */
+
+int dft_sandbox;
+
+int dft_is_sandboxed(void)
+{
+    const struct dft_thread *self = dft_self;
+
+    if (!dft_sandbox)
+        return 0;
+    if (dft_vfork_mark == DFT_MARK_SANDBOXED)
+        return 1;
+    return dft_sandbox & SOME_THREAD && (!self || __atomic_load_n(&self->sandboxed, __ATOMIC_RELAXED));
+}
+
+void dft_sandbox_drop(void)
+{
+    if (*dft_generation && dft_live && dft_is_sandboxed())
+        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_SANDBOX], 1, memory_order_relaxed);
+}
+
+/* --- making ready ------------------------------------------------------------------------------------------------- */
+
+struct entry { /* as getdents64 gives it */
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+static int number_of(const char *name)
+{
+    int number = 0;
+
+    for (; *name >= '0' && *name <= '9'; name++)
+        number = number * 10 + (*name - '0');
+    return *name ? -1 : number;
+}
+
+/* Asks about descriptors that no call has named yet: later there is no asking. */
+static void meet_descriptors(void)
+{
+    _Alignas(8) char room[512];
+    long fd = dft_opening_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
+
+    if (fd < 0)
+        return;
+    while ((n = DFT_SYS(getdents64, fd, room, sizeof room, 0, 0, 0)) > 0)
+        for (long at = 0; at < n;) {
+            const struct entry *entry = (const struct entry *)(room + at);
+            int number = number_of(entry->name);
+
+            if (number >= 0 && number != fd && !dft_fd_word(number))
+                dft_probe_resolve(number, 0);
+            dft_probe_know_offset(number);
+            at += entry->length;
+        }
+    dft_sys_close((int)fd);
+}
+
+/* Rings for later: they lie behind those in use. */
+static void lay_in(struct dft_thread *self)
+{
+    dft_spin_lock(&dft_process_lock);
+    while (self->spares < SPARE_RINGS && self->nrings < DFT_THREAD_RINGS) {
+        struct dft_ring *ring = dft_livefile_ring(DFT_RING_SLOTS_MAX, self->home->tid, 0);
+
+        if (!ring)
+            break;
+        atomic_store_explicit(&ring->paused, dft_pause_of_ring(self), memory_order_relaxed);
+        self->rings[self->nrings++] = ring;
+        self->spares++;
+    }
+    dft_spin_unlock(&dft_process_lock);
+}
+
+int dft_sandbox_next_ring(struct dft_thread *self)
+{
+    if (!self->spares || !dft_is_sandboxed())
+        return 0;
+    self->ring = self->rings[self->nrings - self->spares--];
+    self->drain_at = self->ring->capacity / 4 * 3;
+    return 1;
+}
+
+/* --- in and out --------------------------------------------------------------------------------------------------- */
+
+static void count_in(struct dft_thread *thread, int more)
+{
+    __atomic_fetch_add(&thread->sandboxed, (uint32_t)more, __ATOMIC_SEQ_CST);
+}
+
+/* All threads but this one. Signals blocked where they are to be drained: none is in the mode before a drain of its own
+ * that is under way has come to its end, or the block that it writes would be lost. */
+static void count_others_in(int more, int drain)
+{
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
+        if (thread == dft_self)
+            continue;
+        if (drain)
+            dft_spin_lock(&thread->lock);
+        count_in(thread, more);
+        if (drain) {
+            dft_spin_unlock(&thread->lock);
+            dft_drain_all_of(thread);
+        }
+    }
+}
+
+static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
+{
+    struct dft_signals before;
+
+    meet_descriptors();
+    dft_maps_reserve();
+    before = dft_signals_block();
+    dft_paths_know_directory(self);
+    dft_drain_all_of(self);
+    lay_in(self);
+    if (kind == DFT_SANDBOX_FILTER_ALL) {
+        __atomic_fetch_or(&dft_sandbox, SOME_THREAD, __ATOMIC_SEQ_CST);
+        count_others_in(1, 1);
+    }
+    dft_signals_restore(before);
+    if (kind == DFT_SANDBOX_STRICT)
+        dft_clock_forgo(self);
+}
+
+void dft_process_sandboxed(enum dft_sandbox_kind kind)
+{
+    struct dft_thread *self;
+
+    if (!dft_on)
+        return;
+    if (dft_in_vfork_child()) {
+        dft_vfork_child_know();
+        dft_vfork_mark = DFT_MARK_SANDBOXED;
+        __atomic_fetch_or(&dft_sandbox, SOME_CHILD, __ATOMIC_SEQ_CST);
+        return;
+    }
+    dft_fatal_give_up();
+    self = dft_thread_get();
+    if (self && !dft_is_sandboxed())
+        make_ready(self, kind);
+    else if (kind == DFT_SANDBOX_FILTER_ALL)
+        count_others_in(1, 0);
+    if (self)
+        count_in(self, 1);
+    __atomic_fetch_or(&dft_sandbox, SOME_THREAD, __ATOMIC_SEQ_CST);
+}
+
+void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
+{
+    uint32_t left = 0;
+
+    if (!dft_on)
+        return;
+    if (dft_vfork_mark == DFT_MARK_SANDBOXED) {
+        dft_vfork_mark = DFT_MARK_VFORK;
+        return;
+    }
+    if (kind == DFT_SANDBOX_FILTER_ALL)
+        count_others_in(-1, 0);
+    if (dft_self)
+        count_in(dft_self, -1);
+    for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
+        left += __atomic_load_n(&thread->sandboxed, __ATOMIC_SEQ_CST);
+    if (!left) {
+        __atomic_fetch_and(&dft_sandbox, ~SOME_THREAD, __ATOMIC_SEQ_CST);
+        dft_fatal_regain();
+    }
+    if (kind == DFT_SANDBOX_STRICT && dft_self)
+        dft_clock_regain(dft_self);
+}
+
+/* --- what becomes of it ------------------------------------------------------------------------------------------- */
+
+int dft_sandbox_forked(void)
+{
+    if (!dft_is_sandboxed()) {
+        dft_sandbox = 0; /* the child has this thread alone */
+        return 0;
+    }
+    if (dft_live) /* the parent's */
+        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_SANDBOX], 1, memory_order_relaxed);
+    dft_on = 0;
+    return 1;
+}
+
+int dft_sandbox_ends(enum dft_ending how, int status)
+{
+    if (!dft_is_sandboxed())
+        return 0;
+    if (*dft_generation && dft_live && !dft_vfork_mark) {
+        dft_requests_end();
+        atomic_store(&dft_live->how, (uint32_t)how);
+        atomic_store(&dft_live->status, (uint32_t)status);
+        atomic_store(&dft_live->ended_ns, dft_clock_ns(&dft_live->clock, dft_ticks()));
+        atomic_store(&dft_live->state, how == DFT_ENDING_EXEC ? DFT_LIVE_EXEC : DFT_LIVE_CLEAN);
+    }
+    return 1;
+}

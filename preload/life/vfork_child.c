@@ -1,0 +1,93 @@
+/* Owns what is known of a child that runs in its parent's memory while the parent waits. */
+#include "life/vfork_child.h"
+
+#include "os/clock.h"
+#include "format/codec.h"
+#include "ring/drain.h"
+#include "life/lifecycle.h"
+#include "store/process.h"
+#include "ring/ring.h"
+
+static __thread struct dft_vfork_child *current __attribute__((tls_model("initial-exec")));
+
+static uint64_t now_ns(void)
+{
+    return dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+}
+
+/* The child can neither make a thread's state nor drain: it finds a state, and three quarters of a ring. */
+static void make_room(void)
+{
+    struct dft_thread *self = dft_thread_get();
+
+    if (self && atomic_load_explicit(&self->ring->head, memory_order_relaxed) -
+                        atomic_load_explicit(&self->ring->tail, memory_order_relaxed) >
+                    self->ring->capacity / 4)
+        dft_drain_own(self);
+}
+
+void dft_vfork_child_begin(struct dft_vfork_child *child)
+{
+    const uint64_t unlike[] = {dft_key, dft_ticks(), (uintptr_t)child};
+
+    make_room();
+    *child = (struct dft_vfork_child){
+        .before = current, .mark = dft_vfork_mark, .key = dft_name_id(unlike, sizeof unlike), .start_ns = now_ns()};
+    current = child;
+    dft_vfork_mark = DFT_MARK_VFORK;
+}
+
+void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid)
+{
+    struct dft_signals before;
+
+    current = child->before;
+    dft_vfork_mark = child->mark;
+    if (pid <= 0 || !child->events || dft_is_sandboxed())
+        return;
+    child->pid = (uint32_t)pid;
+    if (child->how == DFT_ENDING_UNKNOWN) { /* neither an exit nor an exec */
+        child->how = DFT_ENDING_KILLED;
+        child->end_ns = now_ns();
+    }
+    before = dft_signals_block();
+    dft_process_write_child(child);
+    dft_signals_restore(before);
+}
+
+/* Whoever lends memory at the same time is no such child, nor is who borrows it. */
+static struct dft_vfork_child *find(void)
+{
+    return dft_vfork_mark && dft_vfork_mark != DFT_MARK_LENT && dft_is_vfork_child() ? current : NULL;
+}
+
+void dft_vfork_child_know(void)
+{
+    struct dft_vfork_child *child = find();
+    long pid = child && !child->pid ? dft_sys_getpid() : 0;
+
+    if (pid > 0)
+        child->pid = (uint32_t)pid;
+}
+
+struct dft_vfork_child *dft_vfork_child_sign(struct dft_vfork_item *item)
+{
+    struct dft_vfork_child *child = find();
+
+    dft_vfork_child_know();
+    if (child)
+        *item = (struct dft_vfork_item){DFT_ITEM_CHILD, child->key, child->pid};
+    return child;
+}
+
+int dft_vfork_child_ends(enum dft_ending how, int status)
+{
+    struct dft_vfork_child *child = find();
+
+    if (!child)
+        return 0;
+    child->how = how;
+    child->status = status & 0xff;
+    child->end_ns = how == DFT_ENDING_UNKNOWN ? 0 : now_ns();
+    return 1;
+}

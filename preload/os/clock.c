@@ -1,0 +1,299 @@
+/* Owns the relation of ticks to time: one offset for the life of the process, and a ratio that becomes known better as time passes. */
+#include "os/clock.h"
+
+#include <time.h>
+
+#include "store/livefile.h"
+#include "os/resolve.h"
+#include "os/sys.h"
+#include "ring/thread.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
+#define ASK_LOADER 1
+#endif
+#endif
+
+#define FIX_AFTER_NS    1000000u
+#define REFINE_AFTER_NS 100000000u
+#define NARROW_NS       1000u /* between two readings of the clock, when nothing came between */
+
+int dft_clock_invariant;
+int64_t dft_clock_offset;
+uint64_t dft_clock_start_ns;
+
+static struct reading {
+    uint64_t ticks, ns; /* ns: monotonic */
+} first, last;
+static int fixed;
+static uint64_t refine_after_ns = REFINE_AFTER_NS;
+static struct dft_clock current;
+static struct dft_spin lock; /* for all of the above */
+
+static int has_counter;
+static int forgone; /* by some thread */
+
+static int must_not_read(void)
+{
+    return forgone && (!dft_self || dft_self->no_counter);
+}
+
+/* The usual way reads the counter too, within the C library: then the kernel is asked, or where that is forbidden, its last tick. */
+static uint64_t read_clock(clockid_t clock, clockid_t coarse)
+{
+    int (*quickly)(clockid_t, struct timespec *) = dft_own.clock_gettime;
+    struct timespec now = {0};
+
+    if (quickly && !must_not_read())
+        quickly(clock, &now);
+    else if (DFT_SYS(clock_gettime, clock, &now, 0, 0, 0, 0) < 0 && quickly)
+        quickly(coarse, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t dft_clock_monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE);
+}
+
+uint64_t dft_clock_realtime_ns(void)
+{
+    return read_clock(CLOCK_REALTIME, CLOCK_REALTIME_COARSE);
+}
+
+/* The tightest of several: the one with the fewest ticks around the clock. */
+static struct reading read_both(void)
+{
+    struct reading best = {0};
+    uint64_t narrowest = UINT64_MAX;
+
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = dft_ticks(), ns = dft_clock_monotonic_ns(), after = dft_ticks();
+
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            best = (struct reading){before + (after - before) / 2, ns};
+        }
+    }
+    return best;
+}
+
+/* Of the wall clock to the monotonic one, read between two readings of that. The thread may have to wait in between, and would be off by
+ * half of it: then they are read again. */
+static int64_t read_offset(void)
+{
+    uint64_t narrowest = UINT64_MAX;
+    int64_t offset = 0;
+
+    for (int i = 0; i < 5 && narrowest > NARROW_NS; i++) {
+        uint64_t before = dft_clock_monotonic_ns(), real = dft_clock_realtime_ns(), after = dft_clock_monotonic_ns();
+
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            offset = (int64_t)(real - (before + narrowest / 2));
+        }
+    }
+    return offset;
+}
+
+static void detect(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+
+#ifdef ASK_LOADER
+    /* The loader has looked already; in a virtual machine the instruction costs microseconds. */
+    if (__x86_get_cpuid_feature_leaf) {
+        dft_clock_invariant = CPU_FEATURE_PRESENT(INVARIANT_TSC);
+        return;
+    }
+#endif
+    dft_clock_invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+#elif defined(__aarch64__)
+    dft_clock_invariant = 1;
+#endif
+}
+
+/* A first guess of ns per tick, for records of a process that is killed before the ratio is known. */
+static uint64_t guessed_mult(void)
+{
+#if defined(__aarch64__)
+    uint64_t hz;
+
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz ? (uint64_t)(((__uint128_t)1000000000u << 32) / hz) : UINT64_C(1) << 32;
+#else
+    return UINT64_C(1) << 32;
+#endif
+}
+
+static void set_clock(struct reading base, uint64_t mult)
+{
+    current =
+        (struct dft_clock){.base_ticks = base.ticks, .base_ns = base.ns + (uint64_t)dft_clock_offset, .mult = mult};
+}
+
+void dft_clock_init(void)
+{
+    detect();
+    first = last = read_both();
+    dft_clock_offset = read_offset();
+    dft_clock_start_ns = first.ns + (uint64_t)dft_clock_offset;
+    has_counter = dft_clock_invariant;
+    fixed = !has_counter;
+    set_clock(first, guessed_mult());
+}
+
+static uint64_t ratio(struct reading from, struct reading to)
+{
+    return (uint64_t)(((__uint128_t)(to.ns - from.ns) << 32) / (to.ticks - from.ticks));
+}
+
+/* Does the tick clock agree with the other over what has passed since the last look? */
+static int disagrees(struct reading now)
+{
+    uint64_t passed = now.ns - last.ns;
+    int64_t ticked = (int64_t)(((__int128)(int64_t)(now.ticks - last.ticks) * (__int128)current.mult) >> 32);
+    int64_t difference = ticked - (int64_t)passed;
+
+    return (difference < 0 ? -difference : difference) > (int64_t)(passed / 100 + FIX_AFTER_NS);
+}
+
+/* From now on another relation; `count` ticks from `from` on keep that which was. */
+static void begin_segment(struct dft_clock next, uint64_t from, uint64_t count)
+{
+    next.earlier.first = from;
+    next.earlier.count = count;
+    next.earlier.base_ticks = current.base_ticks;
+    next.earlier.base_ns = current.base_ns;
+    next.earlier.mult = current.mult;
+    current = next;
+}
+
+/* Ticks ran on, stood still or began anew while the other clock did not. Those of before are told by what they would mean: the old relation
+ * cannot be true for a tick that by it is still to come. */
+static void jump(struct reading now)
+{
+    struct dft_clock next = {
+        .base_ticks = now.ticks, .base_ns = now.ns + (uint64_t)dft_clock_offset, .mult = current.mult};
+    uint64_t due =
+        current.base_ticks + (uint64_t)(((__uint128_t)(next.base_ns - current.base_ns) << 32) / current.mult);
+
+    if (now.ticks < last.ticks) /* until the new ones come near the old ones */
+        begin_segment(next, now.ticks + (last.ticks - now.ticks) / 2, UINT64_MAX);
+    else
+        begin_segment(next, 0, due < now.ticks ? due + 1 : last.ticks + 1);
+    first = now;
+    refine_after_ns = REFINE_AFTER_NS;
+}
+
+/* The longer the time that it is taken over, the better the ratio. Times go on from where they are: no two ticks change their order. */
+static void refine(struct reading now)
+{
+    begin_segment((struct dft_clock){.base_ticks = now.ticks,
+                                     .base_ns = dft_clock_ns(&current, now.ticks),
+                                     .mult = ratio(first, now)},
+                  0, now.ticks);
+    refine_after_ns *= 100;
+}
+
+void dft_clock_forked(void)
+{
+    lock.held = 0;
+}
+
+/* Returns 1 when the two clocks disagree. */
+static int look(void)
+{
+    struct reading now = read_both();
+    int again = 0;
+
+    if (now.ns <= last.ns)
+        return 0;
+    if (current.earlier.count == UINT64_MAX && now.ticks >= current.earlier.first)
+        current.earlier.count = 0;
+    if (fixed && disagrees(now)) {
+        jump(now);
+        again = 1;
+    } else if (!fixed && now.ticks <= first.ticks) {
+        set_clock(now, current.mult);
+        first = now;
+    } else if (!fixed) {
+        set_clock(first, ratio(first, now));
+        fixed = now.ns - first.ns >= FIX_AFTER_NS;
+    } else if (now.ns - first.ns >= refine_after_ns && now.ticks > first.ticks) {
+        refine(now);
+    }
+    last = now;
+    return again;
+}
+
+int dft_clock_update(struct dft_clock *clock)
+{
+    int again;
+
+    dft_spin_lock(&lock);
+    again = has_counter && !must_not_read() ? look() : 0;
+    *clock = current;
+    dft_spin_unlock(&lock);
+    return again;
+}
+
+/* --- without the counter ------------------------------------------------------------------------------------------ */
+
+static uint64_t read_counter(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
+#endif
+}
+
+uint64_t dft_ticks_slow(void)
+{
+    uint64_t ns, ticks;
+
+    if (!has_counter)
+        return dft_clock_monotonic_ns();
+    if (!must_not_read())
+        return read_counter();
+    ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+    ticks = current.base_ticks;
+    if (ns > current.base_ns)
+        ticks += (uint64_t)(((__uint128_t)(ns - current.base_ns) << 32) / current.mult);
+    return dft_self && ticks < dft_self->ticks_least ? dft_self->ticks_least : ticks;
+}
+
+void dft_clock_forgo(struct dft_thread *self)
+{
+    struct dft_clock clock;
+    struct dft_signals before = dft_signals_block();
+
+    dft_clock_update(&clock);
+    if (dft_live)
+        dft_live->clock = clock;
+    dft_signals_restore(before);
+    self->ticks_least = dft_ticks();
+    self->no_counter = 1;
+    forgone = 1;
+    dft_clock_invariant = 0;
+}
+
+void dft_clock_regain(struct dft_thread *self)
+{
+    self->no_counter = 0;
+}
+
+int dft_clock_is_forgone(void)
+{
+    return forgone;
+}

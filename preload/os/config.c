@@ -1,0 +1,388 @@
+/* Owns the options and the launcher's variables: reads the environment once and copies what it keeps. */
+#include "os/config.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/settings.h"
+#include "os/sys.h"
+
+struct dft_config dft_config = {
+#define DFT_OPTION(field, name, type, initial, help) .field = initial,
+#include <dftrace/config.def>
+#undef DFT_OPTION
+};
+int dft_config_preloaded;
+const char *dft_config_enabled_by;
+struct dft_job dft_job = {-1, -1, 0, ""};
+
+/* Copies of texts: one mapping, made when the first is needed. */
+static char *texts;
+static size_t texts_used, texts_room;
+
+static const char *keep_text(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy;
+
+    if (n > texts_room - texts_used) {
+        size_t room = n > 16384 ? n : 16384;
+
+        texts = dft_sys_map(room);
+        texts_room = texts ? room : 0;
+        texts_used = 0;
+        if (!texts)
+            return "";
+    }
+    copy = memcpy(texts + texts_used, text, n);
+    texts_used += n;
+    return copy;
+}
+
+const char *dft_config_keep(const char *text)
+{
+    return keep_text(text);
+}
+
+static size_t put(char *text, size_t room, size_t used, const char *more)
+{
+    for (; *more && used < room; more++)
+        text[used++] = *more;
+    return used;
+}
+
+/* Descriptor 2 as the program was given it: what the program opens there later is its own file. */
+static uint64_t message_device, message_inode;
+
+static int identify_messages(uint64_t *device, uint64_t *inode)
+{
+    struct stat st;
+
+    if (DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    *device = st.st_dev;
+    *inode = st.st_ino;
+    return 0;
+}
+
+int dft_messages_can_be_seen(void)
+{
+    uint64_t device, inode;
+
+    return !identify_messages(&device, &inode) && device == message_device && inode == message_inode;
+}
+
+void dft_message(enum dft_log_level level, const char *text, ...)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    char line[512] = "dftrace: ";
+    size_t used = strlen(line);
+    va_list list;
+
+    if (level > dft_config.log_level || !dft_messages_can_be_seen())
+        return;
+    used = put(line, sizeof line - 1, used, names[level]);
+    used = put(line, sizeof line - 1, used, ": ");
+    va_start(list, text);
+    for (; text; text = va_arg(list, const char *))
+        used = put(line, sizeof line - 1, used, text);
+    va_end(list);
+    line[used++] = '\n';
+    dft_sys_write(2, line, used);
+}
+
+static int equals_nocase(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a | 32) != (*b | 32))
+            return 0;
+    return *a == *b;
+}
+
+/* Position of a value in a list of words, or -1. */
+static int find_word(const char *value, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (equals_nocase(value, words[i]))
+            return i;
+    return -1;
+}
+
+static int parse_number(const char *value, uint64_t *number)
+{
+    uint64_t n = 0;
+
+    if (!*value)
+        return 0;
+    for (; *value; value++) {
+        if (*value < '0' || *value > '9' || n > (UINT64_MAX - 9) / 10)
+            return 0;
+        n = n * 10 + (uint64_t)(*value - '0');
+    }
+    *number = n;
+    return 1;
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__}), sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+
+/* One parser a type: 1 when the value makes sense. */
+static int parse_BOOL(const char *value, int *to)
+{
+    int word = find_word(value, WORDS("0", "1", "false", "true", "off", "on", "no", "yes"));
+
+    if (word >= 0)
+        *to = word & 1;
+    return word >= 0;
+}
+
+static int parse_TEXT(const char *value, const char **to)
+{
+    *to = keep_text(value);
+    return 1;
+}
+
+static int parse_UINT(const char *value, uint64_t *to)
+{
+    return parse_number(value, to);
+}
+
+static int parse_TIME_METRIC(const char *value, enum dft_time_metric *to)
+{
+    int word = find_word(value, WORDS("NS", "US", "MS", "SEC", "REL"));
+
+    if (word >= 0)
+        *to = (enum dft_time_metric)word;
+    return word >= 0;
+}
+
+static int parse_LOG_LEVEL(const char *value, enum dft_log_level *to)
+{
+    int word = find_word(value, WORDS("ERROR", "WARN", "INFO", "DEBUG"));
+
+    if (word >= 0)
+        *to = (enum dft_log_level)word;
+    return word >= 0;
+}
+
+static int parse_INIT(const char *value, enum dft_init_mode *to)
+{
+    int word = find_word(value, WORDS("AUTO", "PRELOAD", "FUNCTION"));
+
+    if (word >= 0)
+        *to = (enum dft_init_mode)word;
+    return word >= 0;
+}
+
+static int parse_AGGREGATION(const char *value, enum dft_aggregation *to)
+{
+    int word = find_word(value, WORDS("FULL", "SELECTIVE"));
+
+    if (word >= 0)
+        *to = (enum dft_aggregation)word;
+    return word >= 0;
+}
+
+#define PREFIX         "DFTRACER_"
+#define NOT_UNDERSTOOD "the value is not understood; the default is used"
+
+static void set_option(const char *variable, const char *value)
+{
+    const char *name = variable + strlen(PREFIX);
+    size_t length = (size_t)(value - name) - 1;
+
+#define DFT_OPTION(field, option, type, initial, help)                                                                 \
+    if (length == sizeof #option - 1 && !memcmp(name, #option, length)) {                                              \
+        if (!parse_##type(value, &dft_config.field))                                                                   \
+            dft_settings_doubt(variable, NOT_UNDERSTOOD, !strcmp(#option, "ENABLE"));                                  \
+        return;                                                                                                        \
+    }
+#include <dftrace/config.def>
+#undef DFT_OPTION
+    if (dft_settings_is_accepted(name, length))
+        dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
+    else if (strncmp(name, "FOLLOWED=", 9) != 0) /* follow.h */
+        dft_settings_unknown(variable);
+}
+
+/* What launchers call these; the first that is set counts. */
+static const char *const rank_names[] = {
+    "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK", "MV2_COMM_WORLD_RANK",
+    "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "RANK",     "SLURM_PROCID"};
+static const char *const local_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK",
+                                          "MPI_LOCALRANKID",
+                                          "MV2_COMM_WORLD_LOCAL_RANK",
+                                          "FLUX_TASK_LOCAL_ID",
+                                          "JSM_NAMESPACE_LOCAL_RANK",
+                                          "LOCAL_RANK",
+                                          "SLURM_LOCALID"};
+static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",   "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE",
+                                         "JSM_NAMESPACE_SIZE",   "WORLD_SIZE", "SLURM_NTASKS"};
+static const char *const job_names[] = {"SLURM_JOB_ID", "FLUX_JOB_ID",    "LSB_JOBID",
+                                        "PBS_JOBID",    "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID"};
+
+static const char *find_variable(char *const *environment, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t n = strlen(names[i]);
+
+        for (char *const *e = environment; *e; e++)
+            if (!strncmp(*e, names[i], n) && (*e)[n] == '=' && (*e)[n + 1])
+                return *e + n + 1;
+    }
+    return NULL;
+}
+
+/* The value of one of ours as it stands in the environment, or NULL. */
+static const char *find_own(char *const *environment, const char *name)
+{
+    return find_variable(environment, &name, 1);
+}
+
+/* Notes that a value of ours cannot be used. */
+static void doubt_own(char *const *environment, const char *name, const char *why)
+{
+    const char *value = find_own(environment, name);
+
+    if (value)
+        dft_settings_doubt(value - strlen(name) - 1, why, 0);
+}
+
+/* Our own variable if it is set and makes sense, else the launcher's. */
+static void find_number(char *const *environment, const char *name, const char *const *names, size_t count,
+                        int32_t *number)
+{
+    const char *value = *name ? find_own(environment, name) : NULL;
+    uint64_t n;
+
+    if (value && !(parse_number(value, &n) && n <= INT32_MAX)) {
+        doubt_own(environment, name, NOT_UNDERSTOOD);
+        value = NULL;
+    }
+    if (!value)
+        value = find_variable(environment, names, count);
+    if (value && parse_number(value, &n) && n <= INT32_MAX)
+        *number = (int32_t)n;
+}
+
+#define NAMES(list) list, sizeof list / sizeof *list
+
+static void find_job(char *const *environment)
+{
+    int32_t size = 0;
+    const char *job = *dft_config.job_id ? dft_config.job_id : find_variable(environment, NAMES(job_names));
+
+    find_number(environment, PREFIX "RANK", NAMES(rank_names), &dft_job.rank);
+    find_number(environment, "", NAMES(local_names), &dft_job.local_rank);
+    find_number(environment, PREFIX "WORLD_SIZE", NAMES(size_names), &size);
+    dft_job.world_size = (uint32_t)size;
+    if (job)
+        dft_job.job_id = keep_text(job);
+}
+
+/* Values that make sense by themselves, and not here. */
+static void settle(char *const *environment)
+{
+    static const char no_rules[] = "rules files are not read yet, so nothing is left to aggregates alone";
+
+    if (dft_config.trace_interval_ms == 0 || dft_config.trace_interval_ms > 3600000) {
+        doubt_own(environment, PREFIX "TRACE_INTERVAL_MS", "it is outside 1 ... 3600000; the default is used");
+        dft_config.trace_interval_ms = 1000;
+    }
+    if (dft_config.aggregation_type == DFT_AGGREGATION_SELECTIVE) {
+        doubt_own(environment, PREFIX "AGGREGATION_TYPE", no_rules);
+        dft_config.enable_aggregation = 0;
+    }
+    doubt_own(environment, PREFIX "AGGREGATION_FILE", "rules files are not read yet");
+    if (*dft_config.configuration)
+        dft_settings_doubt(find_own(environment, PREFIX "CONFIGURATION") - strlen(PREFIX "CONFIGURATION="),
+                           "files of settings are not read yet, the environment is", 1);
+}
+
+/* Switched off in so many words. */
+static int is_off(void)
+{
+    return !dft_config.enable && dft_config_enabled_by && parse_BOOL(strchr(dft_config_enabled_by, '=') + 1, &(int){0});
+}
+
+/* A variable without a value counts as not set. */
+static void read_environment(char *const *environment, int log_level)
+{
+    for (char *const *e = environment; *e; e++) {
+        const char *equals = strchr(*e, '=');
+        int is_level = strncmp(*e, PREFIX "LOG_LEVEL=", sizeof PREFIX "LOG_LEVEL=" - 1) == 0;
+
+        int is_ours = strncmp(*e, PREFIX, sizeof PREFIX - 1) == 0;
+
+        if (!equals || !equals[1] || is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
+            continue;
+        if (!message_inode) /* nothing is asked of the kernel where we are not asked for */
+            identify_messages(&message_device, &message_inode);
+        if (is_ours)
+            set_option(*e, equals + 1);
+        else
+            dft_settings_unknown(*e);
+        if (!strncmp(*e, PREFIX "ENABLE=", sizeof PREFIX "ENABLE=" - 1))
+            dft_config_enabled_by = *e;
+    }
+}
+
+void dft_config_init(char *const *environment)
+{
+    if (!environment)
+        return;
+    read_environment(environment, 1);
+    read_environment(environment, 0);
+    settle(environment);
+    if (is_off())
+        dft_settings_forget();
+    if (!dft_config.enable && !dft_settings_any())
+        return;
+    find_job(environment);
+    for (char *const *e = environment; *e; e++)
+        if (!strncmp(*e, "LD_PRELOAD=", 11) && strstr(*e, "libdftrace"))
+            dft_config_preloaded = 1;
+}
+
+static size_t put_number(char *text, size_t room, size_t used, uint64_t number)
+{
+    char digits[24];
+    int at = sizeof digits - 1;
+
+    digits[at] = 0;
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    return put(text, room, used, digits + at);
+}
+
+#define PUT_NUMBER(value)           (used = put_number(text, room, used, (uint64_t)(value)))
+#define DIFFERS_TEXT(a, b)          (strcmp(a, b) != 0)
+#define DIFFERS_NUMBER(a, b)        ((a) != (b))
+#define KIND_BOOL(then, ...)        then##_NUMBER(__VA_ARGS__)
+#define KIND_UINT(then, ...)        then##_NUMBER(__VA_ARGS__)
+#define KIND_TEXT(then, ...)        then##_TEXT(__VA_ARGS__)
+#define KIND_INIT(then, ...)        then##_NUMBER(__VA_ARGS__)
+#define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)
+#define KIND_AGGREGATION(then, ...) then##_NUMBER(__VA_ARGS__)
+#define KIND_TIME_METRIC(then, ...) then##_NUMBER(__VA_ARGS__)
+#define PUT_TEXT(value)             (used = put(text, room, used, value))
+
+size_t dft_config_describe(char *text, size_t room)
+{
+    size_t used = 0;
+
+#define DFT_OPTION(field, name, type, initial, help)                                                                   \
+    if (KIND_##type(DIFFERS, dft_config.field, initial)) {                                                             \
+        used = put(text, room, used, "DFTRACER_" #name "=");                                                           \
+        KIND_##type(PUT, dft_config.field);                                                                            \
+        used = put(text, room, used, "\n");                                                                            \
+    }
+#include <dftrace/config.def>
+#undef DFT_OPTION
+    for (unsigned i = 0; *dft_settings_shown(i); i++) {
+        used = put(text, room, used, dft_settings_shown(i));
+        used = put(text, room, used, DFT_SETTINGS_NO_EFFECT);
+    }
+    return used;
+}

@@ -1,0 +1,57 @@
+/* The options: every DFTRACER_* variable of config.def, read once in the constructor from its environment argument. */
+#ifndef DFT_CONFIG_H
+#define DFT_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/live.h"
+
+enum dft_init_mode { DFT_INIT_AUTO, DFT_INIT_PRELOAD, DFT_INIT_FUNCTION };
+enum dft_aggregation { DFT_AGGREGATION_FULL, DFT_AGGREGATION_SELECTIVE };
+enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG };
+
+typedef int dft_option_BOOL;
+typedef const char *dft_option_TEXT;
+typedef uint64_t dft_option_UINT;
+typedef enum dft_time_metric dft_option_TIME_METRIC;
+typedef enum dft_log_level dft_option_LOG_LEVEL;
+typedef enum dft_init_mode dft_option_INIT;
+typedef enum dft_aggregation dft_option_AGGREGATION;
+
+struct dft_config {
+#define DFT_OPTION(field, name, type, initial, help) dft_option_##type field;
+#include <dftrace/config.def>
+#undef DFT_OPTION
+};
+
+extern struct dft_config dft_config;
+extern int dft_config_preloaded;          /* LD_PRELOAD names us */
+extern const char *dft_config_enabled_by; /* DFTRACER_ENABLE=value; NULL: it is not set. There until main begins */
+
+/* Reads the environment. Texts are copied. Values that cannot be understood are defaulted, and told later (settings.h),
+ * as are names that nobody knows. */
+void dft_config_init(char *const *environment);
+
+/* A copy that lives on; "" when there is no memory. Constructor only. */
+const char *dft_config_keep(const char *text);
+
+/* NAME=value lines of the options that differ from their defaults, and of settings that have no effect; returns the
+ * length, cut to the room. */
+size_t dft_config_describe(char *text, size_t room);
+
+/* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown): our own variables, else the launcher's. */
+struct dft_job {
+    int32_t rank, local_rank;
+    uint32_t world_size;
+    const char *job_id;
+};
+extern struct dft_job dft_job;
+
+/* One line on descriptor 2, when the level permits. Allocates nothing. Arguments after `text` are further texts, ended by NULL. */
+void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
+
+/* Is descriptor 2 still the file that the program was given there? What it opened itself never gets a byte of ours. */
+int dft_messages_can_be_seen(void);
+
+#endif

@@ -1,0 +1,203 @@
+/* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing
+ * here is fast. */
+#include "os/first.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "os/clock.h"
+#include "os/config.h"
+#include "life/lifecycle.h"
+#include "os/line.h"
+#include "tables/opening.h"
+#include "os/settings.h"
+#include "os/sys.h"
+#include "store/tracename.h"
+
+#define TEXT_MOST 150u       /* bytes of a setting that are compared: as many as PROCESS has at least */
+#define LOOK_MOST (1u << 20) /* bytes of a file that are looked at */
+#define TICK_NS   10000000u  /* /proc counts in hundredths of a second */
+
+static char room[8192] __attribute__((aligned(8)));
+
+static int find(const char *bytes, size_t size, const char *text, size_t length)
+{
+    for (size_t at = 0; at + length <= size; at++)
+        if (bytes[at] == *text && !memcmp(bytes + at, text, length))
+            return 1;
+    return 0;
+}
+
+/* Does the file hold these bytes? Files below /proc have no size. */
+static int holds(const char *path, const char *text, size_t length)
+{
+    long fd = dft_opening_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0), n;
+    size_t kept = 0;
+    int found = 0;
+
+    if (fd < 0)
+        return 0;
+    for (size_t all = 0; !found && all < LOOK_MOST; all += (size_t)n) {
+        n = dft_sys_read((int)fd, room + kept, sizeof room - kept);
+        if (n <= 0)
+            break;
+        kept += (size_t)n;
+        found = find(room, kept, text, length);
+        if (kept >= length) { /* the text may go on in the next piece */
+            memmove(room, room + kept - (length - 1), length - 1);
+            kept = length - 1;
+        }
+    }
+    dft_sys_close((int)fd);
+    return found;
+}
+
+/* A number of /proc/self/stat; 0: it cannot be read. */
+static uint64_t read_stat(int wanted)
+{
+    long fd = dft_opening_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+    long n = fd < 0 ? -1 : dft_sys_read((int)fd, room, sizeof room - 1);
+    uint64_t number = 0;
+    const char *at;
+
+    if (fd >= 0)
+        dft_sys_close((int)fd);
+    room[n > 0 ? n : 0] = 0;
+    at = strrchr(room, ')'); /* the name before may hold anything */
+    for (int field = 2; at && field < wanted; field++)
+        at = strchr(at + 1, ' ');
+    while (at && *++at >= '0' && *at <= '9')
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+/* The parent's number is that of this /proc, which may be another PID namespace's. */
+static int parent_holds(const char *file, const char *text, size_t length)
+{
+    static struct dft_line path;
+
+    path.used = 0;
+    dft_line_text(&path, "/proc/");
+    dft_line_number(&path, read_stat(4), 10);
+    dft_line_text(&path, file);
+    path.text[path.used] = 0;
+    return holds(path.text, text, length);
+}
+
+static int parent_has(const char *variable)
+{
+    size_t length = strlen(variable) + 1;
+
+    return parent_holds("/environ", variable, length < TEXT_MOST ? length : TEXT_MOST);
+}
+
+static int parent_tells(const char *variable)
+{
+    static const char ours[] = "/libdftrace";
+
+    return parent_has(variable) && (!dft_config_enabled_by || parent_has(dft_config_enabled_by)) &&
+           parent_holds("/maps", ours, sizeof ours - 1);
+}
+
+/* When this process began, whichever program it was then (Unix ns), or up to a tick before; 0: it cannot be known. */
+static uint64_t process_start_ns(void)
+{
+    uint64_t ticks = read_stat(22);
+    struct timespec now;
+
+    if (!ticks || DFT_SYS(clock_gettime, CLOCK_BOOTTIME, &now, 0, 0, 0, 0) < 0)
+        return 0;
+    return dft_clock_realtime_ns() - ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) + ticks * TICK_NS;
+}
+
+/* Has an earlier image of this process left a trace of this name, with the setting in its PROCESS? */
+static int is_told_in(const char *name, uint64_t since_ns, const char *text, size_t length)
+{
+    static char path[DFT_TRACENAME_ROOM];
+    size_t used = dft_tracename_directory, n = strlen(name);
+    uint64_t load_ns;
+
+    if (!dft_tracename_is_of_process(name, &load_ns) || load_ns < since_ns || used + n >= sizeof path)
+        return 0;
+    memcpy(path, dft_tracename_base, used);
+    memcpy(path + used, name, n + 1);
+    return holds(path, text, length);
+}
+
+static long open_folder(void)
+{
+    char *end, letter;
+    long fd;
+
+    dft_tracename_make();
+    end = dft_tracename_base + dft_tracename_directory;
+    letter = *end;
+    *end = 0;
+    fd = dft_opening_open(dft_tracename_base, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    *end = letter;
+    return fd;
+}
+
+static size_t put(char *to, size_t used, const char *text, size_t most)
+{
+    for (; *text && used < most; text++)
+        to[used++] = *text;
+    return used;
+}
+
+/* An exec is an event, so an image that ended by one has left a trace. `ending`: what follows the setting in
+ * PROCESS. */
+static int earlier_image_tells(const char *variable, const char *ending)
+{
+    static char entries[8192] __attribute__((aligned(8))), line[TEXT_MOST + 32];
+    size_t length = put(line, put(line, 0, "\n", 1), variable, TEXT_MOST);
+    uint64_t since_ns = process_start_ns();
+    long fd = since_ns ? open_folder() : -1, n;
+    int told = 0;
+
+    if (length < TEXT_MOST)
+        length = put(line, length, ending, sizeof line);
+    while (fd >= 0 && !told && (n = DFT_SYS(getdents64, fd, entries, sizeof entries, 0, 0, 0)) > 0)
+        for (long at = 0; at < n && !told;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+
+            told = is_told_in(entry->d_name, since_ns, line, length);
+            at += entry->d_reclen;
+        }
+    if (fd >= 0)
+        dft_sys_close((int)fd);
+    return told;
+}
+
+static int was_asked;
+
+int dft_first_was_asked(void)
+{
+    return was_asked;
+}
+
+static int tells(const char *variable, const char *ending)
+{
+    was_asked = 1;
+    return dft_job.rank <= 0 && !parent_tells(variable) &&
+           !(dft_config.enable && earlier_image_tells(variable, ending));
+}
+
+int dft_first_tells(const char *variable)
+{
+    return tells(variable, DFT_SETTINGS_NO_EFFECT);
+}
+
+int dft_first_tells_of(const char *name, const char *value)
+{
+    static char variable[2 * TEXT_MOST];
+    size_t used = put(variable, 0, "DFTRACER_", sizeof variable - 1);
+
+    used = put(variable, used, name, sizeof variable - 1);
+    used = put(variable, used, "=", sizeof variable - 1);
+    used = put(variable, used, value, sizeof variable - 1);
+    variable[used] = 0;
+    return tells(variable, "\n");
+}

@@ -1,0 +1,74 @@
+/* Owns the lines that are put together in a signal handler. */
+#include "os/line.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/sys.h"
+
+void dft_line_text(struct dft_line *line, const char *text)
+{
+    while (*text && line->used < sizeof line->text - 1)
+        line->text[line->used++] = *text++;
+}
+
+/* At the end of the room; returns where they begin. */
+static char *put_digits(char *room, size_t size, uint64_t number, unsigned base)
+{
+    char *at = room + size - 1;
+
+    *at = 0;
+    do
+        *--at = "0123456789abcdef"[number % base];
+    while (number /= base);
+    return at;
+}
+
+void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
+{
+    char digits[24];
+
+    dft_line_text(line, put_digits(digits, sizeof digits, number, base));
+}
+
+/* Those that files and directories answer. */
+const char *dft_line_error(int number, char room[DFT_ERROR_ROOM])
+{
+    static const struct {
+        int number;
+        const char *text;
+    } texts[] = {
+        {EACCES, "Permission denied (EACCES)"},
+        {EPERM, "Operation not permitted (EPERM)"},
+        {EROFS, "Read-only file system (EROFS)"},
+        {ENOENT, "No such file or directory (ENOENT)"},
+        {ENOTDIR, "Not a directory (ENOTDIR)"},
+        {EISDIR, "Is a directory (EISDIR)"},
+        {ENAMETOOLONG, "File name too long (ENAMETOOLONG)"},
+        {ELOOP, "Too many levels of symbolic links (ELOOP)"},
+        {ENOSPC, "No space left on device (ENOSPC)"},
+        {EDQUOT, "Disk quota exceeded (EDQUOT)"},
+        {EFBIG, "File too large (EFBIG)"},
+        {EMFILE, "Too many open files (EMFILE)"},
+        {ENFILE, "Too many open files in system (ENFILE)"},
+        {ENOMEM, "Cannot allocate memory (ENOMEM)"},
+        {EIO, "Input/output error (EIO)"},
+        {ESTALE, "Stale file handle (ESTALE)"},
+        {EINVAL, "Invalid argument (EINVAL)"},
+    };
+    static const char unknown[] = "error ";
+    char *at;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].number == number)
+            return texts[i].text;
+    at = put_digits(room, DFT_ERROR_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
+    return memcpy(at, unknown, sizeof unknown - 1);
+}
+
+void dft_line_write(struct dft_line *line)
+{
+    line->text[line->used++] = '\n';
+    dft_sys_write(2, line->text, line->used);
+    line->used = 0;
+}

@@ -1,0 +1,279 @@
+/* Finds the real functions by walking the loader's list of libraries: dlsym takes locks, and a wrapper may run where those are
+ * held (a library constructor, before ours, that waits for a thread).
+ *
+ * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the symbol, in its default version, as for
+ * a program linked today. Only what no library has so is taken in an old version: an old one of another library (libattr has
+ * fsetxattr@ATTR_1.0, which comes before the C library's) is not what a call of the C library's function would reach. */
+#include "os/resolve.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/library.h"
+
+struct dft_reals dft_real;
+
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
+/* All texts in one object, found by their distance from its start: pointers would have to be relocated in each process. */
+#define NAME(name)                              char name_##name[sizeof #name];
+#define TYPE(name, type)                        char type_##name[sizeof type];
+#define DFT_CALL(category, op, type, name, ...) NAME(name) TYPE(name, #type)
+#define DFT_MODE                                DFT_CALL
+#define DFT_HAND                                DFT_CALL
+#define DFT_ENTRY                               DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)     NAME(name) TYPE(name, "int")
+#define DFT_FORMAT_ENTRY                        DFT_FORMAT
+#define DFT_ALIAS(...)
+#define DFT_HAND_ALIAS(...)
+#define DFT_SECOND(...)
+#define DFT_DOOR(type, name, ...)                             NAME(name) TYPE(name, #type)
+#define DFT_VERSIONED(category, op, type, name, version, ...) NAME(name) TYPE(name, version)
+#define DFT_EVENT(...)
+struct texts {
+    char none[1];
+#include <dftrace/calls.def>
+};
+#undef NAME
+#undef TYPE
+#define NAME(name)       #name,
+#define TYPE(name, type) type,
+static const struct texts texts = {
+    "",
+#include <dftrace/calls.def>
+};
+#undef DFT_CALL
+#undef DFT_HAND
+#undef DFT_FORMAT
+#undef DFT_DOOR
+#undef DFT_VERSIONED
+
+struct wanted {
+    uint16_t name, version; /* version 0: the default one */
+    uint16_t type;          /* what it returns; 0: where it is missing, nothing answers */
+    uint8_t at_start;       /* its wrapper is written by hand, and asks for it between its looks at the clock */
+};
+_Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");
+
+#define AT(text)            offsetof(struct texts, text)
+#define CALL(name, by_hand) {AT(name_##name), 0, AT(type_##name), by_hand},
+
+/* In the order of struct dft_reals. */
+static const struct wanted wanted[] = {
+#define DFT_CALL(category, op, type, name, ...)               CALL(name, 0)
+#define DFT_HAND(category, op, type, name, ...)               CALL(name, 1)
+#define DFT_FORMAT(category, op, name, ...)                   CALL(name, 0)
+#define DFT_DOOR(type, name, ...)                             CALL(name, 1)
+#define DFT_VERSIONED(category, op, type, name, version, ...) {AT(name_##name), AT(type_##name), 0, 1},
+#include <dftrace/calls.def>
+};
+#define WANTED (sizeof wanted / sizeof *wanted)
+_Static_assert(sizeof(struct dft_reals) == WANTED * sizeof(void *), "one name a pointer");
+
+static const char *text_at(uint16_t offset)
+{
+    return offset ? (const char *)&texts + offset : NULL;
+}
+
+/* The libraries behind ours; where there is none with symbols (we were linked, not preloaded), all but ours. */
+static const struct link_map *libraries_behind_ours(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map && map->l_next ? map->l_next : _r_debug.r_map;
+}
+
+static int is_c_library(const struct link_map *map)
+{
+    const char *name = map->l_name ? strrchr(map->l_name, '/') : NULL;
+
+    return name && !strncmp(name, "/libc.so.", 9);
+}
+
+static long answer_number(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+static void *answer_pointer(void)
+{
+    errno = ENOSYS;
+    return NULL;
+}
+
+static void *find(const struct dft_library *library, const char *name, const char *version, int old)
+{
+    return version || old ? dft_library_find(library, name, version) : dft_library_find_default(library, name);
+}
+
+/* In the libraries up to `end`; NULL: in all. */
+static void *find_up_to(const struct link_map *end, const char *name, const char *version, int old)
+{
+    for (const struct link_map *map = libraries_behind_ours(); map; map = map == end ? NULL : map->l_next) {
+        struct dft_library library;
+        void *address;
+
+        if (map->l_ld == _DYNAMIC)
+            continue;
+        dft_library_read(&library, map->l_addr, map->l_ld);
+        if ((address = find(&library, name, version, old)))
+            return address;
+    }
+    return NULL;
+}
+
+/* The last of the libraries that the program started with, which all stay as long as it runs. NULL: not known. */
+static const struct link_map *last;
+
+/* No constructor has run before ours, the C library's neither, which sets `environ`: so nothing has been loaded by any. Nor are we loaded
+ * later than the C library, by a program that has no environment. */
+static void know_the_last(void)
+{
+    const struct link_map *map = libraries_behind_ours(), *end = NULL;
+    int started_with_us = 0;
+
+    for (; map; map = map->l_next) {
+        started_with_us |= is_c_library(map);
+        end = map;
+    }
+    __atomic_store_n(&last, started_with_us && !environ ? end : NULL, __ATOMIC_RELEASE);
+}
+
+static int is_wanted(size_t i, int all)
+{
+    return !__atomic_load_n(&((void **)&dft_real)[i], __ATOMIC_RELAXED) && (all || wanted[i].at_start);
+}
+
+static void set(size_t i, void *function)
+{
+    __atomic_store_n(&((void **)&dft_real)[i], function, __ATOMIC_RELEASE);
+}
+
+static void set_missing(size_t i)
+{
+    const char *type = text_at(wanted[i].type);
+
+    if (type)
+        set(i, strchr(type, '*') ? (void *)answer_pointer : (void *)answer_number);
+}
+
+static void find_wanted(int all, int old)
+{
+    for (const struct link_map *map = libraries_behind_ours(); map; map = map->l_next) {
+        struct dft_library library;
+
+        if (map->l_ld == _DYNAMIC)
+            continue;
+        dft_library_read(&library, map->l_addr, map->l_ld);
+        for (size_t i = 0; i < WANTED; i++)
+            if (is_wanted(i, all))
+                set(i, find(&library, text_at(wanted[i].name), text_at(wanted[i].version), old));
+    }
+}
+
+static void resolve_many(int all)
+{
+    find_wanted(all, 0);
+    find_wanted(all, 1);
+    for (size_t i = 0; i < WANTED; i++)
+        if (is_wanted(i, all))
+            set_missing(i);
+}
+
+void dft_resolve(void)
+{
+    know_the_last();
+    resolve_many(last == NULL);
+}
+
+int dft_resolve_is_first(void)
+{
+    return last != NULL;
+}
+
+void dft_resolve_one(size_t i)
+{
+    const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+    const char *name = text_at(wanted[i].name), *version = text_at(wanted[i].version);
+    void *function;
+
+    if (!end)
+        return resolve_many(1);
+    function = find_up_to(end, name, version, 0);
+    if (!function)
+        function = find_up_to(end, name, version, 1);
+    if (function)
+        set(i, function);
+    else
+        set_missing(i);
+}
+
+void *dft_resolve_symbol(const char *name)
+{
+    void *address = find_up_to(NULL, name, NULL, 0);
+
+    return address ? address : find_up_to(NULL, name, NULL, 1);
+}
+
+struct dft_own_calls dft_own;
+static struct dft_library c_library;
+
+void *dft_resolve_in_c_library(const char *name)
+{
+    return dft_library_find(&c_library, name, NULL);
+}
+
+void dft_resolve_own_calls(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+
+    *(void **)&dft_own.find_object = dft_resolve_symbol("_dl_find_object");
+    while (map && !is_c_library(map))
+        map = map->l_next;
+    if (!map)
+        return;
+    dft_library_read(&c_library, map->l_addr, map->l_ld);
+    *(void **)&dft_own.clock_gettime = dft_resolve_in_c_library("clock_gettime");
+    *(void **)&dft_own.on_exit = dft_resolve_in_c_library("on_exit");
+    *(void **)&dft_own.__cxa_at_quick_exit = dft_resolve_in_c_library("__cxa_at_quick_exit");
+}
+
+static const struct link_map *our_library(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
+}
+
+int dft_resolve_is_ours(const void *dynamic)
+{
+    return dynamic == _DYNAMIC;
+}
+
+int dft_resolve_is_wrapped(const char *name)
+{
+    const struct link_map *map = our_library();
+    struct dft_library library;
+
+    if (!map)
+        return 0;
+    dft_library_read(&library, map->l_addr, map->l_ld);
+    return dft_library_find(&library, name, NULL) != NULL;
+}
+
+const char *dft_resolve_own_path(void)
+{
+    const struct link_map *map = our_library();
+
+    return map && map->l_name && *map->l_name ? map->l_name : NULL;
+}

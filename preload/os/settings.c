@@ -1,0 +1,249 @@
+/* Owns the list of settings that have no effect, and the search for the name that was meant. */
+#include "os/settings.h"
+
+#include <string.h>
+
+#include "os/config.h"
+#include "os/first.h"
+
+#define NOTES_MOST 16u
+#define NAME_MOST  64u /* longer names are compared as far as that */
+#define SHOWN_MOST 160u
+#define NEAR       2u /* mistakes in a name that still must be ours */
+
+#define PREFIX "DFTRACER_"
+
+static struct note {
+    const char *variable, *why, *nearest; /* nearest: NULL where the name is known */
+    int when_off, in_part;
+} notes[NOTES_MOST];
+static unsigned count;
+static int more; /* than there is room for */
+
+/* Names that scripts written for DFTracer may set, and that change nothing here. */
+static const char *const accepted[] = {
+    PREFIX "GOTCHA_PRIORITY",
+    PREFIX "WRITE_BUFFER_SIZE",
+    PREFIX "SET_CORE_AFFINITY",
+    PREFIX "LIBUV_THREADS",
+    PREFIX "INIT_COUNT",
+    PREFIX "ERROR",
+    PREFIX "ENABLE_PAPI_TRACING",
+    PREFIX "PAPI_EVENTS",
+    PREFIX "PAPI_MULTIPLEX",
+    PREFIX "PAPI_SAMPLE_INTERVAL_MS",
+    PREFIX "DISABLE_VARIORUM_POWER",
+};
+
+/* Those that it is built with, which stay in the environment of who has built it; the last three are beginnings. */
+static const char *const built_with[] = {
+    "BUILD_DEPENDENCIES",
+    "BUILD_PYTHON_BINDINGS",
+    "BUILD_TYPE",
+    "BUILD_VARIORUM",
+    "CUDA_PATH",
+    "DISABLE_HWLOC",
+    "ENABLE_CUDA_TRACING",
+    "ENABLE_DLIO_BENCHMARK_TESTS",
+    "ENABLE_DYNAMIC_DETECTION",
+    "ENABLE_FTRACING",
+    "ENABLE_HDF5",
+    "ENABLE_HIP_TRACING",
+    "ENABLE_MPI",
+    "ENABLE_NATIVE_SCRIPT",
+    "ENABLE_PAPER_TESTS",
+    "ENABLE_TESTS",
+    "ENABLE_VARIORUM",
+    "GENERATE_INTERFACES",
+    "INSTALL_DEPENDENCIES",
+    "INSTALL_DIR",
+    "LIBDIR_AS_LIB",
+    "MPI_IMPL",
+    "PYTHON_EXE",
+    "PYTHON_SITE",
+    "USE_CLANG_LIBCXX",
+    "VERSION",
+    "WARNINGS_AS_ERRORS",
+    "WHEEL",
+    "MPI_TEST_",
+    "TEST_",
+    "UTILS_",
+};
+
+#define COUNT(list) (sizeof list / sizeof *list)
+
+static int is_name(const char *name, size_t length, const char *full)
+{
+    return length == strlen(full) && !memcmp(name, full, length);
+}
+
+int dft_settings_is_accepted(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(accepted); i++)
+        if (is_name(name, length, accepted[i] + strlen(PREFIX)))
+            return 1;
+    for (size_t i = 0; i < COUNT(built_with); i++) {
+        size_t n = strlen(built_with[i]);
+
+        if (is_name(name, length, built_with[i]) ||
+            (built_with[i][n - 1] == '_' && length > n && !memcmp(name, built_with[i], n)))
+            return 1;
+    }
+    return 0;
+}
+
+/* --- the nearest name --------------------------------------------------------------------------------------------- */
+
+static const char *const settings[] = {
+#define DFT_OPTION(field, name, type, initial, help) PREFIX #name,
+#include <dftrace/config.def>
+#undef DFT_OPTION
+};
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static int same(char a, char b)
+{
+    return (a | 32) == (b | 32);
+}
+
+/* Letters to be put in, taken out, or changed, and neighbours to be exchanged, to make one name of the other. */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    unsigned char rows[3][NAME_MOST + 1];
+
+    for (size_t j = 0; j <= nb; j++)
+        rows[0][j] = (unsigned char)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned char *row = rows[i % 3];
+        const unsigned char *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+
+        row[0] = (unsigned char)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned best = least(least(above[j], row[j - 1]) + 1u, above[j - 1] + !same(a[i - 1], b[j - 1]));
+
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                best = least(best, two_above[j - 2] + 1u);
+            row[j] = (unsigned char)best;
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+static void look_among(const char *const *names, size_t n, const char *name, size_t length, const char **nearest,
+                       unsigned *apart)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned d = distance(name, length, names[i], strlen(names[i]));
+
+        if (!*nearest || d < *apart) {
+            *nearest = names[i];
+            *apart = d;
+        }
+    }
+}
+
+/* The name with the fewest mistakes; *apart: how many. */
+static const char *find_nearest(const char *variable, unsigned *apart)
+{
+    size_t length = strcspn(variable, "=");
+    const char *nearest = NULL;
+
+    length = length < NAME_MOST ? length : NAME_MOST;
+    look_among(settings, COUNT(settings), variable, length, &nearest, apart);
+    look_among(accepted, COUNT(accepted), variable, length, &nearest, apart);
+    return nearest;
+}
+
+const char *dft_settings_nearest(const char *const *names, size_t n, const char *name, size_t length)
+{
+    const char *nearest = NULL;
+    unsigned apart = 0;
+
+    look_among(names, n, name, length < NAME_MOST ? length : NAME_MOST, &nearest, &apart);
+    return nearest;
+}
+
+/* Most variables are not ours: how many of the prefix's letters are about where they should be tells without a
+ * search. */
+int dft_settings_resembles(const char *variable)
+{
+    size_t length = strcspn(variable, "="), found = 0;
+    unsigned apart = 0;
+
+    if (length < strlen(PREFIX) || length > NAME_MOST)
+        return 0;
+    for (size_t i = 0; i < strlen(PREFIX); i++)
+        found +=
+            same(variable[i], PREFIX[i]) || (i && same(variable[i - 1], PREFIX[i])) || same(variable[i + 1], PREFIX[i]);
+    return found + NEAR >= strlen(PREFIX) && find_nearest(variable, &apart) && apart <= NEAR;
+}
+
+/* --- notes -------------------------------------------------------------------------------------------------------- */
+
+static void note(const struct note *what)
+{
+    if (count < NOTES_MOST)
+        notes[count++] = *what;
+    else
+        more = 1;
+}
+
+void dft_settings_doubt(const char *variable, const char *why, int when_off)
+{
+    note(&(struct note){.variable = variable, .why = why, .when_off = when_off});
+}
+
+void dft_settings_doubt_part(const char *variable, const char *why)
+{
+    note(&(struct note){.variable = variable, .why = why, .in_part = 1});
+}
+
+void dft_settings_unknown(const char *variable)
+{
+    unsigned apart = 0;
+    const char *nearest = find_nearest(variable, &apart);
+
+    note(&(struct note){.variable = variable,
+                        .why = "there is no such setting; the nearest name is ",
+                        .nearest = nearest,
+                        .when_off = nearest == settings[0] && apart <= NEAR}); /* ENABLE is the first row */
+}
+
+void dft_settings_forget(void)
+{
+    count = 0;
+    more = 0;
+}
+
+int dft_settings_any(void)
+{
+    return count != 0;
+}
+
+const char *dft_settings_shown(unsigned i)
+{
+    static char shown[SHOWN_MOST + 4];
+    size_t length = 0;
+
+    for (const char *at = i < count ? notes[i].variable : ""; *at && length < SHOWN_MOST; at++)
+        shown[length++] = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
+    memcpy(shown + length, length == SHOWN_MOST ? "..." : "", length == SHOWN_MOST ? 4 : 1);
+    return shown;
+}
+
+void dft_settings_tell(void)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct note *what = &notes[i];
+
+        if ((dft_config.enable || what->when_off) && dft_first_tells(what->variable))
+            dft_message(DFT_LOG_ERROR, dft_settings_shown(i), what->in_part ? ": " : " has no effect: ", what->why,
+                        what->nearest ? what->nearest : "", dft_config.enable ? "" : "; nothing is recorded", NULL);
+    }
+    if (more && dft_config.enable && dft_first_tells(notes[count - 1].variable))
+        dft_message(DFT_LOG_ERROR, "more settings have no effect", NULL);
+}

@@ -1,0 +1,85 @@
+/* What a wrapper knows about its call: the roles of its arguments, and what begin leaves for end. */
+#ifndef DFT_CALL_H
+#define DFT_CALL_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "tables/fdtable.h"
+#include "probe/stream.h"
+
+/* What a new descriptor is on. */
+enum dft_kind { DFT_KIND_FILE, DFT_KIND_PIPE, DFT_KIND_SOCKET, DFT_KIND_OTHER };
+
+/* The roles that calls.def gives to arguments. */
+struct dft_call_args {
+    int fd, dirfd, dirfd2;
+    const char *path, *path2;
+    FILE *stream;
+    void *dir;
+    uint64_t size, unit;
+    int64_t offset;
+    const struct iovec *iov;
+    int iovcnt;
+    int flags;
+    mode_t mode;
+    const char *fopen_mode;
+    const char *text;
+    int newline, character;
+    const int *pair; /* two new descriptors */
+    enum dft_kind kind;
+    int system;   /* works on no one file */
+    int further;  /* the call has been recorded with another file: this one is added, and counts none */
+    int run;      /* a call on characters or lines: kept in runs */
+    int measured; /* the bytes are how far the stream's position moved */
+    const wchar_t *wide_text;
+    int wide; /* `character` and `text` are wide ones */
+    int returns_error, errno_tells;
+    int opened;
+    const char *folder;
+    int target;
+};
+
+#define DFT_NO_PATH ((const char *)1)
+#define DFT_ARGS(...)                                                                                                  \
+    {                                                                                                                  \
+        .fd = -1, .dirfd = AT_FDCWD, .dirfd2 = AT_FDCWD, .path = DFT_NO_PATH, .path2 = DFT_NO_PATH, .offset = -1,      \
+        .unit = 1, __VA_ARGS__                                                                                         \
+    }
+
+/* Where a call with an offset of its own happens when it does not happen there. */
+enum dft_elsewhere {
+    DFT_THERE,
+    DFT_AT_THE_DESCRIPTOR, /* offset -1 of preadv2 and pwritev2: as read and write */
+    DFT_AT_THE_END         /* O_APPEND or RWF_APPEND */
+};
+
+#define DFT_NO_ERRNO (-0x64667472) /* nobody sets it: the call has not touched errno */
+
+/* What begin leaves for end. */
+struct dft_probe {
+    uint64_t word; /* of the descriptor, before the call */
+    struct dft_open *open;
+    uint64_t file;
+    uint64_t start; /* ticks */
+    int64_t offset; /* of the descriptor before the call; -1: not known */
+    uint32_t started, finished;
+    int asked;   /* the offset is the kernel's */
+    int counted; /* of calls on streams: it is a turn, because there are several threads */
+    int fd;
+    int error;  /* errno before the call, where it must be told apart */
+    int sticky; /* the stream's error mark was set before: errno tells whether this call failed */
+    enum dft_elsewhere elsewhere;
+    struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
+};
+
+/* Bits of dft_on. */
+#define DFT_ON_POSIX   1
+#define DFT_ON_STDIO   2
+#define DFT_ON_PROCESS 4
+#define DFT_ON_REGIONS 8
+
+#endif

@@ -1,0 +1,125 @@
+/* From what a function returned to what is recorded: the result as a number, and whether the call failed. */
+#ifndef DFT_CONVERT_H
+#define DFT_CONVERT_H
+
+#include <string.h>
+
+#include "probe/probe.h"
+
+#define DFT_STREAM_NO_READS 4 /* of _flags: scanf sets no error mark then */
+
+static inline int dft_on_bit(enum dft_op op)
+{
+    return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH                                             ? DFT_ON_STDIO
+           : (op >= DFT_OP_FORK && op <= DFT_OP_EXIT) || op == DFT_OP_SPAWN || op == DFT_OP_WAIT ? DFT_ON_PROCESS
+                                                                                                 : DFT_ON_POSIX;
+}
+
+/* The stream's error mark: an end of file is no failure. */
+static inline int dft_stream_failed(enum dft_op op, const struct dft_call_args *args)
+{
+    if (!args->stream)
+        return 0;
+    return ferror_unlocked(args->stream) || (op == DFT_OP_FGETS && args->stream->_flags & DFT_STREAM_NO_READS);
+}
+
+/* Lines and characters: the number of bytes, 0 at the end. */
+static inline int64_t dft_result_of_text(enum dft_op op, const struct dft_call_args *args, int64_t raw, int pointer,
+                                         int *failed)
+{
+    int none = pointer ? raw == 0 : args->wide ? (int32_t)raw == -1 : raw < 0;
+
+    *failed = 0;
+    if (none) {
+        *failed = op == DFT_OP_FPUTS || dft_stream_failed(op, args);
+        return 0;
+    }
+    if (args->wide)
+        return args->character ? dft_stream_wide(&(wchar_t){(wchar_t)raw}, 1) : dft_stream_wide(args->wide_text, -1);
+    if (args->character)
+        return 1;
+    return args->text ? (int64_t)strlen(args->text) + args->newline : raw;
+}
+
+static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, const struct dft_call_args *args,
+                                                                int64_t raw, int pointer, int *failed)
+{
+    *failed = args->returns_error ? raw != 0 : pointer ? raw == 0 : raw == -1;
+    if (args->errno_tells)
+        *failed = *failed && errno != 0;
+    if (op == DFT_OP_FGETS || op == DFT_OP_FPUTS)
+        return dft_result_of_text(op, args, raw, pointer, failed);
+    if (op == DFT_OP_FREAD || op == DFT_OP_FWRITE) {
+        *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(op, args);
+        return raw;
+    }
+    if (!pointer)
+        return raw;
+    if (op == DFT_OP_READDIR) /* an entry, or none */
+        return raw != 0;
+    if (!raw)
+        return -1;
+    if (op == DFT_OP_STAT || op == DFT_OP_MKDIR) /* a text */
+        return 0;
+    return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
+}
+
+/* A call that dft_probe_begin has refused may be one on a number that is not open. Returns when it begins, or 0: it is
+ * of no interest whatever becomes of it. `error`: what dft_not_open_end needs. */
+static inline __attribute__((always_inline)) uint64_t dft_not_open_begin(const struct dft_call_args *args, int *error)
+{
+    if (!dft_on || args->path != DFT_NO_PATH || args->system || dft_probe_word(args, dft_probe_fd(args)))
+        return 0;
+    *error = errno;
+    if (args->errno_tells)
+        errno = 0;
+    return dft_ticks();
+}
+
+static inline __attribute__((always_inline)) void dft_not_open_end(uint64_t start, enum dft_call_number call,
+                                                                   enum dft_op op, const struct dft_call_args *args,
+                                                                   int64_t raw, int pointer, int error)
+{
+    int failed;
+    int64_t result;
+
+    if (!start)
+        return;
+    result = dft_result(op, args, raw, pointer, &failed);
+    if (failed && (args->returns_error ? (int)raw : errno) == EBADF)
+        dft_end_not_open(start, dft_probe_fd(args), call, op, args->size, args->offset, args->flags, args->mode,
+                         result);
+    else if (args->errno_tells && !errno)
+        errno = error;
+}
+
+/* A call on our descriptor, which was not made: to the program it is not open. */
+static inline __attribute__((always_inline)) void dft_hidden(enum dft_call_number call, enum dft_op op,
+                                                             const struct dft_call_args *args)
+{
+    dft_end_not_open(dft_ticks(), args->fd, call, op, args->size, args->offset, args->flags, args->mode,
+                     args->returns_error ? EBADF : -1);
+}
+
+static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *probe, enum dft_call_number call,
+                                                             enum dft_op op, const struct dft_call_args *args,
+                                                             int64_t raw, int pointer)
+{
+    int failed;
+    int64_t result = dft_result(op, args, raw, pointer, &failed);
+
+    if (dft_op_is_stream_data(op) &&
+        __builtin_expect(probe->sticky, 0)) { /* an error mark of an earlier call: only errno tells */
+        failed = failed && errno && errno != DFT_NO_ERRNO;
+        if (errno == DFT_NO_ERRNO)
+            errno = probe->error;
+    }
+    if (args->measured && !failed && dft_stream_turn_is_alone(probe)) /* else others moved the position, too */
+        result = dft_stream_measure(args->stream, probe->open,
+                                    op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
+    else if (op == DFT_OP_FGETS && args->text && raw)
+        result = dft_stream_line(probe->open, args->stream, args->text, args->size);
+    dft_probe_end(probe, call, op, args, result, failed);
+}
+
+#endif

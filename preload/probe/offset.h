@@ -1,0 +1,211 @@
+/* Where calls happen: the offset of a description that calls move, by counting turns, and the position of a stream. Exact, or -1. */
+#ifndef DFT_OFFSET_H
+#define DFT_OFFSET_H
+
+#include "probe/call.h"
+#include "format/live.h"
+#include "format/ops.h"
+
+/* The offset of a description that others may move, or that is not known, before the call. */
+int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
+/* The same for a call at an offset of its own that happens elsewhere. */
+void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
+int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved);
+
+/* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
+void dft_stream_find(struct dft_open *open, const FILE *stream);
+/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's offset. */
+void dft_stream_closed(struct dft_open *open);
+
+/* The single-threaded process needs no locked instructions. */
+extern char __libc_single_threaded __attribute__((weak));
+
+static inline int dft_is_single(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
+static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
+{
+#if defined(__x86_64__)
+    uint32_t one = 1;
+
+    if (dft_is_single()) {
+        __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)turn) : : "memory", "cc");
+        return one;
+    }
+#endif
+    return atomic_fetch_add_explicit(turn, 1, memory_order_acq_rel);
+}
+
+static inline int dft_stream_fd(const FILE *stream)
+{
+    return stream ? stream->_fileno : -1;
+}
+
+static inline int dft_op_moves_offset(enum dft_op op)
+{
+    return op == DFT_OP_READ || op == DFT_OP_WRITE;
+}
+
+static inline int dft_op_is_stream_data(enum dft_op op)
+{
+    return op == DFT_OP_FREAD || op == DFT_OP_FWRITE || op == DFT_OP_FGETS || op == DFT_OP_FPUTS;
+}
+
+static inline int dft_op_is_data(enum dft_op op)
+{
+    return dft_op_moves_offset(op) || op == DFT_OP_PREAD || op == DFT_OP_PWRITE || dft_op_is_stream_data(op);
+}
+
+static inline int dft_op_closes(enum dft_op op)
+{
+    return op == DFT_OP_CLOSE || op == DFT_OP_FCLOSE || op == DFT_OP_CLOSEDIR;
+}
+
+static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
+{
+    probe->started = dft_turn_add(&probe->open->started);
+    probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
+    probe->asked = 0;
+    if (__builtin_expect(
+            atomic_load_explicit(&probe->open->flags, memory_order_relaxed) || probe->started != probe->finished, 0)) {
+        struct dft_probe copy = *probe;
+
+        probe->offset = dft_probe_ask_offset(&copy, op);
+        probe->asked = 1;
+        return;
+    }
+    probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
+}
+
+/* The word is still that of before the call: the description is the same. */
+static inline int dft_probe_is_same(const struct dft_probe *probe)
+{
+    return dft_fd_word(probe->fd) == probe->word;
+}
+
+/* No call of another began between the beginning of this one and now, and none was under way. */
+static inline int dft_turn_is_alone(const struct dft_probe *probe)
+{
+    return probe->started == probe->finished &&
+           atomic_load_explicit(&probe->open->started, memory_order_acquire) == probe->started + 1;
+}
+
+/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
+ * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time.
+ *
+ * The turn ends when the offset stands in the description: who begins before that is not alone, and asks the kernel. */
+static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
+{
+    struct dft_open *open = probe->open;
+    int64_t offset = probe->offset;
+    int alone;
+
+    if (!dft_probe_is_same(probe))
+        return -1;
+    alone = dft_turn_is_alone(probe);
+    if (__builtin_expect(!alone || probe->asked || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
+        struct dft_probe copy = *probe;
+
+        offset = dft_probe_settle_offset(&copy, moved, alone);
+    } else {
+        atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
+    }
+    dft_turn_add(&open->finished);
+    return offset;
+}
+
+static inline void dft_turn_begin(struct dft_probe *probe)
+{
+    probe->started = dft_turn_add(&probe->open->started);
+    probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
+}
+
+/* A seek is a turn, too. Its end: the kernel's offset was this one, or -1: it failed. */
+void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
+
+static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
+{
+    struct dft_open *open = probe->open;
+    int alone;
+
+    if (!dft_probe_is_same(probe))
+        return;
+    alone = dft_turn_is_alone(probe);
+    if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
+        const struct dft_probe copy = *probe;
+
+        dft_seek_end_slow(&copy, offset, alone);
+    } else if (offset >= 0) {
+        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    }
+    dft_turn_add(&open->finished);
+}
+
+static inline int dft_is_elsewhere(const struct dft_open *open, enum dft_op op, const struct dft_call_args *args)
+{
+    return args->offset == -1 ||
+           (op == DFT_OP_PWRITE &&
+            (args->flags & RWF_APPEND || atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND));
+}
+
+/* Sequential and consecutive, from the description's last access; and this one is the last now. */
+static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int64_t moved)
+{
+    int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
+
+    if (offset < 0)
+        return 0;
+    if (moved > 0)
+        atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
+    if (last < 0 || offset < last)
+        return 0;
+    return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
+}
+
+/* Where several threads are, calls on a stream are turns, too: of two at the same time nobody knows which was first. */
+static inline void dft_stream_turn_begin(struct dft_probe *probe)
+{
+    probe->counted = !dft_is_single();
+    if (probe->counted)
+        dft_turn_begin(probe);
+}
+
+static inline int dft_stream_turn_is_alone(const struct dft_probe *probe)
+{
+    return !probe->counted || dft_turn_is_alone(probe);
+}
+
+static inline void dft_stream_turn_end(const struct dft_probe *probe)
+{
+    if (probe->counted && dft_probe_is_same(probe))
+        dft_turn_add(&probe->open->finished);
+}
+
+/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending, or not alone. */
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved);
+
+static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int alone, enum dft_op op,
+                                        int64_t moved)
+{
+    int64_t offset;
+
+    if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM, 0))
+        return dft_stream_offset_slow(stream, open, alone, op, moved);
+    if (!dft_is_single()) /* whose addition comes first shows in who has begun: dft_stream_settle */
+        return atomic_fetch_add_explicit(&open->offset, moved, memory_order_acq_rel);
+    offset = atomic_load_explicit(&open->offset, memory_order_relaxed);
+    atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
+    return offset;
+}
+
+/* A call that was alone when it looked, and is not any more: the other may have added what it moved first, so where
+ * this one happened is not known. The sum is right all the same. */
+static inline int64_t dft_stream_settle(int64_t offset, int still_alone)
+{
+    return __builtin_expect(still_alone, 1) ? offset : -1;
+}
+
+#endif

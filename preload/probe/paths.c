@@ -1,0 +1,349 @@
+/* Owns the meaning of paths: the working directory, and directories behind descriptors. */
+#include "probe/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format/codec.h"
+#include "os/config.h"
+#include "tables/fdtable.h"
+#include "life/lifecycle.h"
+#include "probe/probe.h"
+#include "ring/ring.h"
+#include "life/sandbox.h"
+#include "probe/traced.h"
+#include "ring/unsent.h"
+
+#define TOO_LONG "/(too long)"
+#define LONGEST  16384u
+
+/* --- directories -------------------------------------------------------------------------------------------------- */
+
+static uint64_t directory_version = 1; /* atomic */
+
+void dft_paths_directory_changed(void)
+{
+    __atomic_add_fetch(&directory_version, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t renames; /* atomic */
+
+void dft_paths_renamed(void)
+{
+    __atomic_add_fetch(&renames, 1, __ATOMIC_RELAXED);
+    dft_paths_directory_changed();
+}
+
+/* Walks that change the working directory and back again: until they are over nobody knows where it is. */
+static uint32_t walks; /* atomic */
+
+void dft_paths_walking(int more)
+{
+    __atomic_add_fetch(&walks, (uint32_t)more, __ATOMIC_RELAXED);
+    dft_paths_directory_changed();
+}
+
+static const char *working_directory(struct dft_thread *self, uint32_t *length)
+{
+    uint64_t version = __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
+    int unsure = __atomic_load_n(&walks, __ATOMIC_RELAXED) != 0;
+
+    if (self->cwd_version != version || dft_vfork_mark || unsure) {
+        long n = DFT_SYS(getcwd, self->cwd, sizeof self->cwd, 0, 0, 0, 0);
+
+        self->cwd_length = n > 0 && self->cwd[0] == '/' ? (uint32_t)n - 1 : 0;
+        self->cwd_version = unsure || dft_in_vfork_child() ? 0 : version;
+    }
+    *length = self->cwd_length;
+    return self->cwd;
+}
+
+void dft_paths_know_directory(struct dft_thread *self)
+{
+    uint32_t length;
+
+    working_directory(self, &length);
+}
+
+static long read_fd_link(int fd, char *text, size_t room)
+{
+    char link[32] = "/proc/self/fd/";
+    char digits[12];
+    int at = 0, used = 14;
+    unsigned number = (unsigned)fd;
+
+    if (fd < 0)
+        return -1;
+    do
+        digits[at++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (at > 0)
+        link[used++] = digits[--at];
+    link[used] = 0;
+    return dft_sys_readlink(link, text, room);
+}
+
+static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
+{
+    uint64_t word = self ? dft_fd_word(fd) : 0;
+
+    for (uint32_t i = 0; i < DFT_DIRS && word; i++)
+        if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length &&
+            self->dirs[i].renames == __atomic_load_n(&renames, __ATOMIC_RELAXED))
+            return &self->dirs[i];
+    return NULL;
+}
+
+static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
+{
+    uint64_t word = dft_fd_word(fd);
+    struct dft_dir *dir;
+
+    if (!self || !word || length > DFT_DIR_TEXT || dft_vfork_mark)
+        return;
+    dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
+    dir->length = 0;
+    dir->fd = fd;
+    dir->word = word;
+    dir->renames = __atomic_load_n(&renames, __ATOMIC_RELAXED);
+    memcpy(dir->text, text, length);
+    dir->length = length;
+}
+
+void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd)
+{
+    keep_directory(self, fd, path->text, path->length);
+}
+
+/* --- making paths ------------------------------------------------------------------------------------------------- */
+
+/* Room for `length` bytes. Returns 0 or -1. */
+static int make_room(struct dft_path *path, size_t length)
+{
+    path->text = path->room;
+    if (length <= DFT_PATH_ROOM)
+        return 0;
+    if (length > LONGEST)
+        return -1;
+    path->more = dft_sys_map(LONGEST);
+    path->text = path->more;
+    return path->more ? 0 : -1;
+}
+
+void dft_path_done(struct dft_path *path)
+{
+    if (path->more)
+        DFT_SYS(munmap, path->more, LONGEST, 0, 0, 0, 0);
+}
+
+void dft_path_replace(struct dft_path *path, struct dft_path *other)
+{
+    dft_path_done(path);
+    *path = *other;
+    path->text = path->more ? path->more : path->room;
+}
+
+/* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new length. */
+static uint32_t clean(char *text, uint32_t length)
+{
+    uint32_t from = 0, to = 0;
+
+    while (from < length) {
+        uint32_t end;
+
+        while (from < length && text[from] == '/')
+            from++;
+        for (end = from; end < length && text[end] != '/';)
+            end++;
+        if (end == from)
+            break;
+        if (end - from == 2 && text[from] == '.' && text[from + 1] == '.') {
+            while (to && text[--to] != '/')
+                ;
+        } else if (!(end - from == 1 && text[from] == '.')) {
+            text[to++] = '/';
+            memmove(text + to, text + from, end - from);
+            to += end - from;
+        }
+        from = end;
+    }
+    if (!to)
+        text[to++] = '/';
+    return to;
+}
+
+/* Does anything need cleaning? Only where a slash is followed by a slash or a dot, or ends the text. */
+static int is_clean(const char *text, uint32_t length)
+{
+    for (const char *slash = text; (slash = memchr(slash, '/', (size_t)(text + length - slash))); slash++)
+        if (slash + 1 == text + length || slash[1] == '/' || slash[1] == '.')
+            return 0;
+    return 1;
+}
+
+static void judge(struct dft_path *path)
+{
+    if (!is_clean(path->text, path->length))
+        path->length = clean(path->text, path->length);
+    path->id = dft_name_id(path->text, path->length);
+    path->traced = dft_traced_path(path->text, path->length);
+}
+
+/* What the kernel writes behind the name of a file that has none any more. */
+#define DELETED        " (deleted)"
+#define DELETED_LENGTH ((long)sizeof DELETED - 1)
+
+/* No: the file at that path is this one, it is called so. The text is not terminated. */
+static int is_called_so(int fd, char *text, long length, long room)
+{
+    struct stat at, open;
+
+    if (length >= room)
+        return 0;
+    text[length] = 0;
+    return DFT_SYS(newfstatat, AT_FDCWD, text, &at, AT_SYMLINK_NOFOLLOW, 0, 0) == 0 &&
+           DFT_SYS(fstat, fd, &open, 0, 0, 0, 0) == 0 && at.st_ino == open.st_ino && at.st_dev == open.st_dev;
+}
+
+void dft_path_of_fd(struct dft_path *path, int fd)
+{
+    long n;
+
+    path->more = NULL;
+    path->text = path->room;
+    path->id = 0;
+    path->traced = 0;
+    n = read_fd_link(fd, path->room, DFT_PATH_ROOM);
+    if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
+        n = read_fd_link(fd, path->text, LONGEST);
+    if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
+        n = sizeof TOO_LONG - 1;
+        memcpy(path->text, TOO_LONG, (size_t)n);
+    }
+    path->length = n > 0 ? (uint32_t)n : 0;
+    if (n > DELETED_LENGTH && !memcmp(path->text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH) &&
+        !is_called_so(fd, path->text, n, path->more ? LONGEST : DFT_PATH_ROOM))
+        path->length -= DELETED_LENGTH;
+    if (path->length && (path->text[0] == '/' || dft_traced_link(path->text, path->length))) {
+        path->id = dft_name_id(path->text, path->length);
+        path->traced = path->text[0] != '/' || dft_traced_path(path->text, path->length);
+    }
+}
+
+/* base + "/" + name. */
+static void join(struct dft_path *path, const char *base, uint32_t base_length, const char *name, size_t length)
+{
+    if (make_room(path, base_length + 1 + length))
+        return;
+    memcpy(path->text, base, base_length);
+    path->text[base_length] = '/';
+    memcpy(path->text + base_length + 1, name, length);
+    path->length = base_length + 1 + (uint32_t)length;
+    judge(path);
+}
+
+static void make_empty(struct dft_path *path)
+{
+    path->more = NULL;
+    path->id = 0;
+    path->traced = 0;
+    path->length = 0;
+    path->text = path->room;
+}
+
+void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name)
+{
+    make_empty(path);
+    while (name.length && *name.bytes == '/')
+        name = (struct dft_text){name.bytes + 1, name.length - 1};
+    if (name.length)
+        join(path, folder, (uint32_t)strlen(folder), name.bytes, name.length);
+}
+
+void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct dft_text name)
+{
+    uint32_t length = link->length;
+
+    make_empty(path);
+    while (length && link->text[length - 1] != '/')
+        length--;
+    if (length && name.length)
+        join(path, link->text, length - 1, name.bytes, name.length);
+}
+
+static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
+{
+    const struct dft_dir *dir = find_directory(self, dirfd);
+    struct dft_path base;
+
+    if (dir) {
+        join(path, dir->text, dir->length, name, length);
+        return;
+    }
+    dft_path_of_fd(&base, dirfd);
+    if (base.id) {
+        keep_directory(self, dirfd, base.text, base.length);
+        join(path, base.text, base.length, name, length);
+    }
+    dft_path_done(&base);
+}
+
+/* Before the thread has a state: the working directory is asked for. */
+static void make_below_cwd(struct dft_path *path, const char *name, size_t length)
+{
+    char *base = dft_sys_map(LONGEST);
+    long n = base ? DFT_SYS(getcwd, base, LONGEST, 0, 0, 0, 0) : -1;
+
+    if (n > 0 && base[0] == '/')
+        join(path, base, (uint32_t)n - 1, name, length);
+    if (base)
+        DFT_SYS(munmap, base, LONGEST, 0, 0, 0, 0);
+}
+
+void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, struct dft_text name)
+{
+    uint32_t base_length;
+    const char *base;
+
+    make_empty(path);
+    if (!name.length) {
+        if (dirfd != AT_FDCWD)
+            dft_path_of_fd(path, dirfd);
+        return;
+    }
+    if (name.bytes[0] == '/') {
+        join(path, "", 0, name.bytes + 1, name.length - 1);
+    } else if (dirfd != AT_FDCWD) {
+        make_below_fd(self, path, dirfd, name.bytes, name.length);
+    } else if (self) {
+        base = working_directory(self, &base_length);
+        if (base_length)
+            join(path, base, base_length, name.bytes, name.length);
+    } else {
+        make_below_cwd(path, name.bytes, name.length);
+    }
+}
+
+void dft_path_define(struct dft_thread *self, const struct dft_path *path)
+{
+    struct dft_pieces text = {.count = 0};
+
+    if (!path->id || dft_name_was_sent(self, path->id))
+        return;
+    dft_pieces_add(&text, path->text, path->length);
+    dft_name_send(self, path->id, &text);
+}
+
+void dft_path_keep(const struct dft_path *path)
+{
+    const struct dft_name name = {.id = path->id, .text = {path->text, path->length}};
+    struct dft_signals before;
+
+    if (!path->id || dft_is_sandboxed() || !dft_process_waits())
+        return;
+    before = dft_signals_block();
+    dft_unsent_keep(&name, 1);
+    dft_signals_restore(before);
+}

@@ -1,0 +1,303 @@
+/* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
+ * that little is left of the choices here.
+ *
+ * On the hot path what is handed to functions out of line is copied for it, or handed on field by field: so the compiler keeps a wrapper's own
+ * probe and arguments in registers, and does not fill in a structure of arguments that nobody reads.
+ * Nothing of the program's memory is touched before the real call, nothing is held across it, errno stays as the real call left it
+ * (all that is done here are raw system calls). */
+#ifndef DFT_PROBE_H
+#define DFT_PROBE_H
+
+#include "probe/call.h"
+#include "os/clock.h"
+#include "probe/offset.h"
+#include "ring/ring.h"
+
+/* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
+uint64_t dft_probe_resolve(int fd, uint64_t word);
+/* The same in a child in its parent's memory, which may have changed what the numbers mean to it: the table is its
+ * parent's. 0: of no interest. */
+uint64_t dft_probe_resolve_in_child(int fd);
+/* Asks now what the first call on a new description would ask. */
+void dft_probe_know_offset(int fd);
+/* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
+void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                  int64_t result, int err);
+void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err);
+void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
+                int64_t result, int err);
+/* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
+void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
+                  int err);
+/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file where the root directory
+ * is traced, since it belongs to no directory. */
+void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
+                      int flags, mode_t mode, int64_t result);
+/* What all records have: times, file, descriptor, region. */
+void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
+                    enum dft_call_number call, uint64_t end);
+void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
+                  int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
+
+/* run.h: ends this thread's runs on a stream, but for that of the call `keep`. */
+void dft_run_break(struct dft_thread *self, const FILE *stream, enum dft_call_number keep);
+/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
+void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                       const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
+/* The same for `moved` calls on one character each that took no time. */
+void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                         const FILE *stream, int64_t offset, int64_t moved, uint8_t bits);
+
+/* inlined.h: counts what inlined code moved since the last call that was seen. */
+void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word);
+
+int dft_dir_fd(void *dir);
+
+/* Shows a killed process's call. */
+static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call_number call)
+{
+    struct dft_thread *self = dft_self;
+
+    if (__builtin_expect(self != NULL && *dft_generation, 1)) {
+        self->home->flight_start = probe->start;
+        self->home->flight_file = probe->file;
+        self->home->flight_fd = probe->fd;
+        atomic_store_explicit(&self->home->flight_call, call, memory_order_release);
+    }
+}
+
+/* The descriptor of a call that has no path. */
+static inline __attribute__((always_inline)) int dft_probe_fd(const struct dft_call_args *args)
+{
+    return args->stream ? dft_stream_fd(args->stream) : args->dir ? dft_dir_fd(args->dir) : args->fd;
+}
+
+/* Its word. A stream in memory has a number below 0, any other call on such a number fails. */
+static inline __attribute__((always_inline)) uint64_t dft_probe_word(const struct dft_call_args *args, int fd)
+{
+    return dft_fd_word_or(fd, args->stream ? DFT_FD_UNTRACED : 0);
+}
+
+/* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must cost next to nothing. */
+static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op op, const struct dft_call_args *args,
+                                                                   int on)
+{
+    if (__builtin_expect(!(dft_on & on), 0))
+        return 1;
+    if (!dft_op_is_data(op) && op != DFT_OP_SEEK && op != DFT_OP_STAT)
+        return 0;
+    if (args->path != DFT_NO_PATH)
+        return 0;
+    return (dft_probe_word(args, args->stream ? dft_stream_fd(args->stream) : args->fd) & DFT_FD_UNTRACED) != 0 &&
+           !dft_vfork_mark;
+}
+
+/* Returns 0 when the call is of no interest; then the wrapper just makes it. */
+static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_probe *probe, enum dft_call_number call,
+                                                                 enum dft_op op, const struct dft_call_args *args,
+                                                                 int on)
+{
+    if (__builtin_expect(!(dft_on & on), 0))
+        return 0;
+    probe->open = NULL;
+    probe->file = 0;
+    probe->word = 0;
+    if (args->path != DFT_NO_PATH || args->system) {
+        probe->fd = -1;
+    } else {
+        uint64_t word;
+
+        probe->fd = dft_probe_fd(args);
+        if (dft_in_vfork_child())
+            word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
+        else if (dft_op_closes(op))
+            word = dft_fd_unbind(probe->fd);
+        else
+            word = dft_probe_word(args, probe->fd);
+        if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
+            if (word & DFT_FD_UNTRACED && op != DFT_OP_FRESH)
+                return op == DFT_OP_DUP || op == DFT_OP_CHDIR ? (probe->word = word, 1) : 0;
+            if ((op == DFT_OP_DUP && !word) || op == DFT_OP_FRESH)
+                return probe->start = dft_ticks(), 1;
+            if (!dft_op_closes(op))
+                word = dft_probe_resolve(probe->fd, word);
+            if (!(word & DFT_FD_TRACED)) {
+                probe->start = dft_ticks();
+                return op == DFT_OP_CHDIR; /* the working directory changes, whatever is traced */
+            }
+        }
+        probe->word = word;
+        probe->open = dft_fd_open(word);
+        probe->file = probe->open->file;
+        if (dft_op_moves_offset(op))
+            dft_offset_begin(probe, op);
+        if (op == DFT_OP_SEEK)
+            dft_turn_begin(probe);
+        if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
+            probe->elsewhere = DFT_THERE;
+            if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
+                dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
+        }
+    }
+    if (dft_op_is_stream_data(op))
+        probe->counted = 0;
+    if (args->measured && op == DFT_OP_FGETS)
+        dft_stream_mark(args->stream, &probe->mark);
+    if (args->stream && probe->open) {
+        uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+        if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
+            dft_inlined_sync(args->stream, probe->open, probe->word);
+        if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
+            dft_stream_find(probe->open, args->stream);
+        if (!args->run && dft_self && dft_self->runs_open)
+            dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
+        if (dft_op_is_stream_data(op))
+            dft_stream_turn_begin(probe);
+    }
+    probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
+    if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
+        probe->error = errno;
+        errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
+    }
+    probe->start = dft_ticks();
+    dft_flight_begin(probe, call);
+    return 1;
+}
+
+uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
+/* A data call without a record: where the next one on its description happens is not known. */
+void dft_end_unrecorded(struct dft_probe *probe);
+
+/* One data call into the ring. moved: bytes; result: as recorded. */
+static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,
+                                                               enum dft_op op, const struct dft_call_args *args,
+                                                               int64_t result, int64_t moved, int err)
+{
+    uint64_t end = dft_ticks(), size = args->size;
+    struct dft_thread *self = dft_thread_get();
+    int64_t offset = args->offset;
+    struct dft_slot record;
+    uint8_t bits;
+
+    if (__builtin_expect(self == NULL, 0)) {
+        struct dft_probe probe_copy = *probe;
+
+        dft_end_unrecorded(&probe_copy);
+        if (dft_op_is_stream_data(op))
+            dft_stream_turn_end(probe);
+        return;
+    }
+    if (dft_op_moves_offset(op))
+        offset = dft_offset_end(probe, moved);
+    else if (dft_op_is_stream_data(op)) {
+        offset = dft_probe_is_same(probe)
+                     ? dft_stream_offset(args->stream, probe->open, dft_stream_turn_is_alone(probe), op, moved)
+                     : -1;
+        offset = dft_stream_settle(offset, dft_stream_turn_is_alone(probe));
+        dft_stream_turn_end(probe);
+        if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
+            dft_stream_resync(probe->open, args->stream);
+    }
+    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) && __builtin_expect(probe->elsewhere, 0)) {
+        struct dft_probe probe_copy = *probe;
+
+        offset = dft_probe_end_elsewhere(&probe_copy, moved);
+    }
+    if (args->iov)
+        size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
+    bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
+    /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a system call. */
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
+        struct dft_probe probe_copy = *probe;
+
+        dft_run_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
+        return;
+    }
+    if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||
+                             (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
+                         0)) {
+        struct dft_probe probe_copy = *probe;
+
+        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, bits, err);
+        return;
+    }
+    record.size = (uint32_t)size;
+    record.start = probe->start;
+    record.duration = (uint32_t)(end - probe->start);
+    record.call = (uint16_t)call;
+    record.bits = bits;
+    record.file = probe->file;
+    record.result = result;
+    if (args->unit > 1 && result >= 0) {
+        record.bits |= DFT_SLOT_UNIT;
+        record.result = (int64_t)((uint64_t)result | args->unit << 32);
+    }
+    record.offset = offset;
+    record.fd = probe->fd;
+    record.err = (uint16_t)err;
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_ring_put(self, &record);
+}
+
+/* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of the rest. */
+static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe *probe, enum dft_call_number call,
+                                                               const struct dft_call_args *args, int64_t result,
+                                                               int err)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_self;
+    struct dft_slot record;
+
+    if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32, 0))
+        return 0;
+    atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
+    record.size = (uint32_t)args->flags;
+    record.start = probe->start;
+    record.duration = (uint32_t)(end - probe->start);
+    record.call = (uint16_t)call;
+    record.bits = 0;
+    record.file = probe->file;
+    record.result = result;
+    record.offset = -1;
+    record.fd = probe->fd;
+    record.err = (uint16_t)err;
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_ring_put(self, &record);
+    return 1;
+}
+
+/* The end of any call: `result` is what the function returned, pointers as numbers. */
+static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe *probe, enum dft_call_number call,
+                                                                enum dft_op op, const struct dft_call_args *args,
+                                                                int64_t result, int failed)
+{
+    int err = !failed ? 0 : args->returns_error ? (int)result : errno;
+
+    if (op == DFT_OP_SEEK && probe->open)
+        dft_seek_end(probe, failed ? -1 : result);
+    if (dft_op_is_data(op)) {
+        dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
+    } else if ((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
+               !args->errno_tells) {
+        if (!dft_end_quick(probe, call, args, result, err)) {
+            struct dft_probe probe_copy = *probe;
+            struct dft_call_args few = DFT_ARGS(.flags = args->flags);
+
+            few.fd = args->fd;
+            dft_end_fd(&probe_copy, call, op, &few, result, err);
+        }
+    } else {
+        if (dft_op_closes(op))
+            dft_end_close(probe, call, result, err);
+        else if (args->system)
+            dft_end_many(probe, call, args, result, err);
+        else if (args->path != DFT_NO_PATH)
+            dft_end_path(probe, call, op, args, result, err);
+        else
+            dft_end_fd(probe, call, op, args, result, err);
+    }
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* What probes must find out about descriptors: those met for the first time, and offsets that others move. */
+#include "probe/probe.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "probe/convert.h"
+#include "probe/paths.h"
+#include "life/sandbox.h"
+#include "probe/traced.h"
+#include "store/tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+int dft_dir_fd(void *dir)
+{
+    return dirfd(dir);
+}
+
+uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < iovcnt && i < IOV_MAX; i++)
+        bytes += iov[i].iov_len;
+    return bytes;
+}
+
+/* --- descriptors met for the first time --------------------------------------------------------------------------- */
+
+static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
+{
+    struct dft_path path;
+
+    dft_path_of_fd(&path, fd);
+    if (path.id == dft_fd_open(word)->file)
+        dft_path_define(self, &path);
+    dft_path_done(&path);
+    dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
+}
+
+/* Nothing that is known of a description opened by the child outlives the call, so its offset is not known. What the
+ * child does to one that its parent has, it does to the parent's as well. */
+uint64_t dft_probe_resolve_in_child(int fd)
+{
+    static __thread uint64_t own __attribute__((tls_model("initial-exec")));
+    uint64_t word = dft_fd_word(fd), known = word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
+    struct dft_thread *self;
+    struct dft_path path;
+    long flags;
+
+    if (fd < 0 || dft_is_sandboxed())
+        return known;
+    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    dft_path_of_fd(&path, fd);
+    if (flags < 0) {
+        known = 0; /* not open: the call will say so */
+    } else if (path.length && !path.traced) {
+        known = 0;
+    } else if (path.length && known && dft_fd_open(word)->file == path.id) {
+        dft_fd_share(fd);
+    } else if (path.length) {
+        known = own = dft_fd_describe(own, path.id, DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+    }
+    self = known && path.length ? dft_thread_get() : NULL;
+    if (self)
+        dft_path_define(self, &path);
+    dft_path_done(&path);
+    return known;
+}
+
+uint64_t dft_probe_resolve(int fd, uint64_t word)
+{
+    struct dft_thread *self;
+    struct dft_path path;
+    long flags;
+
+    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS || dft_tracefile_is(fd) || dft_in_vfork_child())
+        return word & DFT_FD_TRACED ? word & ~(uint64_t)DFT_FD_UNNAMED : 0;
+    if (word & DFT_FD_TRACED) {
+        self = dft_thread_get();
+        if (self)
+            send_name_again(self, fd, word);
+        return dft_fd_word(fd);
+    }
+    dft_path_of_fd(&path, fd);
+    if (path.length == 0) {
+        dft_sandbox_drop();
+        goto out; /* not open: the call will say so */
+    }
+    if (!path.traced) {
+        dft_fd_bind_untraced(fd);
+        dft_traced_leave_out(path.text, path.length);
+        goto out;
+    }
+    self = dft_thread_get();
+    if (self)
+        dft_path_define(self, &path);
+    flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    dft_fd_bind_found(fd, word, path.id, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+out:
+    dft_path_done(&path);
+    return dft_fd_word(fd);
+}
+
+/* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not asked about all. */
+static int was_counted(enum dft_op op, int fd)
+{
+    if (dft_op_closes(op) || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return 0;
+    return dft_is_sandboxed();
+}
+
+void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
+                      int flags, mode_t mode, int64_t result)
+{
+    const struct dft_call_args args = DFT_ARGS(.size = size, .offset = offset, .flags = flags, .mode = mode);
+    struct dft_probe probe = {.start = start, .fd = fd};
+    uint64_t end = dft_ticks();
+
+    if (!(dft_on & dft_on_bit(op)) || !dft_traced_path("/", 1) || was_counted(op, fd))
+        return;
+    if (!dft_op_is_data(op))
+        dft_end_many(&probe, call, &args, result, EBADF);
+    else if (dft_thread_get())
+        dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
+}
+
+/* --- offsets that others move ------------------------------------------------------------------------------------- */
+
+/* The first call that needs the offset of an opened file: has it one? Returns the flags. */
+static uint32_t first_offset(struct dft_open *open, int fd)
+{
+    if (dft_is_sandboxed()) /* it was opened when nobody could ask any more */
+        return atomic_load_explicit(&open->flags, memory_order_relaxed);
+    if (dft_sys_lseek(fd, 0, SEEK_CUR) < 0)
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_NOWHERE, memory_order_relaxed);
+    return atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_NEW, memory_order_relaxed) & ~DFT_OPEN_NEW;
+}
+
+int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
+{
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+    struct stat st;
+
+    if (flags & DFT_OPEN_NEW)
+        flags = first_offset(probe->open, probe->fd);
+    if (flags & DFT_OPEN_NOWHERE)
+        return -1;
+    if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
+        return DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
+    return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+}
+
+/* The kernel's offset is this one, unless another call may move it now: one that begins after the last look sees a turn under way. */
+static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
+{
+    struct dft_open *open = probe->open;
+
+    if (alone) {
+        atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+        if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_LOST)
+            atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_seq_cst);
+    }
+    if (!alone || !dft_turn_is_alone(probe))
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+}
+
+/* The offsets before and after must fit to what was moved, else others did so too and nobody knows; for an append the one before is
+ * the size of the file. */
+int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone)
+{
+    struct dft_open *open = probe->open;
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int64_t after = flags & DFT_OPEN_NOWHERE ? -1 : dft_sys_lseek(probe->fd, 0, SEEK_CUR);
+
+    if (after < 0)
+        return -1;
+    if (!(flags & DFT_OPEN_STREAM))
+        know_offset(probe, after, alone);
+    else if (moved) /* from under the stream */
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed);
+    return probe->offset >= 0 && after - probe->offset == moved ? probe->offset : -1;
+}
+
+void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone)
+{
+    struct dft_open *open = probe->open;
+
+    if (offset < 0)
+        return;
+    if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_STREAM)
+        atomic_fetch_or_explicit(&open->flags, DFT_OPEN_MOVED, memory_order_relaxed); /* from under the stream */
+    else
+        know_offset(probe, offset, alone);
+}
+
+void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags)
+{
+    struct stat st;
+
+    if (offset == -1 && !(op == DFT_OP_PWRITE && flags & RWF_APPEND)) {
+        probe->elsewhere = DFT_AT_THE_DESCRIPTOR;
+        dft_offset_begin(probe, op == DFT_OP_PREAD ? DFT_OP_READ : DFT_OP_WRITE);
+        return;
+    }
+    probe->elsewhere = DFT_AT_THE_END;
+    if (offset == -1) /* and the descriptor's own offset is behind it */
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    probe->offset = DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
+}
+
+int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved)
+{
+    struct stat st;
+
+    if (probe->elsewhere == DFT_AT_THE_DESCRIPTOR)
+        return dft_offset_end(probe, moved);
+    if (probe->offset < 0 || !dft_probe_is_same(probe) || DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    return st.st_size - probe->offset == moved ? probe->offset : -1;
+}
+
+void dft_stream_find(struct dft_open *open, const FILE *stream)
+{
+    int64_t offset;
+
+    if (dft_stream_is_filled(stream))
+        return;
+    offset = dft_sys_lseek(stream->_fileno, 0, SEEK_CUR);
+    if (offset < 0)
+        return;
+    atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
+    atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed);
+    atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
+}
+
+/* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
+int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved)
+{
+    uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
+    int writes = op == DFT_OP_FWRITE || op == DFT_OP_FPUTS;
+    int64_t position, offset;
+
+    if (flags & DFT_OPEN_NEW)
+        flags = first_offset(open, dft_stream_fd(stream));
+    if (flags & DFT_OPEN_NOWHERE)
+        return -1;
+    if (alone && flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
+        atomic_store_explicit(&open->offset, position, memory_order_relaxed);
+        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_relaxed);
+        return position - moved;
+    }
+
+    if (!(flags & DFT_OPEN_STREAM))
+        flags = atomic_fetch_or_explicit(&open->flags, DFT_OPEN_STREAM, memory_order_relaxed) | DFT_OPEN_STREAM;
+    if (flags & (DFT_OPEN_SHARED | DFT_OPEN_LOST | DFT_OPEN_MOVED) || (writes && flags & DFT_OPEN_APPEND)) {
+        if (writes && flags & DFT_OPEN_APPEND)
+            atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+        return -1;
+    }
+    offset = atomic_fetch_add_explicit(&open->offset, moved, memory_order_acq_rel);
+    return alone ? offset : -1;
+}
+
+void dft_end_unrecorded(struct dft_probe *probe)
+{
+    if (probe->open && dft_probe_is_same(probe))
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+}
+
+void dft_probe_know_offset(int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+
+    if (word & DFT_FD_TRACED && atomic_load_explicit(&dft_fd_open(word)->flags, memory_order_relaxed) & DFT_OPEN_NEW)
+        first_offset(dft_fd_open(word), fd);
+}

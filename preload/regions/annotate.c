@@ -1,0 +1,385 @@
+/* Owns the annotations: instants, counters, metadata and arguments become records of the calling thread's ring; what programs see. */
+#include "regions/annotate.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "os/clock.h"
+#include "format/codec.h"
+#include "regions/region.h"
+#include "ring/run.h"
+
+#define NAME_ROOM 448u /* longer names are cut */
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+/* "category NUL name" on the stack of its user. */
+struct name {
+    uint64_t id;
+    uint32_t length;
+    char text[NAME_ROOM];
+};
+
+/* Copies what there is room for. Returns its length. */
+static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const char *text)
+{
+    size_t n;
+
+    if (!text) {
+        dft_misuse(self, DFT_MISUSE_NULL, 1);
+        text = "(null)";
+    }
+    n = strnlen(text, room + 1u);
+    if (n > room) {
+        dft_misuse(self, DFT_MISUSE_NAME_CUT, 1);
+        n = room;
+    }
+    memcpy(to, text, n);
+    return (uint32_t)n;
+}
+
+/* Its text goes into the ring at the first use. */
+__attribute__((noinline)) uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *text)
+{
+    struct dft_pieces pieces = {.count = 0};
+    struct name name;
+    uint32_t n = copy(self, name.text, 64, category);
+
+    name.text[n++] = 0;
+    name.length = n + copy(self, name.text + n, NAME_ROOM - n, text);
+    name.id = dft_name_id(name.text, name.length);
+    if (!dft_name_was_sent(self, name.id)) {
+        dft_pieces_add(&pieces, name.text, name.length);
+        dft_name_send(self, name.id, &pieces);
+    }
+    return name.id;
+}
+
+uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category)
+{
+    uint64_t id = dft_annotate_name(self, site->category ? site->category : category, site->name);
+
+    __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
+    return id;
+}
+
+/* --- records ------------------------------------------------------------------------------------------------------ */
+
+void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
+                      uint32_t head_bytes, uint32_t args_from)
+{
+    uint32_t first = args_from & ~DFT_ARGS_CUT, used = self->args_used; /* a handler's are gone again */
+    uint32_t args = (used & ~DFT_ARGS_CUT) - first;
+    struct dft_pieces items = {.count = 0};
+    uint8_t tag = DFT_ITEM_DURATION;
+
+    record->duration = (uint32_t)duration;
+    if (duration >> 32) {
+        record->duration = 0;
+        dft_pieces_add(&items, &tag, 1);
+        dft_pieces_add(&items, &duration, 8);
+    }
+    if (head_bytes)
+        dft_pieces_add(&items, head, head_bytes);
+    if (args)
+        dft_pieces_add(&items, self->home->args + first, args);
+    if (used & DFT_ARGS_CUT)
+        record->bits |= DFT_BIT_CUT;
+    dft_ring_put_any(self, record, &items);
+    self->args_used = (uint16_t)args_from;
+}
+
+uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_t name, const void *head,
+                                uint32_t head_bytes, uint32_t args_from)
+{
+    struct dft_slot record = {.start = dft_ticks(),
+                              .call = (uint16_t)(DFT_CALL_ANNOTATION + op),
+                              .bits = op == DFT_OP_INSTANT ? DFT_PHASE_INSTANT << DFT_SLOT_PHASE_SHIFT : 0,
+                              .file = name,
+                              .offset = -1,
+                              .fd = -1};
+
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_annotate_put(self, &record, 0, head, head_bytes, args_from);
+    return record.start;
+}
+
+/* --- arguments ---------------------------------------------------------------------------------------------------- */
+
+/* Of the innermost open region. */
+static void arg_of_region(const struct dftrace_arg arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    if (atomic_load_explicit(&self->home->depth, memory_order_relaxed))
+        dft_region_keep_args(self, &arg, 1);
+    else
+        dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);
+}
+
+static void arg_int(const char *key, int64_t value)
+{
+    arg_of_region(dftrace_int(key, value));
+}
+
+static void arg_double(const char *key, double value)
+{
+    arg_of_region(dftrace_double(key, value));
+}
+
+static void arg_string(const char *key, const char *value)
+{
+    arg_of_region(dftrace_string(key, value));
+}
+
+/* Of an open region that need not be the innermost one. */
+static void keep_arg_of(struct dft_thread *self, uint64_t name, const struct dftrace_arg *arg)
+{
+    _Atomic uint32_t *of = dft_region_args_of(self, name);
+    uint32_t from;
+
+    if (of && dft_annotate_change(self, of, arg))
+        return;
+    from = self->args_used;
+    dft_annotate_keep_args(self, arg, 1);
+    if (self->args_used == from || !dft_region_give_args(self, name, from))
+        return;
+    self->args_used = (uint16_t)from;
+    dft_misuse(self, DFT_MISUSE_ARG_ALONE, 1);
+}
+
+static void arg_of(struct dftrace_site *site, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        keep_arg_of(self, dft_annotate_site(self, site, "APP"), arg);
+}
+
+static void arg_of_id(uint64_t id, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        keep_arg_of(self, id, arg);
+}
+
+/* --- regions ------------------------------------------------------------------------------------------------------ */
+
+static void region_begin_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    dft_run_break_all(self);
+    dft_region_begin(self, dft_annotate_site(self, site, "APP"), dft_ticks(), 0);
+    dft_region_keep_args(self, args, count);
+}
+
+static void region_begin(struct dftrace_site *site)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    uint64_t name;
+
+    if (__builtin_expect(self == NULL, 0))
+        return;
+    if (__builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    name = dft_annotate_site(self, site, "APP");
+    if (__builtin_expect(!dft_region_begin_quick(self, name), 0))
+        dft_region_begin(self, name, dft_ticks(), 0);
+}
+
+static void end_region(struct dft_thread *self, uint64_t name, uint64_t end, const struct dftrace_arg *args,
+                       uint32_t count)
+{
+    uint16_t from = self->args_used;
+    int within;
+
+    if (count)
+        dft_annotate_keep_args(self, args, count);
+    within = dft_region_end(self, name, end);
+    if (within == 0)
+        return;
+    dft_misuse(self, within < 0 ? DFT_MISUSE_END_ALONE : DFT_MISUSE_OUTER_FIRST, within < 0 ? 1 : (uint64_t)within);
+    if (within < 0)
+        self->args_used = from;
+}
+
+static void region_end_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (!self)
+        return;
+    dft_run_break_all(self);
+    end_region(self, dft_annotate_site(self, site, "APP"), end, args, count);
+}
+
+/* The calling thread, a region of which ends; NULL: nothing is traced. */
+static inline __attribute__((always_inline)) struct dft_thread *ending_thread(void)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self && __builtin_expect(self->runs_open, 0))
+        dft_run_break_all(self);
+    return self;
+}
+
+static inline void end_quickly(struct dft_thread *self, uint64_t name, uint64_t end)
+{
+    if (__builtin_expect(!dft_region_end_quick(self, name, end), 0))
+        end_region(self, name, end, NULL, 0);
+}
+
+static void region_end(struct dftrace_site *site)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = ending_thread();
+
+    if (__builtin_expect(self != NULL, 1))
+        end_quickly(self, dft_annotate_site(self, site, "APP"), end);
+}
+
+static void region_end_id(uint64_t id)
+{
+    uint64_t end = dft_ticks();
+    struct dft_thread *self = ending_thread();
+
+    if (__builtin_expect(self != NULL, 1))
+        end_quickly(self, id, end);
+}
+
+/* --- points ------------------------------------------------------------------------------------------------------- */
+
+static void put_point(enum dft_op op, struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    struct dft_thread *self = dft_annotate_thread();
+    uint32_t from;
+
+    if (!self)
+        return;
+    from = dft_args_begin(self);
+    dft_annotate_keep_args(self, args, count);
+    dft_annotate_put_point(self, op, dft_annotate_site(self, site, "APP"), NULL, 0, from);
+}
+
+static void instant_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    put_point(DFT_OP_INSTANT, site, args, count);
+}
+
+static void metadata_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
+{
+    put_point(DFT_OP_METADATA, site, args, count);
+}
+
+static void instant(struct dftrace_site *site)
+{
+    instant_args(site, NULL, 0);
+}
+
+/* A value and its name, for counters and metadata. */
+static void put_value(struct dft_thread *self, enum dft_op op, uint64_t name, struct dftrace_arg value)
+{
+    uint32_t from = dft_args_begin(self);
+
+    value.key = "value";
+    if (value.type == 2 && !value.value.string) {
+        dft_misuse(self, DFT_MISUSE_NULL, 1);
+        self->args_used = (uint16_t)from;
+        return;
+    }
+    dft_annotate_keep_args(self, &value, 1);
+    dft_annotate_put_point(self, op, name, NULL, 0, from);
+}
+
+static void counter_int(struct dftrace_site *site, int64_t value)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_COUNTER, dft_annotate_site(self, site, "APP"), dftrace_int(NULL, value));
+}
+
+static void counter_double(struct dftrace_site *site, double value)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_COUNTER, dft_annotate_site(self, site, "APP"), dftrace_double(NULL, value));
+}
+
+void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg)
+{
+    struct dft_thread *self = dft_annotate_thread();
+
+    if (self)
+        put_value(self, DFT_OP_METADATA, dft_annotate_name(self, scope ? scope : "APP", arg->key), *arg);
+}
+
+static void metadata(const char *key, const char *value)
+{
+    const struct dftrace_arg arg = dftrace_string(key, value);
+
+    dft_annotate_put_metadata("APP", &arg);
+}
+
+static void thread_name(const char *name)
+{
+    const struct dftrace_arg arg = dftrace_string("thread_name", name);
+
+    dft_annotate_put_metadata("dftrace", &arg);
+}
+
+/* --- what programs see -------------------------------------------------------------------------------------------- */
+
+extern struct dftrace_api dftrace_api_v1;
+__attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
+    .version = DFTRACE_API_VERSION,
+    .size = sizeof(struct dftrace_api),
+    .region_begin = region_begin,
+    .region_end = region_end,
+    .instant = instant,
+    .counter_int = counter_int,
+    .counter_double = counter_double,
+    .metadata = metadata,
+    .arg_int = arg_int,
+    .arg_double = arg_double,
+    .arg_string = arg_string,
+    .thread_name = thread_name,
+    .region_begin_args = region_begin_args,
+    .region_end_args = region_end_args,
+    .instant_args = instant_args,
+    .span_begin = dft_span_begin,
+    .span_end = dft_span_end,
+    .span_resume = dft_span_resume,
+    .span_suspend = dft_span_suspend,
+    .async_begin = dft_span_async_begin,
+    .async_end = dft_span_async_end,
+    .flow = dft_span_flow,
+    .new_id = dft_span_new_id,
+    .metadata_arg = dft_annotate_put_metadata,
+    .pause = dft_pause,
+    .resume = dft_resume,
+    .flush = dft_flush,
+    .arg_of = arg_of,
+    .init = dft_app_init,
+    .region_end_id = region_end_id,
+    .arg_of_id = arg_of_id,
+    .metadata_args = metadata_args,
+};
+
+void dft_annotate_enable(void)
+{
+    dftrace_api_v1.enabled = 1;
+}
+
+int dft_annotate_is_enabled(void)
+{
+    return dftrace_api_v1.enabled;
+}

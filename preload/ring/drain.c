@@ -1,0 +1,391 @@
+/* Records become events, rows and blocks. Runs in the owner of the ring (or the finaliser), with all signals blocked, on a stack
+ * of its own: the program's may be tiny, or a signal handler's.
+ * A drain frees slots only after their block has been written. */
+#include "ring/drain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "aggregator/aggregate.h"
+#include "format/calls.h"
+#include "os/clock.h"
+#include "os/config.h"
+#include "store/context.h"
+#include "life/lifecycle.h"
+#include "store/livefile.h"
+#include "os/onstack.h"
+#include "store/process.h"
+#include "store/staging.h"
+#include "ring/unsent.h"
+
+#define GROW_AFTER 2u
+
+int dft_drain_kept;
+
+/* --- rows and events as blocks ------------------------------------------------------------------------------------- */
+
+/* Smallest start and largest end of the events in rows. */
+static void find_times(struct dft_buckets *buckets)
+{
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
+
+        if (buckets->rows[i].kind != DFT_ROW_CALL || metrics->first_start == UINT64_MAX)
+            continue;
+        if (!buckets->start || metrics->first_start < buckets->start)
+            buckets->start = metrics->first_start;
+        if (metrics->last_end > buckets->end)
+            buckets->end = metrics->last_end;
+    }
+}
+
+/* The rows of the table as one block that covers [first, last] and the events from..to of the batch. */
+static void put_rows(struct dft_context *context, const struct dft_batch *batch, uint64_t first, uint64_t last,
+                     uint32_t events)
+{
+    struct dft_buckets buckets = {.key = batch->key,
+                                  .stream = batch->stream,
+                                  .tid = batch->tid,
+                                  .first = first,
+                                  .last = last,
+                                  .interval_ns = dft_config.trace_interval_ms * 1000000u,
+                                  .calls = batch->calls,
+                                  .ncalls = batch->ncalls,
+                                  .names = batch->names,
+                                  .nnames = batch->nnames};
+    const void *block;
+    long length;
+
+    dft_table_rows(context->table, &buckets.rows, &buckets.count);
+    if (!buckets.count && !dft_config.enable_aggregation)
+        return;
+    find_times(&buckets);
+    length = dft_encode_buckets(context->encoder, &buckets, &block);
+    dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
+}
+
+/* A batch with more keys than the table has rows becomes several blocks; the i-th event has the number first + i. */
+static void put_all_rows(struct dft_context *context, const struct dft_batch *batch)
+{
+    uint32_t done = 0, from;
+    int full;
+
+    do {
+        from = done;
+        dft_table_clear(context->table);
+        full = dft_table_add(context->table, batch, &done) != 0 && done > from;
+        put_rows(context, batch, batch->first + from, full ? batch->first + done - 1 : batch->last, done - from);
+    } while (full);
+}
+
+/* Names of regions to the front, for the rows: paths are of use to events alone. Returns their number. */
+static uint32_t regions_first(struct dft_batch *batch)
+{
+    uint32_t regions = 0;
+
+    for (uint32_t i = 0; i < batch->nnames; i++)
+        if (!batch->names[i].text.length || batch->names[i].text.bytes[0] != '/') {
+            struct dft_name name = batch->names[i];
+
+            batch->names[i] = batch->names[regions];
+            batch->names[regions++] = name;
+        }
+    return regions;
+}
+
+/* DFTRACER_INC_METADATA=0: what no aggregate needs is left out. */
+static void leave_out_arguments(struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->events[i].flags = batch->events[i].mode = 0;
+        batch->events[i].fd = -1;
+    }
+}
+
+static void put_batch(struct dft_context *context, struct dft_batch *batch)
+{
+    const void *block;
+    long length;
+
+    if (!dft_config.inc_metadata)
+        leave_out_arguments(batch);
+    if (!dft_config.enable_aggregation) {
+        length = dft_encode_events(context->encoder, batch, &block);
+        dft_staging_put(context, block, length, batch->count);
+        batch->nnames = regions_first(batch);
+    }
+    put_all_rows(context, batch);
+}
+
+/* --- the drain ---------------------------------------------------------------------------------------------------- */
+
+struct job {
+    struct dft_context *context;
+    struct dft_ring *ring;
+    uint64_t from, to;
+    int done; /* out: the slots are free */
+};
+
+static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
+{
+    struct dft_slot *slots = dft_ring_slot(ring, 0);
+
+    for (uint32_t word = 0; word < ring->capacity / 64; word++)
+        for (uint64_t bits = taken[word]; bits; bits &= bits - 1) {
+            _Atomic uint32_t *marker = &slots[word * 64 + (uint32_t)__builtin_ctzll(bits)].marker;
+
+            atomic_store_explicit(marker, 0, memory_order_release);
+        }
+}
+
+/* The records are still there, but for the names in them nobody would come back. What else has become valid since they were taken
+ * is left for the next drain. */
+static void keep_names(const struct job *job)
+{
+    struct dft_take *take = &job->context->take;
+    uint64_t sequence = job->from, again[DFT_RING_SLOTS_MAX / 64] = {0}, *taken = take->taken;
+    struct dft_batch batch;
+
+    take->taken = again;
+    while (sequence < job->to) {
+        dft_ring_take(job->ring, &sequence, job->to, take, &batch);
+        dft_unsent_keep(batch.names, batch.nnames);
+    }
+    take->taken = taken;
+}
+
+static int put_names(void *argument, const struct dft_name *names, uint32_t count)
+{
+    struct dft_context *context = argument;
+    const void *block;
+    long length = dft_encode_names(context->encoder, dft_key, names, count, &block);
+
+    dft_staging_put(context, block, length, 0);
+    dft_staging_flush(context);
+    return context->failed;
+}
+
+/* At the end, what cannot be written is not lost as long as there is a live file. */
+static int can_keep(const struct dft_ring *ring)
+{
+    return dft_late && ring->offset && dft_livefile_path[0];
+}
+
+static void keep_records(void)
+{
+    __atomic_store_n(&dft_drain_kept, 1, __ATOMIC_RELAXED);
+}
+
+/* On the context's stack. */
+static void drain(void *argument)
+{
+    struct job *job = argument;
+    struct dft_context *context = job->context;
+    uint64_t sequence = job->from;
+    struct dft_batch batch;
+
+    memset(context->take.taken, 0, DFT_RING_SLOTS_MAX / 8);
+    context->take.key = dft_key;
+    context->failed = 0;
+    context->keeps = can_keep(job->ring);
+    while (sequence < job->to) {
+        dft_ring_take(job->ring, &sequence, job->to, &context->take, &batch);
+        if (batch.count || batch.nnames)
+            put_batch(context, &batch);
+    }
+    dft_staging_flush(context);
+    if (context->failed && context->keeps)
+        return keep_records();
+    if (context->failed)
+        keep_names(job);
+    else if (!context->share) /* they may be too many for a small one */
+        dft_unsent_give(put_names, context);
+    free_taken(job->ring, context->take.taken);
+    job->done = 1;
+}
+
+/* Returns 0, or -ENOMEM: nothing was done. */
+static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
+{
+    struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
+    uint64_t begin = dft_ticks(), mult;
+
+    if (!job.context)
+        return -ENOMEM;
+    if (to - from > job.context->take.events_max || dft_unsent_are_there())
+        job.context = dft_context_widen(job.context);
+    if (dft_clock_update(&job.context->clock))
+        dft_process_note(DFT_NOTE_CLOCKS);
+    dft_live->clock = job.context->clock;
+    mult = job.context->clock.mult;
+    dft_on_stack(job.context->stack_top, drain, &job);
+    dft_context_release(job.context);
+    if (job.done)
+        atomic_store_explicit(&ring->tail, to, memory_order_release);
+    atomic_fetch_add(&dft_live->overhead_ns, (uint64_t)(((__uint128_t)(dft_ticks() - begin) * mult) >> 32));
+    return 0;
+}
+
+/* The first record that a ring can still hold, those of older laps included. */
+static uint64_t oldest(const struct dft_ring *ring, uint64_t head)
+{
+    uint64_t from = head > ring->capacity ? head - ring->capacity : 0;
+
+    return from < ring->base ? ring->base : from;
+}
+
+/* Waits when another thread drains this ring at its exec or end: what it has passed by would be lost. A state that is no longer this
+ * thread's is that of an append which a signal handler interrupted to fork: in the child there is nothing to drain. */
+void dft_drain_own(struct dft_thread *self)
+{
+    struct dft_signals before;
+    struct dft_ring *ring;
+    uint64_t head;
+
+    if (dft_in_vfork_child() || dft_is_sandboxed())
+        return;
+    before = dft_signals_block();
+    if (self == dft_self && *dft_generation) {
+        dft_spin_lock(&self->lock);
+        ring = self->ring;
+        head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+        if (dft_is_sandboxed()) { /* by another thread, while this one waited: records stay where they are */
+            dft_spin_unlock(&self->lock);
+            return dft_signals_restore(before);
+        }
+        /* Late, the tail may have passed this thread's own record: the finaliser took what was before and behind it. */
+        with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
+                     head);
+        if (++self->drains >= GROW_AFTER && !dft_late)
+            dft_thread_grow(self);
+        dft_thread_renew(self);
+        dft_spin_unlock(&self->lock);
+        dft_process_describe();
+    }
+    dft_signals_restore(before);
+}
+
+/* The records below `head` that stay in the ring: they were busy when the drain came by, and may be valid by now. */
+static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
+{
+    uint32_t left = 0, lap = (uint32_t)(head >> ring->shift);
+
+    for (uint32_t i = 0; i < ring->capacity; i++) {
+        uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire);
+        uint32_t laps_ahead = ((marker >> 2) - lap) & 0x3fffffff;
+        int is_newer = laps_ahead == 1 || (laps_ahead == 0 && i >= (head & (ring->capacity - 1)));
+
+        left += (marker & 3) != DFT_SLOT_FREE && !is_newer;
+    }
+    return left;
+}
+
+/* Every slot of a ring, also those of older laps. Returns how many records stay in it. */
+static uint32_t drain_whole(struct dft_ring *ring)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+
+    if (with_context(ring, oldest(ring, head), head))
+        return ring->capacity;
+    return count_left(ring, head);
+}
+
+uint32_t dft_drain_all_of(struct dft_thread *thread)
+{
+    uint32_t busy = 0;
+
+    dft_spin_lock(&thread->lock);
+    for (uint32_t i = 0; i < thread->nrings; i++)
+        busy += drain_whole(thread->rings[i]);
+    dft_spin_unlock(&thread->lock);
+    return busy;
+}
+
+/* --- what threads have open ------------------------------------------------------------------------------------- */
+
+struct open_job {
+    struct dft_context *context;
+    struct dft_ring *home;
+    const struct dft_ended *ended;
+};
+
+/* The regions that were claimed: their events are in the file, or they are open as before. */
+static void settle_regions(struct dft_ring *home, const struct dft_batch *batch, int written)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+        const struct dft_call *call = &batch->calls[event->call];
+
+        if (call->op != DFT_OP_REGION || event->depth >= DFT_OPEN_REGIONS)
+            continue;
+        if (written)
+            __atomic_store_n(&home->regions[event->depth].name, 0, __ATOMIC_RELEASE);
+        else
+            __atomic_fetch_and(&home->regions[event->depth].start, ~DFT_REGION_CLAIMED, __ATOMIC_RELAXED);
+    }
+}
+
+/* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (dftmerge,
+ * after a kill) gives the same numbers. */
+static void drain_open(void *argument)
+{
+    struct open_job *job = argument;
+    struct dft_context *context = job->context;
+    uint32_t depth = atomic_load_explicit(&job->home->depth, memory_order_relaxed);
+    struct dft_batch batch;
+
+    context->failed = 0;
+    context->keeps = can_keep(job->home);
+    if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* of those its thread alone knows */
+        atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
+                                  memory_order_relaxed);
+    dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
+    batch.key = dft_key;
+    if (batch.count)
+        put_batch(context, &batch);
+    dft_staging_flush(context);
+    if (context->failed && context->keeps) {
+        settle_regions(job->home, &batch, 0);
+        return keep_records();
+    }
+    settle_regions(job->home, &batch, 1);
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
+    atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
+}
+
+static int has_open(const struct dft_ring *home, const struct dft_ended *ended)
+{
+    if (ended->time_ns && atomic_load_explicit(&home->depth, memory_order_acquire))
+        return 1;
+    for (uint32_t i = 0; i < DFT_RUNS; i++)
+        if (atomic_load_explicit(&home->runs[i].call, memory_order_acquire))
+            return 1;
+    return 0;
+}
+
+uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended)
+{
+    struct open_job job = {.ended = ended};
+    uint32_t open = 1;
+
+    dft_spin_lock(
+        &thread->lock); /* or two threads that end the process would give the same numbers to different things */
+    job.home = thread->home;
+    if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
+        goto out;
+    open = 0;
+    if (!has_open(job.home, ended))
+        goto out;
+    job.context = dft_context_acquire();
+    open = !job.context;
+    if (open)
+        goto out;
+    dft_clock_update(&job.context->clock);
+    dft_on_stack(job.context->stack_top, drain_open, &job);
+    dft_context_release(job.context);
+out:
+    dft_spin_unlock(&thread->lock);
+    return open;
+}

@@ -1,0 +1,289 @@
+/* The slow parts of appending: rings that are full, records of several slots, definitions of names. */
+#include "ring/ring.h"
+
+#include <string.h>
+
+#include "format/codec.h"
+#include "ring/drain.h"
+#include "life/sandbox.h"
+#include "life/vfork_child.h"
+
+static void count_drop(struct dft_thread *self, enum dft_drop why)
+{
+    atomic_fetch_add_explicit(&self->ring->dropped[why], 1, memory_order_relaxed);
+}
+
+static uint64_t occupied(const struct dft_ring *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_relaxed) -
+           atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
+void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
+{
+    (void)sequence;
+    dft_drain_own(self);
+}
+
+/* A slot that was not free stays what it is; the next numbers are tried until the ring is full. */
+struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence)
+{
+    for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
+        struct dft_ring *ring = self->ring;
+        struct dft_slot *slot;
+        uint32_t marker;
+
+        if (occupied(ring) >= ring->capacity) {
+            dft_drain_own(self);
+            if (occupied(self->ring) >= self->ring->capacity && !dft_sandbox_next_ring(self))
+                break;
+            continue;
+        }
+        *sequence = dft_own_add(&ring->head, 1);
+        slot = dft_ring_slot(ring, *sequence);
+        marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+        if ((marker & 3) == DFT_SLOT_FREE &&
+            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
+            return slot;
+    }
+    count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
+    return NULL;
+}
+
+/* `n` slots in a row, all busy; their first number, or -1. Those of a row that is not wholly free are let go. */
+static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
+{
+    struct dft_ring *ring = self->ring;
+    uint32_t got = 0;
+
+    *first = dft_own_add(&ring->head, n);
+    for (; got < n; got++) {
+        struct dft_slot *slot = dft_ring_slot(ring, *first + got);
+        uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+
+        if ((marker & 3) != DFT_SLOT_FREE ||
+            !dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *first + got, DFT_SLOT_BUSY)))
+            break;
+    }
+    if (got == n)
+        return 0;
+    while (got-- > 0)
+        atomic_store_explicit(&dft_ring_slot(ring, *first + got)->marker,
+                              dft_ring_marker(ring, *first + got, DFT_SLOT_FREE), memory_order_relaxed);
+    return -1;
+}
+
+static void fill_parts(const struct dft_ring *ring, uint64_t first, const struct dft_pieces *items)
+{
+    struct dft_part *part = NULL;
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < items->count; i++)
+        for (uint32_t done = 0; done < items->length[i];) {
+            uint32_t n = items->length[i] - done;
+
+            if (!part || part->used == DFT_PART_BYTES) {
+                part = (struct dft_part *)dft_ring_slot(ring, first + ++number);
+                part->part = (uint16_t)number;
+                part->used = 0;
+            }
+            if (n > (uint32_t)(DFT_PART_BYTES - part->used))
+                n = DFT_PART_BYTES - part->used;
+            memcpy(part->payload + part->used, (const char *)items->at[i] + done, n);
+            part->used = (uint16_t)(part->used + n);
+            done += n;
+        }
+}
+
+static int make_room(struct dft_thread *self, uint32_t n)
+{
+    if (occupied(self->ring) + n <= self->ring->capacity)
+        return 0;
+    dft_drain_own(self);
+    if (occupied(self->ring) + n <= self->ring->capacity || dft_sandbox_next_ring(self))
+        return 0;
+    return -1;
+}
+
+/* A record of which the marker alone is missing. */
+static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint32_t n, const struct dft_slot *record,
+                                    const struct dft_pieces *items)
+{
+    struct dft_slot *slot = dft_ring_slot(ring, first);
+
+    fill_parts(ring, first, items);
+    for (uint32_t i = 1; i < n; i++)
+        atomic_store_explicit(&dft_ring_slot(ring, first + i)->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART),
+                              memory_order_release);
+    memcpy((char *)slot + sizeof slot->marker, (const char *)record + sizeof slot->marker,
+           sizeof *slot - sizeof slot->marker);
+    slot->slots = (uint8_t)n;
+    return slot;
+}
+
+/* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
+static int put_slots(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
+                     struct dft_run *run)
+{
+    uint32_t bytes = 0, n;
+    struct dft_ring *ring;
+    uint64_t first;
+    int late, tries = 0;
+
+    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower()) {
+        if (record->call != DFT_CALL_NAME)
+            dft_borrower_drop();
+        return -1;
+    }
+    for (uint32_t i = 0; i < items->count; i++)
+        bytes += items->length[i];
+    n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
+    if (n > DFT_RECORD_SLOTS_MAX)
+        return count_drop(self, DFT_DROP_TOO_LONG), -1;
+    do {
+        if (make_room(self, n) || tries++ == 64)
+            return count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL), -1;
+        ring = self->ring;
+    } while (reserve_row(self, n, &first));
+    __asm__ volatile("" : : : "memory");
+    late = *(volatile int *)&dft_late;
+    if (run) {
+        run->record_stream = ring->stream;
+        atomic_store_explicit(&run->record, first + 1, memory_order_release);
+    }
+    dft_ring_commit(self, fill_record(ring, first, n, record, items), first + n - 1, late);
+    return 0;
+}
+
+/* A vfork child's record says first whose it is. A name is anybody's. */
+static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
+                    struct dft_run *run)
+{
+    struct dft_vfork_child *child;
+    struct dft_pieces signed_items;
+    struct dft_vfork_item item;
+    struct dft_slot copy;
+    int result;
+
+    child = dft_vfork_mark && record->call != DFT_CALL_NAME ? dft_vfork_child_sign(&item) : NULL;
+    if (!child)
+        return put_slots(self, record, items, run);
+    copy = *record;
+    copy.bits |= DFT_BIT_VFORK;
+    signed_items = (struct dft_pieces){.at = {&item}, .length = {sizeof item}, .count = 1};
+    for (uint32_t i = 0; i < items->count; i++)
+        dft_pieces_add(&signed_items, items->at[i], items->length[i]);
+    result = put_slots(self, &copy, &signed_items, run);
+    child->events += !result;
+    return result;
+}
+
+/* The record's duration in ticks, of a long one enough. */
+static uint64_t duration_of(const struct dft_slot *record, const struct dft_pieces *items)
+{
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->length[i] % 8 == 1 && *(const uint8_t *)items->at[i] == DFT_ITEM_DURATION)
+            return UINT32_MAX; /* the piece begins with a tag: a value alone has eight bytes */
+    return record->duration;
+}
+
+void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
+{
+    struct dft_pieces with_stack;
+    uint8_t item[9] = {DFT_ITEM_STACK};
+    uint64_t stack = 0;
+
+    if (dft_stack_depth && record->call != DFT_CALL_NAME)
+        stack = dft_stack_capture(self, duration_of(record, items));
+    if (stack) {
+        memcpy(item + 1, &stack, 8);
+        with_stack = (struct dft_pieces){.at = {item}, .length = {sizeof item}, .count = 1};
+        for (uint32_t i = 0; i < items->count; i++)
+            dft_pieces_add(&with_stack, items->at[i], items->length[i]);
+        items = &with_stack;
+    }
+    put_long(self, record, items, NULL);
+}
+
+void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open)
+{
+    uint8_t tags[3] = {DFT_ITEM_CALLS, DFT_ITEM_SIZE, DFT_ITEM_DURATION};
+    struct dft_pieces items = {.count = 0};
+    uint32_t calls = dft_run_calls(run);
+    uint64_t bytes = dft_run_bytes(run);
+    struct dft_slot record = {.start = run->start,
+                              .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
+                              .call = (uint16_t)atomic_load_explicit(&run->call, memory_order_relaxed),
+                              .bits = run->bits,
+                              .size = (uint32_t)bytes,
+                              .file = run->file,
+                              .result = (int64_t)bytes,
+                              .offset = run->offset,
+                              .region = run->region,
+                              .fd = run->fd,
+                              .depth = run->depth};
+
+    if (calls != 1) {
+        dft_pieces_add(&items, &tags[0], 1);
+        dft_pieces_add(&items, &calls, 4);
+    }
+    if (bytes >> 32) {
+        dft_pieces_add(&items, &tags[1], 1);
+        dft_pieces_add(&items, &bytes, 8);
+    }
+    if (run->duration >> 32) {
+        dft_pieces_add(&items, &tags[2], 1);
+        dft_pieces_add(&items, &run->duration, 8);
+    }
+    put_long(self, &record, &items, open);
+}
+
+static void name_record(uint64_t id, const struct dft_pieces *text, struct dft_slot *record, uint32_t *length,
+                        struct dft_pieces *items)
+{
+    static const uint8_t tag = DFT_ITEM_TEXT;
+    const uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - 5;
+
+    *record = (struct dft_slot){.call = DFT_CALL_NAME, .file = id};
+    *length = items->count = 0;
+    dft_pieces_add(items, &tag, 1);
+    dft_pieces_add(items, length, 4);
+    for (uint32_t i = 0; i < text->count; i++) {
+        uint32_t n = text->length[i] < most - *length ? text->length[i] : most - *length;
+
+        if (n < text->length[i])
+            record->bits = DFT_BIT_CUT;
+        dft_pieces_add(items, text->at[i], n);
+        *length += n;
+    }
+}
+
+void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
+{
+    struct dft_pieces items;
+    struct dft_slot record;
+    uint32_t length;
+
+    name_record(id, text, &record, &length, &items);
+    if (!put_long(self, &record, &items, NULL))
+        self->sent[id & (DFT_SENT_NAMES - 1)] = id;
+}
+
+int dft_name_leave(struct dft_thread *self, const struct dft_name *name)
+{
+    const struct dft_pieces text = {.at = {name->text.bytes}, .length = {name->text.length}, .count = 1};
+    struct dft_ring *ring = self->ring;
+    struct dft_pieces items;
+    struct dft_slot record;
+    uint32_t length, n;
+    uint64_t first;
+
+    name_record(name->id, &text, &record, &length, &items);
+    record.bits |= name->cut ? DFT_BIT_CUT : 0;
+    n = 1 + (5 + length + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
+    if (!ring->offset || occupied(ring) + n > ring->capacity || reserve_row(self, n, &first))
+        return -1;
+    atomic_store_explicit(&fill_record(ring, first, n, &record, &items)->marker,
+                          dft_ring_marker(ring, first, DFT_SLOT_VALID), memory_order_release);
+    return 0;
+}

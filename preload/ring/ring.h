@@ -1,0 +1,171 @@
+/* Appending records to the calling thread's ring: the hot path. No lock, no guard: a signal handler in the middle of it appends
+ * its own record, and a longjmp out of it costs one slot. */
+#ifndef DFT_RING_H
+#define DFT_RING_H
+
+#include "format/calls.h"
+#include "life/lifecycle.h"
+#include "ring/stack.h"
+#include "ring/thread.h"
+
+/* Adds to a number that only this thread and its handlers change: one instruction, no bus lock needed. */
+static inline uint64_t dft_own_add(_Atomic uint64_t *number, uint64_t more)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("xaddq %0, %1" : "+r"(more), "+m"(*(uint64_t *)number) : : "memory", "cc");
+    return more;
+#else
+    return atomic_fetch_add_explicit(number, more, memory_order_relaxed);
+#endif
+}
+
+/* Marks a slot busy if it is still free. Drains of other threads only free slots, so this thread's handlers are all to be excluded. */
+static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_t busy)
+{
+#if defined(__x86_64__)
+    uint8_t done;
+
+    __asm__ volatile("cmpxchgl %3, %1\n\tsete %0"
+                     : "=q"(done), "+m"(*(uint32_t *)marker), "+a"(seen)
+                     : "r"(busy)
+                     : "memory", "cc");
+    return done;
+#else
+    return atomic_compare_exchange_strong_explicit(marker, &seen, busy, memory_order_acquire, memory_order_relaxed);
+#endif
+}
+
+/* This thread's state, ready for an event; NULL when there can be none. */
+static inline struct dft_thread *dft_thread_get(void)
+{
+    struct dft_thread *self = dft_self;
+
+    if (__builtin_expect(self == NULL || !*dft_generation, 0))
+        return dft_thread_begin();
+    return self;
+}
+
+/* Called when a ring is full enough, or late in the process: drains, or counts. */
+void dft_ring_pressure(struct dft_thread *self, uint64_t sequence);
+/* Reservation found nothing free. Returns another slot or NULL (counted). */
+struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence);
+
+/* A busy slot of this thread's own, or NULL. */
+static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_t *sequence)
+{
+    struct dft_ring *ring = self->ring;
+    uint64_t number = dft_own_add(&ring->head, 1);
+    struct dft_slot *slot = dft_ring_slot(ring, number); /* of this ring: a handler may just have grown to another */
+    uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+
+    *sequence = number;
+    if (__builtin_expect((marker & 3) == DFT_SLOT_FREE &&
+                             dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, number, DFT_SLOT_BUSY)),
+                         1))
+        return slot;
+    return dft_ring_reserve_slow(self, sequence);
+}
+
+/* Makes a filled slot valid. */
+static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slot, uint64_t sequence, int late)
+{
+    uint32_t busy = atomic_load_explicit(&slot->marker, memory_order_relaxed);
+
+    atomic_store_explicit(&slot->marker, (busy & ~3u) | DFT_SLOT_VALID, memory_order_release);
+    if (__builtin_expect(
+            (int)(sequence - atomic_load_explicit(&self->ring->tail, memory_order_relaxed) >= self->drain_at) | late,
+            0))
+        dft_ring_pressure(self, sequence);
+}
+
+/* Pieces of the items of a long record, in order. */
+struct dft_pieces {
+    const void *at[8];
+    uint32_t length[8];
+    uint32_t count;
+};
+
+static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uint32_t length)
+{
+    pieces->at[pieces->count] = at;
+    pieces->length[pieces->count++] = length;
+}
+
+/* A record with further slots for its items, if there are any. */
+void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
+
+/* One record of one slot. `record` has all fields but the marker. */
+static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
+{
+    uint64_t sequence;
+    struct dft_slot *slot;
+    int late;
+
+    if (__builtin_expect(dft_stack_depth, 0)) {
+        struct dft_slot copy = *record; /* so that nothing gets the record's own address: it stays in registers */
+
+        dft_ring_put_long(self, &copy, &(const struct dft_pieces){.count = 0});
+        return;
+    }
+    slot = dft_ring_reserve(self, &sequence);
+    if (__builtin_expect(slot == NULL, 0))
+        return;
+    __asm__ volatile("" : : : "memory");
+    late = *(volatile int *)&dft_late; /* after the slot is busy: the finaliser sees one or the other */
+    slot->size = record->size;
+    slot->start = record->start;
+    slot->duration = record->duration;
+    slot->call = record->call;
+    slot->bits = record->bits;
+    slot->slots = 1;
+    slot->file = record->file;
+    slot->result = record->result;
+    slot->offset = record->offset;
+    slot->region = record->region;
+    slot->fd = record->fd;
+    slot->err = record->err;
+    slot->depth = record->depth;
+    dft_ring_commit(self, slot, sequence, late);
+}
+
+/* The same, in the quick way where there are none, unless others may run on this thread's memory. */
+static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_slot *record,
+                                    const struct dft_pieces *items)
+{
+    if (items->count || dft_vfork_mark)
+        dft_ring_put_long(self, record, items);
+    else
+        dft_ring_put(self, record);
+}
+
+/* A run as a record; `open`: the run in the live file, which is told where its record stands, or NULL. */
+void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);
+
+/* Has this stream carried the name's text? */
+static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
+{
+    return self->sent[id & (DFT_SENT_NAMES - 1)] == id;
+}
+
+/* Puts the definition of a name into the ring: the pieces are its text. */
+void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text);
+
+/* At the end, for whoever reads the live file: a name whose block could not be written, where there is room. Nothing is drained. Returns 0, or -1:
+ * there is none. */
+int dft_name_leave(struct dft_thread *self, const struct dft_name *name);
+
+/* Of the innermost of more than DFT_OPEN_REGIONS. (region.c) */
+uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth);
+
+/* The innermost open region, 0 none. */
+static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint16_t *depth)
+{
+    uint32_t open = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
+
+    *depth = (uint16_t)open;
+    if (__builtin_expect(open > DFT_OPEN_REGIONS, 0))
+        return dft_region_deep_name(self, open);
+    return open == 0 ? 0 : self->home->regions[open - 1].name;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* Owns call stacks. unwind.c gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
+ * NUL, and eight bytes for each frame, from the innermost: the id of that frame's name (function.c). So a stack costs its event eight bytes, and
+ * its own text is written once.
+ *
+ * Signal handlers may come in the middle: their events have no stack then. */
+#include "ring/stack.h"
+
+#include <string.h>
+
+#include "os/clock.h"
+#include "format/codec.h"
+#include "os/config.h"
+#include "regions/function.h"
+#include "ring/ring.h"
+#include "unwind/unwind.h"
+
+#define FRAMES_MOST 128u
+
+uint32_t dft_stack_depth;
+
+static uint64_t start_ticks, start_ns;
+static _Atomic uint64_t least_ticks; /* of an event that is to have one; 0: not known yet, or all */
+
+/* What one capture works with; a page or two for each thread that needs it. */
+struct dft_stack_room {
+    uint64_t frames[FRAMES_MOST];
+    char text[6 + 8 * FRAMES_MOST];
+};
+
+void dft_stack_init(void)
+{
+    if (!dft_config.enable || !dft_config.stack)
+        return;
+    dft_unwind_init();
+    start_ticks = dft_ticks();
+    start_ns = dft_clock_monotonic_ns();
+    dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;
+}
+
+/* A tick's length is taken from the time since the start, and kept once that is 10 ms: before, it is as good as any call is long. */
+static int is_long_enough(uint64_t ticks)
+{
+    uint64_t least = atomic_load_explicit(&least_ticks, memory_order_relaxed), passed_ns;
+
+    if (!dft_config.stack_min_us)
+        return 1;
+    if (least)
+        return ticks >= least;
+    passed_ns = dft_clock_monotonic_ns() - start_ns + 1;
+    least =
+        (uint64_t)((double)(dft_ticks() - start_ticks) * (double)dft_config.stack_min_us * 1000 / (double)passed_ns);
+    if (passed_ns > 10000000)
+        atomic_store_explicit(&least_ticks, least ? least : 1, memory_order_relaxed);
+    return ticks >= least;
+}
+
+/* A capture under way lies above who asks now; one that lies below was left by a longjmp. */
+static int is_busy(const struct dft_thread *self, uintptr_t here)
+{
+    return self->capturing && here < self->capturing;
+}
+
+static uint32_t name_frames(struct dft_thread *self, struct dft_stack_room *room)
+{
+    uint32_t n = dft_unwind(room->frames, dft_stack_depth);
+
+    for (uint32_t i = 0; i < n; i++)
+        room->frames[i] = dft_function_id(self, room->frames[i]);
+    return n;
+}
+
+static uint64_t name_stack(struct dft_thread *self, struct dft_stack_room *room, uint32_t frames)
+{
+    struct dft_pieces pieces = {.count = 0};
+    uint32_t length = 6 + 8 * frames;
+    uint64_t id;
+
+    memcpy(room->text, "STACK", 6);
+    memcpy(room->text + 6, room->frames, 8 * frames);
+    id = dft_name_id(room->text, length);
+    dft_pieces_add(&pieces, room->text, length);
+    if (!dft_name_was_sent(self, id))
+        dft_name_send(self, id, &pieces);
+    return id;
+}
+
+uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uint64_t id = 0;
+    uint32_t frames;
+
+    if (dft_vfork_mark || is_busy(self, here) || !is_long_enough(ticks))
+        return 0;
+    self->capturing = here;
+    if (!self->stack_room)
+        self->stack_room = dft_sys_map(sizeof *self->stack_room);
+    if (self->stack_room && (frames = name_frames(self, self->stack_room)))
+        id = name_stack(self, self->stack_room, frames);
+    self->capturing = 0;
+    return id;
+}

@@ -1,0 +1,208 @@
+/* Owns the contexts of drains: makes them, and hands them out by a bit mask of those that are idle. */
+#include "store/context.h"
+
+#include <sys/mman.h>
+
+#include "os/clock.h"
+#include "os/config.h"
+#include "os/sys.h"
+
+#define CONTEXTS_MAX 64u
+#define STACK_BYTES  (96u << 10)
+#define ARGS_MAX     8192u
+
+/* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which
+ * drains put more and smaller blocks, and widened when a ring is drained that has more. */
+#define SMALL_SHARE       4u
+#define TEXT_BYTES(share) ((DFT_RING_SLOTS_MAX * DFT_PART_BYTES) >> ((share) / 2))
+
+static struct dft_context *contexts[CONTEXTS_MAX];
+static uint64_t idle; /* atomic bits: made, and not in use */
+static uint32_t made; /* atomic */
+static struct dft_spin making;
+static uint32_t releases; /* atomic: with sleepers; they sleep on it */
+static uint32_t sleepers; /* atomic */
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 4095) & ~(size_t)4095;
+}
+
+/* Cuts the next piece out of a mapping. */
+static void *carve(char **at, size_t bytes)
+{
+    void *piece = *at;
+
+    *at += round_up(bytes);
+    return piece;
+}
+
+static uint32_t rows_of(unsigned share)
+{
+    return share ? 128 : 4096;
+}
+
+/* Where a mapping's pieces lie; without memory (NULL): how long it is. */
+static size_t lay_out(struct dft_context *context, char *at, unsigned share)
+{
+    size_t events = DFT_BLOCK_EVENTS_MAX >> share, args = ARGS_MAX >> (share ? share - 1 : 0);
+    size_t encoder = dft_encoder_share_bytes(share), table = dft_table_bytes(rows_of(share));
+    struct dft_take *take = &context->take;
+    char *from = at;
+
+    carve(&at, sizeof *context);
+    context->encoder = carve(&at, encoder);
+    context->table = carve(&at, table);
+    take->events = carve(&at, events * sizeof *take->events);
+    take->calls = carve(&at, events * sizeof *take->calls);
+    take->names = carve(&at, events * sizeof *take->names);
+    take->args = carve(&at, args * sizeof *take->args);
+    take->streaks = carve(&at, events / 2 * sizeof *take->streaks);
+    take->when = carve(&at, events * sizeof *take->when);
+    take->text = carve(&at, TEXT_BYTES(share));
+    take->call_of = carve(&at, DFT_TAKE_HASH * 4);
+    take->taken = (uint64_t *)carve(&at, 4096);
+    context->staging = carve(&at, DFT_STAGING_BYTES);
+    context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
+    take->events_max = take->names_max = (uint32_t)events;
+    take->args_max = (uint32_t)args;
+    take->text_max = TEXT_BYTES(share);
+    return (size_t)(at - from);
+}
+
+/* Not to be locked in memory, where the program has all of its later mappings locked: most is never touched. Given no
+ * rights while it is unlocked, else the kernel would fill it with pages first. */
+static char *map_unlocked(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (at < 0 && at > -4096)
+        return NULL;
+    DFT_SYS(munlock, at, bytes, 0, 0, 0, 0);
+    if (!DFT_SYS(mprotect, at, bytes, PROT_READ | PROT_WRITE, 0, 0, 0))
+        return (char *)at;
+    DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+    return NULL;
+}
+
+static struct dft_context *make_context(uint32_t number, unsigned share)
+{
+    struct dft_context scratch = {0}, *context;
+    size_t bytes = lay_out(&scratch, NULL, share);
+    char *at = map_unlocked(bytes);
+
+    if (!at)
+        return NULL;
+    context = (struct dft_context *)(void *)at;
+    lay_out(context, at, share);
+    context->number = number;
+    context->share = share;
+    context->bytes = bytes;
+    dft_encoder_share_init(context->encoder, share);
+    dft_encoder_set(context->encoder, dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE, 0);
+    dft_table_init(context->table, rows_of(share), dft_config.trace_interval_ms * 1000000u,
+                   DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
+    context->take.clock = &context->clock;
+    context->take.metric = dft_config.time_metric;
+    return context;
+}
+
+struct dft_context *dft_context_widen(struct dft_context *context)
+{
+    struct dft_context *wide = context->share ? make_context(context->number, 0) : NULL;
+
+    if (!wide)
+        return context;
+    dft_encoder_inherit(wide->encoder, context->encoder);
+    contexts[context->number] = wide;
+    DFT_SYS(munmap, context, context->bytes, 0, 0, 0, 0);
+    return wide;
+}
+
+/* As many as this thread may run on; of 32,768 at most. */
+static uint32_t processors(void)
+{
+    static uint64_t mask[512]; /* `making` is held; the kernel refuses one that is too small for all it could have */
+    uint32_t n = 0;
+    long bytes = DFT_SYS(sched_getaffinity, 0, sizeof mask, mask, 0, 0, 0);
+
+    for (long i = 0; i < bytes / 8; i++)
+        n += (uint32_t)__builtin_popcountll(mask[i]);
+    return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
+}
+
+/* One at a time makes one, or asks for how many there may be; the second one goes on to wait, unless there is none
+ * yet. */
+static struct dft_context *make_one_more(void)
+{
+    struct dft_context *context = NULL;
+
+    if (!__atomic_load_n(&made, __ATOMIC_ACQUIRE))
+        dft_spin_lock(&making);
+    else if (!dft_spin_try(&making))
+        return NULL;
+    if (made < processors() && (context = make_context(made, SMALL_SHARE))) {
+        contexts[made] = context;
+        __atomic_store_n(&made, made + 1, __ATOMIC_RELEASE);
+    }
+    dft_spin_unlock(&making);
+    return context;
+}
+
+static struct dft_context *take_idle(void)
+{
+    uint64_t bits = __atomic_load_n(&idle, __ATOMIC_SEQ_CST);
+
+    while (bits)
+        if (__atomic_compare_exchange_n(&idle, &bits, bits & (bits - 1), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return contexts[__builtin_ctzll(bits)];
+    return NULL;
+}
+
+/* Until one may be idle. Who lets one go looks for sleepers after it is idle, a sleeper is counted before it looks for
+ * an idle one: so one of the two sees the other. */
+static void wait_for_idle(void)
+{
+    uint32_t seen = __atomic_load_n(&releases, __ATOMIC_SEQ_CST);
+
+    __atomic_add_fetch(&sleepers, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&idle, __ATOMIC_SEQ_CST))
+        dft_futex_wait(&releases, seen);
+    __atomic_sub_fetch(&sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+struct dft_context *dft_context_acquire(void)
+{
+    for (;; wait_for_idle()) {
+        struct dft_context *context = take_idle();
+
+        if (!context)
+            context = make_one_more();
+        if (context || !__atomic_load_n(&made, __ATOMIC_ACQUIRE))
+            return context;
+    }
+}
+
+void dft_context_release(struct dft_context *context)
+{
+    __atomic_fetch_or(&idle, UINT64_C(1) << context->number, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&sleepers, __ATOMIC_SEQ_CST)) {
+        __atomic_add_fetch(&releases, 1, __ATOMIC_SEQ_CST);
+        dft_futex_wake(&releases, 1);
+    }
+}
+
+void dft_context_forked(void)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < made; i++)
+        if (idle >> i & 1) {
+            contexts[i]->number = kept;
+            contexts[kept++] = contexts[i];
+        }
+    made = kept;
+    idle = kept == 64 ? ~UINT64_C(0) : (UINT64_C(1) << kept) - 1;
+    making.held = 0;
+    sleepers = 0;
+}

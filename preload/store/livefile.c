@@ -1,0 +1,337 @@
+/* Owns the live file: chooses where it lies, creates it, grows it, removes it.
+ *
+ * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network
+ * ones wait. So: ext4, xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace; else /dev/shm; else plain memory. */
+#include "store/livefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+#include "format/calls.h"
+#include "os/clock.h"
+#include "os/config.h"
+#include "life/lifecycle.h"
+#include "store/livefile_inside.h"
+#include "tables/maps.h"
+#include "probe/offset.h"
+#include "tables/opening.h"
+#include "store/process.h"
+#include "os/sys.h"
+#include "ring/thread.h"
+#include "store/tracefile.h"
+#include "store/tracename.h"
+
+struct dft_live *dft_live;
+char dft_livefile_path[4400];
+uint32_t dft_livefile_number;
+
+static uint64_t device, inode; /* what it is: while we have it open, the program may put another file on the number */
+
+static uint64_t allocated; /* bytes of the file */
+
+/* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
+size_t dft_livefile_pages(size_t bytes)
+{
+    return dft_maps_range(NULL, bytes).end;
+}
+
+/* The head, and the first ring. */
+static size_t first_bytes(void)
+{
+    return dft_livefile_pages(DFT_LIVE_PAGE) + dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+}
+
+/* By its path: on the number there may be another file by now. */
+static int identify(void)
+{
+    struct stat st;
+
+    if (dft_tracename_look(dft_livefile_path, &st) < 0)
+        return -1;
+    device = st.st_dev;
+    inode = st.st_ino;
+    return 0;
+}
+
+/* Our file, and so long. */
+static int has(int fd, uint64_t bytes)
+{
+    struct stat st;
+
+    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_dev == device && st.st_ino == inode &&
+           (uint64_t)st.st_size >= bytes;
+}
+
+static int is_ours(int fd)
+{
+    return has(fd, 0);
+}
+
+/* A number that the program may have put something else on stays open. */
+static void close_ours(int fd)
+{
+    if (is_ours(fd))
+        dft_sys_close(fd);
+}
+
+static int write_zeros(int fd, uint64_t offset, size_t bytes)
+{
+    static const char zeros[DFT_LIVE_PAGE];
+    struct iovec pages[64];
+
+    for (size_t i = 0; i < 64; i++)
+        pages[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof zeros};
+    while (bytes) {
+        size_t n = bytes / DFT_LIVE_PAGE < 64 ? bytes / DFT_LIVE_PAGE : 64;
+        long done = is_ours(fd) ? DFT_SYS(pwritev, fd, pages, n, offset, 0, 0) : -EBADF;
+
+        if (done <= 0 || done % DFT_LIVE_PAGE)
+            return done < 0 ? (int)done : -ENOSPC;
+        offset += (uint64_t)done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+/* The file as long as this, by its path. Returns 0 or -errno. */
+static int make_long(uint64_t bytes)
+{
+    struct stat st;
+    int result = (int)dft_tracename_look(dft_livefile_path, &st);
+
+    return result < 0 || (uint64_t)st.st_size >= bytes ? result
+                                                       : (int)DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0);
+}
+
+/* Maps our file, NULL: it cannot be. Who shares the descriptor may have put a file of its own on the number: that is asked
+ * afterwards, because from then on ours does not come back there, and before anything is stored. */
+static void *map_shared(int fd, size_t bytes, uint64_t offset)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+    if (at < 0 && at > -4096)
+        return NULL;
+    if (!has(fd, offset + bytes)) { /* what was to make it so long may have met another file as well */
+        DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+        return NULL;
+    }
+    return (void *)at;
+}
+
+/* As write_zeros, but by stores into a mapping: whatever another thread puts on the number meanwhile, not a byte gets there. Several
+ * times as slow. Returns 0, -errno, or -EINVAL: the kernel is older than 5.14. */
+static int store_zeros(int fd, uint64_t offset, size_t bytes)
+{
+    int result = make_long(offset + bytes);
+    void *at = result < 0 ? NULL : map_shared(fd, bytes, offset);
+
+    if (!at)
+        return result < 0 ? result : -EBADF;
+    result = (int)DFT_SYS(madvise, at, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+    DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
+    return result;
+}
+
+/* Makes sure that the file has room for stores into these pages, whatever else fills the disk: with zeros. That reserves as surely
+ * as fallocate does (a full disk or quota answers here), and a file that is removed before it was ever written back costs half
+ * of what one with allocated blocks does. Returns 0 or -errno. */
+static int reserve(int fd, uint64_t offset, size_t bytes)
+{
+    int result = dft_is_single() ? -EINVAL : store_zeros(fd, offset, bytes);
+
+    return result == -EINVAL ? write_zeros(fd, offset, bytes) : result;
+}
+
+static int is_fit(const char *directory)
+{
+    struct statfs fs;
+
+    if (DFT_SYS(statfs, directory, &fs, 0, 0, 0, 0) < 0)
+        return 0;
+    return fs.f_type == 0xef53 /* ext2, 3, 4 */ || fs.f_type == 0x58465342 /* xfs */ || fs.f_type == 0x01021994;
+}
+
+static void make_path(const char *directory, size_t length)
+{
+    const char *name = dft_tracename_base + dft_tracename_directory;
+    size_t used = 0;
+
+    memcpy(dft_livefile_path, directory, length);
+    used = length;
+    if (used && dft_livefile_path[used - 1] != '/')
+        dft_livefile_path[used++] = '/';
+    while (*name && used < sizeof dft_livefile_path - 16)
+        dft_livefile_path[used++] = *name++;
+    memcpy(dft_livefile_path + used, ".dft.live", 10);
+}
+
+/* Creates the file in a directory that is fit for it. Returns its descriptor, or -1 with no file left. */
+static int create_in(const char *directory, size_t length)
+{
+    static char text[4096]; /* dft_process_lock is held, and the program's stack may be tiny */
+    long fd;
+
+    if (length >= sizeof text)
+        return -1;
+    memcpy(text, directory, length);
+    text[length] = 0;
+    if (!is_fit(length ? text : "."))
+        return -1;
+    make_path(text, length);
+    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd < 0)
+        return -1;
+    if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
+        close_ours((int)fd);
+        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+        return -1;
+    }
+    return (int)fd;
+}
+
+static int create(void)
+{
+    int fd = -1;
+
+    if (*dft_config.live_dir)
+        fd = create_in(dft_config.live_dir, strlen(dft_config.live_dir));
+    if (fd < 0)
+        fd = create_in(dft_tracename_base, dft_tracename_directory);
+    if (fd < 0)
+        fd = create_in("/dev/shm", 8);
+    return fd;
+}
+
+/* The file with room for `bytes` more behind its end, or -1. */
+static int open_for(uint64_t offset, size_t bytes)
+{
+    long fd;
+
+    if (!dft_livefile_path[0])
+        return -1;
+    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    if (fd < 0)
+        return -1;
+    if (offset + bytes > allocated) {
+        if (reserve((int)fd, offset, bytes) < 0) {
+            close_ours((int)fd);
+            return -1;
+        }
+        allocated = offset + bytes;
+    }
+    return (int)fd;
+}
+
+void *dft_livefile_map_plain(size_t bytes)
+{
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+/* As map_shared, and closes the descriptor. */
+static void *map_ours(int fd, size_t bytes, uint64_t offset)
+{
+    void *at = map_shared(fd, bytes, offset);
+
+    close_ours(fd);
+    return at;
+}
+
+/* Opened again when something came between. */
+void *dft_livefile_map(size_t bytes, uint64_t offset)
+{
+    void *at = NULL;
+
+    for (int fd, times = 0; !at && times < 3 && (fd = open_for(offset, bytes)) >= 0; times++)
+        at = map_ours(fd, bytes, offset);
+    return at;
+}
+
+int dft_livefile_write(uint64_t offset, size_t bytes)
+{
+    int fd = open_for(0, 0), result = -EBADF;
+
+    if (fd >= 0) {
+        result = write_zeros(fd, offset, bytes);
+        close_ours(fd);
+    }
+    return result;
+}
+
+/* The counters of an earlier live file of this process. */
+static void take_over(struct dft_live *live, const struct dft_live *before)
+{
+    atomic_store(&live->events, before->events);
+    atomic_store(&live->overhead_ns, before->overhead_ns);
+    for (int i = 0; i <= DFT_DROP_LAST; i++)
+        atomic_store(&live->dropped[i], before->dropped[i]);
+}
+
+static int create_and_map(void)
+{
+    struct dft_live *before = dft_live, *live;
+    int fd;
+
+    dft_livefile_path[0] = 0;
+    dft_livefile_rings_moved();
+    fd = create();
+    if (fd < 0)
+        dft_livefile_path[0] = 0;
+    allocated = first_bytes();
+    live = fd < 0 ? NULL : map_ours(fd, DFT_LIVE_PAGE, 0);
+    if (!live)
+        live = dft_livefile_map(DFT_LIVE_PAGE, 0);
+    if (!live) {
+        dft_livefile_remove();
+        dft_process_note(DFT_NOTE_NO_LIVEFILE);
+        live = dft_livefile_map_plain(DFT_LIVE_PAGE);
+    }
+    if (!live)
+        return -ENOMEM;
+    if (before)
+        take_over(live, before);
+    live->version = DFT_LIVE_VERSION;
+    dft_process_identify(live, device, inode);
+    live->rows_id = dft_call_rows_id();
+    live->metric = dft_config.time_metric;
+    live->interval_ns = dft_config.trace_interval_ms * 1000000u;
+    dft_clock_update(&live->clock);
+    atomic_store(&live->size, dft_livefile_pages(DFT_LIVE_PAGE));
+    atomic_store(&live->state, DFT_LIVE_RUNNING);
+    __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
+    dft_live = live;
+    dft_livefile_number++;
+    return 0;
+}
+
+int dft_livefile_create(void)
+{
+    int result;
+
+    dft_livefile_lock();
+    result = create_and_map();
+    dft_livefile_unlock(1);
+    return result;
+}
+
+void dft_livefile_remove(void)
+{
+    if (dft_livefile_path[0])
+        DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
+    dft_livefile_path[0] = 0;
+}
+
+void dft_livefile_forget(void)
+{
+    if (dft_live)
+        DFT_SYS(mmap, dft_live, DFT_LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    dft_live = NULL;
+    dft_livefile_path[0] = 0;
+    dft_livefile_rings_forget();
+}

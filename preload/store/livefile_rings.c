@@ -1,0 +1,237 @@
+/* Owns the rings of the live file, and its lock.
+ *
+ * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none
+ * extends the file and maps what it got, under a lock; the others that begin take theirs from the latest batch by one
+ * atomic addition, without it. So thousands of threads that begin at once extend and map one file some dozens of times,
+ * and nobody sleeps while a large ring is made. Rings of other sizes are made one by one. What is made ahead and not
+ * used is a hole of zeros to readers. */
+#include "store/livefile_inside.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "store/livefile.h"
+#include "ring/thread.h"
+#include "store/process.h"
+#include "os/sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define AHEAD_SHARE 4u /* of the small rings that are in use, as many are made ahead */
+#define AHEAD_MOST  64u
+
+static struct dft_spin making; /* which file it is, its size, and all that follows */
+static uint32_t streams;       /* atomic */
+
+/* Small rings that are mapped. A batch is filled in under the lock, then shown by `batch`, and its place is never used
+ * again. */
+#define BATCHES_MOST 512u
+static struct batch {
+    char *at;
+    uint64_t offset;
+    uint32_t count;
+    uint32_t taken; /* atomic; more than `count` of those who came too late */
+} batches[BATCHES_MOST];
+static struct batch *batch;  /* atomic: the latest one; NULL: none is of this file */
+static uint32_t nbatches;    /* with the lock */
+static uint32_t rounds;      /* atomic: how often the lock was let go; those that wait for a ring sleep on it */
+static uint32_t waiting;     /* atomic: how many they are */
+static uint32_t small_rings; /* so far; with the lock, so of all but the latest batch */
+
+void dft_livefile_lock(void)
+{
+    dft_spin_lock(&making);
+}
+
+void dft_livefile_unlock(uint32_t most)
+{
+    dft_spin_unlock(&making);
+    __atomic_add_fetch(&rounds, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+        dft_futex_wake(&rounds, most);
+}
+
+/* The file with so many bytes more, mapped; *offset: where they lie. NULL: it has no room for them. */
+static void *extend(size_t bytes, uint64_t *offset)
+{
+    void *at;
+
+    *offset = atomic_load(&dft_live->size);
+    at = dft_livefile_map(bytes, *offset);
+    if (at)
+        atomic_store(&dft_live->size, *offset + bytes);
+    return at;
+}
+
+/* The next of the batch's rings, NULL: there is none left. */
+static void *take_ahead(struct batch *from, uint64_t *offset)
+{
+    const size_t bytes = dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+    uint32_t i = from ? __atomic_fetch_add(&from->taken, 1, __ATOMIC_RELAXED) : 0;
+
+    if (!from || i >= from->count)
+        return NULL;
+    *offset = from->offset + i * bytes;
+    return from->at + i * bytes;
+}
+
+/* Makes a batch and takes its first ring, with the lock. NULL: no room. */
+static void *make_ahead(uint64_t *offset)
+{
+    const size_t bytes = dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
+    uint32_t more = small_rings / AHEAD_SHARE < AHEAD_MOST ? small_rings / AHEAD_SHARE : AHEAD_MOST;
+    struct batch *next = &batches[nbatches];
+
+    if (more > 1 && nbatches < BATCHES_MOST && (next->at = extend(more * bytes, &next->offset))) {
+        next->count = more;
+        next->taken = 0;
+        nbatches++;
+        small_rings += more;
+        __atomic_store_n(&batch, next, __ATOMIC_RELEASE);
+        return take_ahead(next, offset);
+    }
+    small_rings++;
+    return extend(bytes, offset);
+}
+
+static void wait_for_rings(uint32_t round)
+{
+    __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+    dft_futex_wait(&rounds, round);
+    __atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+static void *take_small(uint64_t *offset)
+{
+    for (;;) {
+        uint32_t round = __atomic_load_n(&rounds, __ATOMIC_SEQ_CST);
+        void *at = take_ahead(__atomic_load_n(&batch, __ATOMIC_ACQUIRE), offset);
+
+        if (at)
+            return at;
+        if (dft_spin_try(&making)) {
+            at = take_ahead(batch, offset); /* another thread may have made one meanwhile */
+            if (!at)
+                at = make_ahead(offset);
+            dft_livefile_unlock(AHEAD_MOST + 1);
+            return at;
+        }
+        wait_for_rings(round);
+    }
+}
+
+static void *take_large(size_t bytes, uint64_t *offset)
+{
+    void *at;
+
+    dft_livefile_lock();
+    at = extend(bytes, offset);
+    dft_livefile_unlock(1);
+    return at;
+}
+
+/* `may_be_plain`: also where there is a file that has no room. */
+static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, int may_be_plain)
+{
+    size_t bytes = dft_livefile_pages(dft_ring_bytes(slots));
+    uint64_t offset = 0;
+    struct dft_ring *ring = slots == DFT_FIRST_SLOTS ? take_small(&offset) : take_large(bytes, &offset);
+
+    if (!ring) {
+        offset = 0;
+        if (dft_livefile_path[0] && !may_be_plain)
+            return NULL;
+        if (dft_livefile_path[0])
+            dft_process_note(DFT_NOTE_PLAIN_RINGS);
+        ring = dft_livefile_map_plain(bytes);
+    }
+    if (!ring)
+        return NULL;
+    ring->stream = __atomic_fetch_add(&streams, 1, __ATOMIC_RELAXED);
+    ring->tid = tid;
+    ring->capacity = slots;
+    ring->shift = (uint32_t)__builtin_ctz(slots);
+    ring->base = base;
+    ring->offset = offset;
+    atomic_store(&ring->head, base);
+    atomic_store(&ring->tail, base);
+    __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
+    return ring;
+}
+
+struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base)
+{
+    return make_ring(slots, tid, base, 1);
+}
+
+struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base)
+{
+    return make_ring(slots, tid, base, 0);
+}
+
+void dft_livefile_ring_idle(struct dft_ring *ring)
+{
+    char *slots = (char *)ring + DFT_LIVE_PAGE;
+    size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
+
+    if (!ring->offset || DFT_SYS(madvise, slots, bytes, MADV_REMOVE, 0, 0, 0) < 0)
+        DFT_SYS(madvise, slots, bytes, MADV_DONTNEED, 0, 0, 0);
+}
+
+/* Of kernels before 5.14. */
+static int write_again(const struct dft_ring *ring, size_t bytes)
+{
+    int result;
+
+    dft_livefile_lock();
+    result = dft_livefile_write(ring->offset + DFT_LIVE_PAGE, bytes);
+    dft_livefile_unlock(1);
+    return result;
+}
+
+int dft_livefile_ring_again(struct dft_ring *ring)
+{
+    char *slots = (char *)ring + DFT_LIVE_PAGE;
+    size_t bytes = dft_ring_bytes(ring->capacity) - DFT_LIVE_PAGE;
+    int result;
+    long at;
+
+    if (!ring->offset)
+        return 0;
+    result = (int)DFT_SYS(madvise, slots, bytes, MADV_POPULATE_WRITE, 0, 0, 0);
+    if (result == -EINVAL)
+        result = write_again(ring, bytes);
+    if (!result)
+        return 0;
+    at = DFT_SYS(mmap, slots, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (at < 0 && at > -4096)
+        return (int)at;
+    ring->offset = 0;
+    return 0;
+}
+
+void dft_livefile_ring_detach(struct dft_ring *ring)
+{
+    uint32_t capacity = ring->capacity, shift = ring->shift;
+    long at = DFT_SYS(mmap, ring, dft_ring_bytes(capacity), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+    if (at == (long)ring) {
+        ring->capacity = capacity;
+        ring->shift = shift;
+    }
+}
+
+void dft_livefile_rings_moved(void)
+{
+    __atomic_store_n(&batch, NULL, __ATOMIC_RELAXED);
+}
+
+void dft_livefile_rings_forget(void)
+{
+    streams = nbatches = small_rings = 0;
+    batch = NULL;
+    making.held = waiting = 0;
+}

@@ -1,0 +1,281 @@
+/* Owns the description of this process: who it is, when it began, how it ended. */
+#include "store/process.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "os/clock.h"
+#include "format/codec.h"
+#include "os/config.h"
+#include "ring/drain.h"
+#include "os/first.h"
+#include "life/lifecycle.h"
+#include "store/livefile.h"
+#include "tables/opening.h"
+#include "os/sys.h"
+#include "probe/traced.h"
+#include "store/tracefile.h"
+#include "life/vfork_child.h"
+#include "weave/weave.h"
+
+#ifndef DFT_VERSION
+#error "DFT_VERSION comes from the build"
+#endif
+
+static struct dft_text text_of(const char *bytes, size_t length)
+{
+    return (struct dft_text){bytes, (uint32_t)length};
+}
+
+/* Asked once, at the first event: it does not change, a forked child may be where there is no /proc, and the first look of a process
+ * into /proc is what costs. */
+const char *dft_process_exe(void)
+{
+    static char exe[4096];
+    static int asked; /* the process starts once at a time */
+    long n;
+
+    if (!asked && (n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1)) > 0) {
+        exe[n] = 0;
+        asked = 1;
+    }
+    return exe;
+}
+
+static struct dft_text read_file(const char *path, char *room, size_t size)
+{
+    long fd = dft_opening_open(path, O_RDONLY | O_CLOEXEC, 0), n;
+
+    if (fd < 0)
+        return text_of(room, 0);
+    n = dft_sys_read((int)fd, room, size);
+    dft_sys_close((int)fd);
+    return text_of(room, n < 0 ? 0 : (size_t)n);
+}
+
+/* Asked once: a forked child may be where there is no /proc. */
+static const char *boot_id(void)
+{
+    static char boot[DFT_BOOT_ID_ROOM];
+
+    if (!boot[0]) {
+        read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot - 1);
+        boot[strcspn(boot, "\n")] = 0;
+    }
+    return boot;
+}
+
+void dft_process_identify(struct dft_live *live, uint64_t device, uint64_t inode)
+{
+    struct stat trace = {0}, pids = {0};
+
+    DFT_SYS(newfstatat, AT_FDCWD, dft_tracefile_path(), &trace, 0, 0, 0);
+    DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0); /* a child may be in another one */
+    live->key = dft_key;
+    live->pid = dft_pid;
+    live->start_ns = dft_clock_start_ns;
+    memcpy(live->boot_id, boot_id(), sizeof live->boot_id);
+    live->pid_namespace = pids.st_ino;
+    live->device = device;
+    live->inode = inode;
+    live->trace_device = trace.st_dev;
+    live->trace_inode = trace.st_ino;
+}
+
+/* What has been told is looked for in it by the next image, which has no decoder. */
+static long encode_process(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    enum dft_compression usual = dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE;
+    long size;
+
+    dft_encoder_set(encoder, dft_first_was_asked() ? DFT_STORE : usual, 0);
+    size = dft_encode_process(encoder, what, block);
+    dft_encoder_set(encoder, usual, 0);
+    return size;
+}
+
+static long encode_end(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    return dft_encode_end(encoder, what, block);
+}
+
+/* Pairs of times are alike for all who run in this memory. */
+struct clock {
+    uint64_t key, sample[2];
+};
+
+static long encode_clock(struct dft_encoder *encoder, const void *what, const void **block)
+{
+    const struct clock *clock = what;
+
+    return dft_encode_clock(encoder, clock->key, &clock->sample, 1, block);
+}
+
+static struct clock read_clocks(uint64_t key)
+{
+    return (struct clock){key, {dft_clock_monotonic_ns(), dft_clock_realtime_ns()}};
+}
+
+static const char *const note_texts[] = {
+    "no place for a live file: events not yet written are lost if the process is killed\n",
+    "some rings lie in plain memory: the live file could not grow\n",
+    "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
+};
+static uint32_t notes; /* atomic bits */
+static uint32_t told;  /* atomic: the notes in the file; TOLD_NOTHING: not even the start is */
+#define TOLD_NOTHING UINT32_MAX
+
+void dft_process_note(enum dft_process_note note)
+{
+    __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
+}
+
+void dft_process_untold(void)
+{
+    notes = 0;
+    told = TOLD_NOTHING;
+}
+
+/* What there is to tell of the process does not change but for the notes: it is put together once. */
+static struct dft_process process;
+
+static void collect_notes(void)
+{
+    static char text[512];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < sizeof note_texts / sizeof *note_texts; i++)
+        for (const char *from = note_texts[i]; told >> i & 1 && *from && used < sizeof text;)
+            text[used++] = *from++;
+    process.notes = text_of(text, used);
+}
+
+static int write_process(const struct dft_drain_block *blocks, uint32_t count)
+{
+    uint32_t now = __atomic_load_n(&notes, __ATOMIC_RELAXED);
+    int result;
+
+    __atomic_store_n(&told, now, __ATOMIC_RELAXED);
+    collect_notes();
+    result = dft_drain_blocks(blocks, count);
+    if (result)
+        __atomic_store_n(&told, TOLD_NOTHING, __ATOMIC_RELAXED);
+    else
+        process.order++;
+    return result;
+}
+
+int dft_process_write_start(void)
+{
+    static char command[16384], cwd[4096], options[2048];
+    static struct utsname names;
+    struct clock clock = read_clocks(dft_key);
+    long n;
+
+    process = (struct dft_process){.key = dft_key,
+                                   .parent_key = dft_parent_key,
+                                   .pid = dft_pid,
+                                   .ppid = (uint32_t)DFT_SYS(getppid, 0, 0, 0, 0, 0, 0),
+                                   .rank = dft_job.rank,
+                                   .local_rank = dft_job.local_rank,
+                                   .world_size = dft_job.world_size,
+                                   .start_ns = dft_clock_start_ns,
+                                   .clock_offset = dft_clock_offset,
+                                   .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
+
+    process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
+    process.command = read_file("/proc/self/cmdline", command, sizeof command);
+    n = DFT_SYS(getcwd, cwd, sizeof cwd, 0, 0, 0, 0);
+    process.cwd = text_of(cwd, n > 1 ? (size_t)n - 1 : 0);
+    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
+        process.host = text_of(names.nodename, strlen(names.nodename));
+    process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
+    process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
+    process.options = text_of(options, dft_config_describe(options, sizeof options));
+    process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
+    process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
+    process.pid_namespace = dft_live->pid_namespace;
+    return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);
+}
+
+int dft_process_write_child(const struct dft_vfork_child *child)
+{
+    struct clock clock = read_clocks(child->key);
+    struct dft_end end = {.key = child->key,
+                          .events = child->events,
+                          .time_ns = child->end_ns,
+                          .status = child->status,
+                          .how = (uint8_t)child->how};
+    struct dft_process own;
+    int result;
+
+    dft_spin_lock(&dft_process_lock);
+    own = process;
+    own.key = child->key;
+    own.parent_key = dft_key;
+    own.pid = child->pid;
+    own.ppid = dft_pid;
+    own.start_ns = child->start_ns;
+    own.live_path = own.notes = text_of("", 0);
+    own.order = 1; /* before what dftmerge finds out from a ring */
+    result = dft_drain_blocks(
+        (const struct dft_drain_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
+    dft_spin_unlock(&dft_process_lock);
+    return result;
+}
+
+void dft_process_describe(void)
+{
+    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) || dft_tracefile_fails())
+        return;
+    dft_spin_lock(&dft_process_lock);
+    if (told != __atomic_load_n(&notes, __ATOMIC_RELAXED))
+        write_process(&(const struct dft_drain_block){encode_process, &process}, 1);
+    dft_spin_unlock(&dft_process_lock);
+}
+
+/* Spans may be begun by one thread and ended by another. */
+static void count_misuse(uint64_t *misuse, enum dft_ending how)
+{
+    uint64_t begun = 0, ended = 0;
+
+    for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next)
+        for (uint32_t i = 0; i < t->nrings; i++) {
+            struct dft_ring *ring = t->rings[i];
+
+            begun += atomic_load(&ring->spans_begun);
+            ended += atomic_load(&ring->spans_ended);
+            for (int what = 1; what <= DFT_MISUSE_LAST; what++)
+                misuse[what] += atomic_load(&ring->misuse[what]);
+        }
+    if (begun > ended && (how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT))
+        misuse[DFT_MISUSE_SPAN_OPEN] += begun - ended;
+}
+
+int dft_process_write_end(enum dft_ending how, int status)
+{
+    struct dft_end end = {.key = dft_key,
+                          .events = atomic_load(&dft_live->events),
+                          .overhead_ns = atomic_load(&dft_live->overhead_ns),
+                          .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
+                          .outside = dft_traced_left_out(),
+                          .status = status,
+                          .how = (uint8_t)how};
+    static char unmet[1024]; /* the end comes once */
+    struct clock clock;
+
+    end.unmet = text_of(unmet, dft_weave_unmet(unmet, sizeof unmet));
+    dft_process_describe();
+    count_misuse(end.misuse, how);
+    for (int why = 1; why <= DFT_DROP_LAST; why++) {
+        end.dropped[why] = atomic_load(&dft_live->dropped[why]);
+        for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
+            for (uint32_t i = 0; i < t->nrings; i++)
+                end.dropped[why] += atomic_load(&t->rings[i]->dropped[why]);
+        }
+    }
+    clock = read_clocks(dft_key);
+    return dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, &clock}, {encode_end, &end}}, 2);
+}

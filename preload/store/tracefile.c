@@ -1,0 +1,406 @@
+/* Owns the trace file: creates it, hides its descriptor, appends to it.
+ *
+ * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)): above what programs count on, below what makes fork slow. Whoever
+ * writes counts as a user; step_aside waits until there is none, so that a write never meets the program's descriptor. Before each write device and
+ * inode are compared: a raw close or dup2 of the program may have taken the number. */
+#include "store/tracefile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "os/clock.h"
+#include "format/codec.h"
+#include "os/config.h"
+#include "life/lifecycle.h"
+#include "tables/opening.h"
+#include "os/sys.h"
+#include "ring/thread.h"
+#include "store/tracename.h"
+
+#define LOWEST_FD     256
+#define HIGHEST_FD    1024
+#define PATH_ROOM     (DFT_TRACENAME_ROOM + 8)
+#define PAGE          4096u /* what the kernel writes of a page it writes whole, also for a thread that is killed meanwhile */
+#define HEADER        sizeof(struct dft_block_header)
+#define REPLACED_MOST 2u
+
+__thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
+static char path[PATH_ROOM];
+static int trace_fd = -1; /* atomic */
+static int exists;        /* the file was created; trace_fd may still be -1 */
+static uint64_t device, inode;
+static uint64_t end_offset; /* atomic: where the next block goes */
+static uint32_t users;      /* atomic: writers at work */
+static uint32_t moving;     /* atomic: no new writers */
+static int fails;           /* atomic: the last write did */
+static uint32_t replaced;   /* atomic: times that another file was found on our number, put there past the wrappers */
+
+/* --- creation ----------------------------------------------------------------------------------------------------- */
+
+static int identify(int fd, uint64_t *dev, uint64_t *ino)
+{
+    struct stat st;
+
+    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
+        return -1;
+    *dev = st.st_dev;
+    *ino = st.st_ino;
+    return 0;
+}
+
+/* By its path: who shares the descriptors may have put another file on the number by now. */
+static void identify_created(void)
+{
+    struct stat st = {0};
+
+    dft_tracename_look(path, &st);
+    device = st.st_dev;
+    inode = st.st_ino;
+}
+
+static int is_ours(int fd)
+{
+    uint64_t dev, ino;
+
+    return fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode;
+}
+
+/* A number that the program may have put something else on stays open. */
+static void close_ours(int fd)
+{
+    if (is_ours(fd))
+        dft_sys_close(fd);
+}
+
+/* A copy in our range, or -1: there is no room. */
+static int move_up(int fd)
+{
+    struct rlimit limit = {0};
+    long high;
+
+    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
+    high = limit.rlim_cur > LOWEST_FD ? dft_opening_copy(fd, LOWEST_FD) : -1;
+    if (high >= HIGHEST_FD || (high >= 0 && !is_ours((int)high))) { /* ours: the copy, of whatever was there */
+        dft_sys_close((int)high);
+        high = -1;
+    }
+    return high < 0 ? -1 : (int)high;
+}
+
+static void make_path(void)
+{
+    dft_tracename_make();
+    memcpy(path, dft_tracename_base, strlen(dft_tracename_base) + 1);
+    memcpy(path + strlen(path), ".dft", sizeof ".dft");
+}
+
+int dft_tracefile_create(void)
+{
+    long fd, unmade = 0;
+
+    make_path();
+    fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    if (fd == -ENOENT) {
+        unmade = dft_tracename_make_directories(path);
+        fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    }
+    if (fd < 0)
+        return (int)(fd == -ENOENT && unmade ? unmade : fd); /* why there is no such directory says more */
+    identify_created();
+    __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
+    exists = 1;
+    replaced = 0;
+    __atomic_store_n(&trace_fd, move_up((int)fd), __ATOMIC_RELEASE);
+    close_ours((int)fd);
+    return 0;
+}
+
+/* Until end_move nobody writes. Signals blocked. */
+static void begin_move(void)
+{
+    uint32_t there;
+
+    while (__atomic_exchange_n(&moving, 1, __ATOMIC_SEQ_CST))
+        dft_futex_wait(&moving, 1);
+    while ((there = __atomic_load_n(&users, __ATOMIC_SEQ_CST)))
+        dft_futex_wait(&users, there);
+}
+
+static void end_move(void)
+{
+    __atomic_store_n(&moving, 0, __ATOMIC_SEQ_CST);
+    dft_futex_wake(&moving, INT32_MAX);
+}
+
+/* Writers find the file by its path when its descriptor is gone: they wait. */
+int dft_tracefile_move(void)
+{
+    static char old[PATH_ROOM];
+    long result;
+
+    if (!exists) {
+        dft_tracename_init();
+        return 0;
+    }
+    begin_move();
+    memcpy(old, path, sizeof old);
+    dft_tracename_init();
+    make_path();
+    dft_tracename_make_directories(path);
+    result = DFT_SYS(renameat, AT_FDCWD, old, AT_FDCWD, path, 0, 0);
+    if (result < 0)
+        memcpy(path, old, sizeof path);
+    end_move();
+    return (int)result;
+}
+
+const char *dft_tracefile_path(void)
+{
+    return path;
+}
+
+void dft_tracefile_remove(void)
+{
+    DFT_SYS(unlinkat, AT_FDCWD, path, 0, 0, 0, 0);
+    dft_tracefile_forget();
+}
+
+void dft_tracefile_forget(void)
+{
+    if (dft_tracefile_shared)
+        trace_fd = -1;
+    close_ours(__atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
+    dft_tracefile_shared = 0;
+    exists = 0;
+    users = moving = 0;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+static void users_leave(void)
+{
+    __atomic_sub_fetch(&users, 1, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(__atomic_load_n(&moving, __ATOMIC_SEQ_CST), 0))
+        dft_futex_wake(&users, 1);
+}
+
+static void users_enter(void)
+{
+    for (;;) {
+        __atomic_add_fetch(&users, 1, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&moving, __ATOMIC_SEQ_CST))
+            return;
+        users_leave();
+        dft_futex_wait(&moving, 1);
+    }
+}
+
+/* Opens the file again; never creates it. */
+static int open_again(void)
+{
+    long fd = dft_opening_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+
+    if (fd >= 0 && !is_ours((int)fd)) {
+        dft_sys_close((int)fd);
+        return -ESTALE;
+    }
+    return (int)fd;
+}
+
+/* Our descriptor, if the number still is our file; else the file is opened again, and the number that the program took stays the program's.
+ * *own: close it after use. A program that does so again and again might do it between our look and our write: then no more is written. */
+static int get_fd(int *own)
+{
+    int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
+    uint64_t dev, ino;
+
+    *own = 0;
+    if (is_ours(fd))
+        return fd;
+    if (fd >= 0 && !identify(fd, &dev, &ino) &&
+        __atomic_compare_exchange_n(&trace_fd, &fd, -1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
+        fd = -1;
+    }
+    if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MOST)
+        return -EBADF;
+    again = open_again();
+    if (again < 0)
+        return again;
+    high = move_up(again);
+    if (high < 0) {
+        *own = 1;
+        return again;
+    }
+    close_ours(again);
+    if (__atomic_compare_exchange_n(&trace_fd, &fd, high, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return is_ours(high) ? high : -EBADF;
+    close_ours(high); /* another thread was first */
+    return is_ours(fd) ? fd : -EBADF;
+}
+
+/* All of it, or an error; *done: how much of it. */
+static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
+{
+    for (*done = 0; *done < length;) {
+        long n =
+            *done && !is_ours(fd) ? -EBADF : DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0);
+
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return n ? (int)n : -EIO;
+        *done += (size_t)n;
+    }
+    return 0;
+}
+
+/* Blocks into their place. Other threads, or a signal, may end this one between any two pages: what it leaves then is zeros, or a block
+ * that says that it is unfinished. The file is as long as that before anything else, since others may be appended to it. */
+static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, size_t *done)
+{
+    struct dft_block_header cover = {.magic = DFT_BLOCK_MAGIC,
+                                     .type = DFT_BLOCK_UNFINISHED,
+                                     .version = DFT_FORMAT_VERSION,
+                                     .stored = (uint32_t)(length - HEADER),
+                                     .tail = (uint32_t)(length - HEADER),
+                                     .key = dft_key};
+    size_t more;
+    int result;
+
+    if (at / PAGE == (at + length - 1) / PAGE)
+        return write_all(fd, blocks, length, at, done);
+    cover.header_crc = dft_crc32c(0, &cover, HEADER);
+    result = write_all(fd, "", 1, at + length - 1, done);
+    *done = 0;
+    if (!result)
+        result = write_all(fd, (const char *)&cover, HEADER, at, done);
+    if (!result) {
+        result = write_all(fd, blocks + HEADER, length - HEADER, at + HEADER, &more);
+        *done += more;
+    }
+    return result ? result : write_all(fd, blocks, HEADER, at, &more);
+}
+
+/* A place for so many bytes; no page ends within the header of blocks that take more than one. */
+static uint64_t reserve(size_t length)
+{
+    uint64_t end = __atomic_load_n(&end_offset, __ATOMIC_RELAXED), at;
+
+    do {
+        uint64_t left = PAGE - end % PAGE;
+
+        at = left < length && left < HEADER ? end + left : end;
+    } while (!__atomic_compare_exchange_n(&end_offset, &end, at + length, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return at;
+}
+
+/* What was not written in whole counts as lost: no piece of it may stay. Zeros are passed over by readers; where nobody has
+ * written behind it, the place is used again. */
+static void take_back(int fd, uint64_t at, size_t done, size_t length)
+{
+    static const char zeros[4096];
+    uint64_t end = at + length;
+
+    if (done && is_ours(fd) && DFT_SYS(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, done, 0, 0) < 0)
+        for (size_t i = 0, n; i < done && is_ours(fd); i += n) {
+            n = done - i < sizeof zeros ? done - i : sizeof zeros;
+            DFT_SYS(pwrite64, fd, zeros, n, at + i, 0, 0);
+        }
+    __atomic_compare_exchange_n(&end_offset, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+int dft_tracefile_write(const void *bytes, size_t length)
+{
+    int fd, own, result;
+    size_t done;
+    uint64_t at;
+
+    if (!exists)
+        return -EBADF;
+    users_enter();
+    fd = get_fd(&own);
+    if (fd >= 0) {
+        at = reserve(length);
+        result = write_blocks(fd, bytes, length, at, &done);
+        if (result)
+            take_back(fd, at, done, length);
+        if (own)
+            close_ours(fd);
+    } else {
+        result = fd;
+    }
+    __atomic_store_n(&fails, result != 0, __ATOMIC_RELAXED);
+    users_leave();
+    return result;
+}
+
+int dft_tracefile_fails(void)
+{
+    return __atomic_load_n(&fails, __ATOMIC_RELAXED);
+}
+
+/* --- hiding ------------------------------------------------------------------------------------------------------- */
+
+int dft_tracefile_number(void)
+{
+    return __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE);
+}
+
+int dft_tracefile_is(int fd)
+{
+    if (fd < 0 || fd != dft_tracefile_number())
+        return 0;
+    return dft_is_sandboxed() || is_ours(fd);
+}
+
+int dft_tracefile_hides(int fd)
+{
+    if (!dft_tracefile_is(fd))
+        return 0;
+    errno = EBADF;
+    return 1;
+}
+
+int dft_tracefile_is_entry(void *dir, const char *name)
+{
+    struct stat st;
+    int number = 0;
+
+    if (*name < '1' || *name > '9')
+        return 0;
+    for (const char *at = name; *at; at++) {
+        if (*at < '0' || *at > '9' || number > HIGHEST_FD)
+            return 0;
+        number = 10 * number + *at - '0';
+    }
+    /* A link to our file, whichever process's descriptor it is. */
+    return number == dft_tracefile_number() && DFT_SYS(newfstatat, dirfd(dir), name, &st, 0, 0, 0) == 0 &&
+           st.st_dev == device && st.st_ino == inode;
+}
+
+void dft_tracefile_step_aside(int fd)
+{
+    struct dft_signals before;
+
+    /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that,
+     * too. */
+    if ((dft_in_vfork_child() && !dft_lends_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
+        return;
+    if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
+        __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
+        return;
+    }
+    before = dft_signals_block();
+    begin_move();
+    if (dft_tracefile_is(fd)) {
+        __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
+        close_ours(fd);
+    }
+    end_move();
+    dft_signals_restore(before);
+}

@@ -1,0 +1,267 @@
+/* Owns what is known about descriptors. Lock-free: words change by exchange and compare-and-swap; the free list of descriptions is a
+ * stack with a tag against ABA; generations tell a word from an earlier one of the same number. */
+#include "tables/fdtable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "os/sys.h"
+
+#define POOL_MOST (1u << 20) /* descriptions; an index has 24 bits */
+
+_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
+struct dft_open *dft_open_pieces[POOL_MOST / DFT_OPEN_PIECE];
+
+static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
+static _Atomic uint32_t pool_used = 1; /* 0 is no index */
+static _Atomic uint64_t free_list;     /* tag << 32 | index */
+static _Atomic uint32_t generations;
+static _Atomic int limit;
+
+/* Makes sure that the piece with this description is there: mlockall counts address space, so there is no more of it
+ * than is used. Returns 0 or -ENOMEM. */
+static int make_piece(uint32_t index)
+{
+    struct dft_open **piece = &dft_open_pieces[index / DFT_OPEN_PIECE], *none = NULL, *made;
+
+    if (__atomic_load_n(piece, __ATOMIC_ACQUIRE))
+        return 0;
+    made = dft_sys_map(DFT_OPEN_PIECE * sizeof *made);
+    if (made && !__atomic_compare_exchange_n(piece, &none, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        DFT_SYS(munmap, made, DFT_OPEN_PIECE * sizeof *made, 0, 0, 0, 0);
+    return made || none ? 0 : -ENOMEM;
+}
+
+int dft_fdtable_init(void)
+{
+    dft_fd_chunks[0] = first_chunk;
+    return make_piece(0);
+}
+
+static struct dft_open *description(uint32_t index)
+{
+    return dft_fd_open((uint64_t)index << 8);
+}
+
+/* The word's place, made when it is not there; NULL: no memory, or no such descriptor. */
+static _Atomic uint64_t *place(int fd)
+{
+    _Atomic uint64_t **chunk, *made;
+    void *none = NULL;
+    int before = atomic_load_explicit(&limit, memory_order_relaxed);
+
+    if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return NULL;
+    while (fd >= before &&
+           !atomic_compare_exchange_weak_explicit(&limit, &before, fd + 1, memory_order_relaxed, memory_order_relaxed))
+        ;
+    chunk = &dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK];
+    if (!__atomic_load_n(chunk, __ATOMIC_ACQUIRE)) {
+        made = dft_sys_map(DFT_FD_CHUNK * sizeof **chunk);
+        if (!made)
+            return NULL;
+        if (!__atomic_compare_exchange_n(chunk, (_Atomic uint64_t **)&none, made, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
+            DFT_SYS(munmap, made, DFT_FD_CHUNK * sizeof **chunk, 0, 0, 0, 0);
+    }
+    return &__atomic_load_n(chunk, __ATOMIC_ACQUIRE)[(unsigned)fd % DFT_FD_CHUNK];
+}
+
+static uint32_t pool_get(void)
+{
+    uint64_t top = atomic_load_explicit(&free_list, memory_order_acquire);
+    uint32_t used;
+
+    while ((uint32_t)top) {
+        uint64_t next = ((top >> 32) + 1) << 32 | description((uint32_t)top)->next_free;
+
+        if (atomic_compare_exchange_weak_explicit(&free_list, &top, next, memory_order_acquire, memory_order_acquire))
+            return (uint32_t)top;
+    }
+    used = atomic_load_explicit(&pool_used, memory_order_relaxed);
+    while (used < POOL_MOST && !make_piece(used))
+        if (atomic_compare_exchange_weak_explicit(&pool_used, &used, used + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return used;
+    return 0;
+}
+
+static void pool_put(uint32_t index)
+{
+    uint64_t top = atomic_load_explicit(&free_list, memory_order_relaxed), mine;
+
+    do {
+        description(index)->next_free = (uint32_t)top;
+        mine = ((top >> 32) + 1) << 32 | index;
+    } while (
+        !atomic_compare_exchange_weak_explicit(&free_list, &top, mine, memory_order_release, memory_order_relaxed));
+}
+
+void dft_fd_drop(uint64_t word)
+{
+    if ((word & DFT_FD_TRACED) &&
+        atomic_fetch_sub_explicit(&dft_fd_open(word)->references, 1, memory_order_acq_rel) == 1)
+        pool_put((uint32_t)word >> 8);
+}
+
+static uint64_t new_word(uint32_t index, uint32_t bits)
+{
+    return (uint64_t)(atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1) << 32 | index << 8 | bits;
+}
+
+static void set_word(int fd, uint64_t word)
+{
+    _Atomic uint64_t *at = place(fd);
+
+    if (at)
+        dft_fd_drop(atomic_exchange_explicit(at, word, memory_order_acq_rel));
+    else
+        dft_fd_drop(word);
+}
+
+static void open_init(struct dft_open *open, uint64_t file, int64_t offset, uint32_t flags)
+{
+    open->file = file;
+    atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
+    atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
+    atomic_store_explicit(&open->started, 0, memory_order_relaxed);
+    atomic_store_explicit(&open->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&open->references, 1, memory_order_relaxed);
+    atomic_store_explicit(&open->flags, flags | (offset < 0 ? DFT_OPEN_LOST : 0), memory_order_relaxed);
+}
+
+void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
+{
+    uint32_t index = pool_get();
+
+    if (index)
+        open_init(description(index), file, offset, flags);
+    set_word(fd, new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED));
+}
+
+void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
+{
+    uint32_t index = pool_get();
+    uint64_t word = new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED);
+    _Atomic uint64_t *at = place(fd);
+
+    if (index)
+        open_init(description(index), file, -1, flags);
+    if (!at || !atomic_compare_exchange_strong_explicit(at, &before, word, memory_order_acq_rel, memory_order_relaxed))
+        dft_fd_drop(word);
+}
+
+uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags)
+{
+    uint32_t index = before ? (uint32_t)before >> 8 : pool_get();
+
+    if (!index)
+        return 0;
+    open_init(description(index), file, -1, flags);
+    return new_word(index, DFT_FD_TRACED);
+}
+
+void dft_fd_bind_untraced(int fd)
+{
+    set_word(fd, new_word(0, DFT_FD_UNTRACED));
+}
+
+/* One more descriptor of a description that is in use. Returns 0, or -1: it has none left, so it may be another one's by now. */
+static int add_reference(uint64_t word)
+{
+    uint32_t references = atomic_load_explicit(&dft_fd_open(word)->references, memory_order_relaxed);
+
+    while (references)
+        if (atomic_compare_exchange_weak_explicit(&dft_fd_open(word)->references, &references, references + 1,
+                                                  memory_order_acq_rel, memory_order_relaxed))
+            return 0;
+    return -1;
+}
+
+void dft_fd_bind_same(int fd, uint64_t word, int from)
+{
+    if (word & DFT_FD_TRACED && add_reference(word)) {
+        word = 0;
+    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* closed meanwhile: was it still the same one? */
+        dft_fd_drop(word);
+        word = 0;
+    }
+    set_word(fd, word ? new_word((uint32_t)word >> 8 & 0xffffff, (uint32_t)word & 0xff) : 0);
+}
+
+uint64_t dft_fd_unbind(int fd)
+{
+    if (!dft_fd_word(fd) || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        return 0;
+    return atomic_exchange_explicit(place(fd), 0, memory_order_acq_rel);
+}
+
+void dft_fd_restore(int fd, uint64_t word)
+{
+    uint64_t none = 0;
+
+    if (word &&
+        !atomic_compare_exchange_strong_explicit(place(fd), &none, word, memory_order_acq_rel, memory_order_relaxed))
+        dft_fd_drop(word);
+}
+
+void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits)
+{
+    uint64_t seen = word;
+
+    atomic_compare_exchange_strong_explicit(place(fd), &seen, (word & ~UINT64_C(0xff)) | bits, memory_order_acq_rel,
+                                            memory_order_relaxed);
+}
+
+int dft_fd_limit(void)
+{
+    return atomic_load_explicit(&limit, memory_order_relaxed);
+}
+
+void dft_fd_share(int fd)
+{
+    uint64_t word = dft_fd_word(fd);
+
+    if (word & DFT_FD_TRACED)
+        atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+}
+
+static int closes_on_exec(int fd)
+{
+    long flags = DFT_SYS(fcntl, fd, F_GETFD, 0, 0, 0, 0);
+
+    return flags >= 0 && flags & FD_CLOEXEC;
+}
+
+void dft_fdtable_forking(int execs)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED && !(atomic_load(&dft_fd_open(word)->flags) & DFT_OPEN_SHARED) &&
+            !(execs && closes_on_exec(fd)))
+            dft_fd_share(fd);
+    }
+}
+
+void dft_fdtable_forked(void)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED) {
+            atomic_fetch_or_explicit(&dft_fd_open(word)->flags, DFT_OPEN_SHARED, memory_order_relaxed);
+            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
+        }
+    }
+}
+
+void dft_fdtable_unname(void)
+{
+    for (int fd = 0, end = dft_fd_limit(); fd < end; fd++) {
+        uint64_t word = dft_fd_word(fd);
+
+        if (word & DFT_FD_TRACED)
+            dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) | DFT_FD_UNNAMED);
+    }
+}

@@ -1,0 +1,44 @@
+/* Owns the count of descriptors that the library is opening. */
+#include "tables/opening.h"
+
+#include <fcntl.h>
+
+#include "os/sys.h"
+
+static uint32_t begun,
+    ended; /* atomic; all that a dup2 met had begun before it failed, and had not ended before it began */
+
+long dft_opening_open(const char *path, int flags, int mode)
+{
+    long fd;
+
+    __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+    fd = dft_sys_openat(AT_FDCWD, path, flags, mode);
+    __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+    return fd;
+}
+
+long dft_opening_copy(int fd, int lowest)
+{
+    long copy;
+
+    __atomic_add_fetch(&begun, 1, __ATOMIC_SEQ_CST);
+    copy = DFT_SYS(fcntl, fd, F_DUPFD_CLOEXEC, lowest, 0, 0, 0);
+    __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+    return copy;
+}
+
+uint32_t dft_opening_moment(void)
+{
+    return __atomic_load_n(&ended, __ATOMIC_SEQ_CST);
+}
+
+int dft_opening_since(uint32_t moment)
+{
+    return __atomic_load_n(&begun, __ATOMIC_SEQ_CST) != moment;
+}
+
+void dft_opening_forked(void)
+{
+    __atomic_store_n(&ended, begun, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,317 @@
+/* Owns the closures of libffi: a call of a woven function comes here, becomes a region with what is captured, and goes on to the real one. */
+#include "weave/weave.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "regions/annotate.h"
+#include "os/clock.h"
+#include "os/config.h"
+#include "life/lifecycle.h"
+#include "os/reading.h"
+#include "ring/run.h"
+#include "os/sys.h"
+#include "unwind/unwind.h"
+#include "weave/weave_inside.h"
+
+/* --- libffi ------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    __typeof__(&ffi_prep_cif) prep_cif;
+    __typeof__(&ffi_call) call;
+    __typeof__(&ffi_closure_alloc) closure_alloc;
+    __typeof__(&ffi_prep_closure_loc) prep_closure_loc;
+} ffi;
+
+static int load_types(void *library)
+{
+    static const char *const names[DFT_WEAVE_KINDS] = {
+        [DFT_WEAVE_VOID] = "ffi_type_void",      [DFT_WEAVE_I8] = "ffi_type_sint8",
+        [DFT_WEAVE_U8] = "ffi_type_uint8",       [DFT_WEAVE_I16] = "ffi_type_sint16",
+        [DFT_WEAVE_U16] = "ffi_type_uint16",     [DFT_WEAVE_I32] = "ffi_type_sint32",
+        [DFT_WEAVE_U32] = "ffi_type_uint32",     [DFT_WEAVE_I64] = "ffi_type_sint64",
+        [DFT_WEAVE_U64] = "ffi_type_uint64",     [DFT_WEAVE_FLOAT] = "ffi_type_float",
+        [DFT_WEAVE_DOUBLE] = "ffi_type_double",  [DFT_WEAVE_LONG_DOUBLE] = "ffi_type_longdouble",
+        [DFT_WEAVE_POINTER] = "ffi_type_pointer"};
+
+    for (int i = 0; i < DFT_WEAVE_KINDS; i++) {
+        dft_weave_ffi_types[i] = names[i] ? dlsym(library, names[i]) : NULL;
+        if (names[i] && !dft_weave_ffi_types[i])
+            return -ENOENT;
+    }
+    dft_weave_ffi_types[DFT_WEAVE_TEXT] = dft_weave_ffi_types[DFT_WEAVE_POINTER];
+    return 0;
+}
+
+/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is not the program's:
+ * it is not recorded. Where there are threads tracing stays on for their sake. */
+struct hush {
+    struct dft_signals signals;
+    int on;
+};
+
+static struct hush hush(void)
+{
+    struct hush before = {dft_signals_block(), dft_on};
+
+    if (dft_is_single())
+        dft_on = 0;
+    return before;
+}
+
+static void hush_is_over(struct hush before)
+{
+    dft_on = before.on;
+    dft_signals_restore(before.signals);
+}
+
+static ffi_closure *allocate(void **code)
+{
+    struct hush before = hush();
+    ffi_closure *closure = ffi.closure_alloc(sizeof *closure, code);
+
+    hush_is_over(before);
+    return closure;
+}
+
+static int load_ffi(void)
+{
+    void *library = dlopen("libffi.so.8", RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        library = dlopen("libffi.so.7", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return -ENOENT;
+    ffi.prep_cif = (__typeof__(ffi.prep_cif))dlsym(library, "ffi_prep_cif");
+    ffi.call = (__typeof__(ffi.call))dlsym(library, "ffi_call");
+    ffi.closure_alloc = (__typeof__(ffi.closure_alloc))dlsym(library, "ffi_closure_alloc");
+    ffi.prep_closure_loc = (__typeof__(ffi.prep_closure_loc))dlsym(library, "ffi_prep_closure_loc");
+    return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+/* A whole number of any width; `at` is where libffi has it. */
+static int64_t number_at(enum dft_weave_kind kind, const void *at)
+{
+    switch (kind) {
+    case DFT_WEAVE_I8:
+        return *(const int8_t *)at;
+    case DFT_WEAVE_U8:
+        return *(const uint8_t *)at;
+    case DFT_WEAVE_I16:
+        return *(const int16_t *)at;
+    case DFT_WEAVE_U16:
+        return *(const uint16_t *)at;
+    case DFT_WEAVE_I32:
+        return *(const int32_t *)at;
+    case DFT_WEAVE_U32:
+        return *(const uint32_t *)at;
+    default:
+        return *(const int64_t *)at;
+    }
+}
+
+static void keep(struct dft_thread *self, struct dftrace_arg arg)
+{
+    dft_region_keep_args(self, &arg, 1);
+}
+
+/* The program's text, as far as it can be read, up to where annotations would cut it. */
+static void capture_text(struct dft_thread *self, const char *name, const char *text)
+{
+    struct dft_text found;
+    char copy[512];
+
+    if (dft_reading_find(&found, text, sizeof copy - 1) && !found.length)
+        return;
+    memcpy(copy, text, found.length);
+    copy[found.length] = 0;
+    keep(self, dftrace_string(name, copy));
+}
+
+static void capture(struct dft_thread *self, const char *name, const struct dft_weave_type *type, const void *at)
+{
+    switch (type->kind) {
+    case DFT_WEAVE_VOID:
+    case DFT_WEAVE_STRUCT:
+        break;
+    case DFT_WEAVE_FLOAT:
+        keep(self, dftrace_double(name, (double)*(const float *)at));
+        break;
+    case DFT_WEAVE_DOUBLE:
+        keep(self, dftrace_double(name, *(const double *)at));
+        break;
+    case DFT_WEAVE_LONG_DOUBLE:
+        keep(self, dftrace_double(name, (double)*(const long double *)at));
+        break;
+    case DFT_WEAVE_TEXT:
+        if (*(const char *const *)at)
+            capture_text(self, name, *(const char *const *)at);
+        break;
+    default:
+        keep(self, dftrace_int(name, number_at(type->kind, at)));
+    }
+}
+
+static void capture_arguments(struct dft_thread *self, const struct dft_weave_rule *rule, void **arguments)
+{
+    for (uint32_t i = 0; i < rule->function.count; i++)
+        if (rule->captured >> i & 1)
+            capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
+}
+
+/* --- calls -------------------------------------------------------------------------------------------------------- */
+
+static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **arguments)
+{
+    struct dft_region_data data = {.offset = -1};
+
+    if (rule->size >= 0)
+        data.size = (uint64_t)number_at(rule->function.arguments[rule->size].type.kind, arguments[rule->size]);
+    if (rule->offset >= 0)
+        data.offset = number_at(rule->function.arguments[rule->offset].type.kind, arguments[rule->offset]);
+    return data;
+}
+
+/* One call under way. The region is known by a place on the stack, too: a longjmp or an exception past us leaves it open, and the next one
+ * that ends outside ends it, or the next that begins at the same place. */
+struct call {
+    const struct dft_weave_rule *rule;
+    struct dft_thread *self; /* NULL: nothing is to be recorded */
+    uint64_t name;
+    struct dft_region_data data;
+};
+
+/* Odd: no other region has such a one. */
+static uint64_t place_of(const struct call *call)
+{
+    return (uintptr_t)call | 1;
+}
+
+static void begin(struct call *call, struct dft_weave_rule *rule, void **arguments)
+{
+    uint64_t now;
+
+    call->self = dft_annotate_thread();
+    if (!call->self)
+        return;
+    call->rule = rule;
+    call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
+    call->data = data_of(rule, arguments);
+    dft_run_break_all(call->self);
+    now = dft_ticks();
+    dft_region_end_left(call->self, now, place_of(call));
+    dft_region_begin(call->self, call->name, now, place_of(call));
+    capture_arguments(call->self, rule, arguments);
+}
+
+static void end(struct call *call, const void *result)
+{
+    uint64_t now = dft_ticks();
+
+    if (!call->self)
+        return;
+    dft_run_break_all(call->self);
+    if (result)
+        capture(call->self, "ret", &call->rule->function.result, result);
+    dft_region_end_call(call->self, call->name, now, place_of(call), &call->data);
+}
+
+static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
+{
+    const struct dft_weave_target *target = woven;
+    enum dft_weave_pointcut pointcut = target->rule->pointcut;
+    int error = errno;
+    struct call call;
+
+    if (pointcut != DFT_WEAVE_AFTER)
+        begin(&call, target->rule, arguments);
+    if (pointcut == DFT_WEAVE_BEFORE)
+        end(&call, NULL);
+    errno = error;
+    ffi.call(cif, FFI_FN(target->real), result, arguments);
+    error = errno;
+    if (pointcut == DFT_WEAVE_AFTER)
+        begin(&call, target->rule, arguments);
+    if (pointcut != DFT_WEAVE_BEFORE)
+        end(&call, result);
+    errno = error;
+}
+
+struct dft_weave_target *dft_weave_new_target(void)
+{
+    struct dft_weave_target *target = dft_weave_room(sizeof *target);
+
+    if (target)
+        target->closure = allocate(&target->code);
+    return target && target->closure ? target : NULL;
+}
+
+int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real)
+{
+    target->rule = rule;
+    target->name = rule->function.name;
+    target->real = real;
+    return ffi.prep_closure_loc(target->closure, &rule->cif, called, target, target->code) == FFI_OK ? 0 : -EINVAL;
+}
+
+/* --- the start ---------------------------------------------------------------------------------------------------- */
+
+static void prepare(struct dft_weave_rule *rule)
+{
+    ffi_type *result = dft_weave_ffi_type(&rule->function.result);
+
+    if (ffi.prep_cif(&rule->cif, FFI_DEFAULT_ABI, rule->function.count, result, rule->types) == FFI_OK)
+        return;
+    if (dft_weave_tells())
+        dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", rule->function.name,
+                    ": libffi cannot pass these types; it is not recorded", NULL);
+    rule->met = -1;
+}
+
+void dft_weave_init(void)
+{
+    if (!dft_on || !*dft_config.weave)
+        return;
+    if (load_ffi()) {
+        if (dft_weave_tells())
+            dft_message(DFT_LOG_ERROR,
+                        "DFTRACER_WEAVE: libffi.so.8 cannot be loaded; no function is woven (install libffi8)", NULL);
+        return;
+    }
+    dft_weave_read_rules();
+    for (struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
+        prepare(rule);
+    if (!dft_weave_rules)
+        return;
+    allocate(&(void *){NULL}); /* now, while there are no threads: libffi looks for SELinux once */
+    dft_unwind_spare((const void *)ffi.call);
+    dft_weave_scan(NULL);
+}
+
+/* Does the program use the library of this rule? */
+static int is_library_met(const struct dft_weave_rule *of)
+{
+    for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
+        if (rule->met > 0 && !strcmp(rule->library, of->library))
+            return 1;
+    return 0;
+}
+
+size_t dft_weave_unmet(char *text, size_t room)
+{
+    size_t used = 0;
+
+    for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next) {
+        size_t length = strlen(rule->function.name);
+
+        if (rule->met || used + length + 1 > room || (rule->installed && is_library_met(rule)))
+            continue;
+        memcpy(text + used, rule->function.name, length);
+        used += length;
+        text[used++] = '\n';
+    }
+    return used;
+}

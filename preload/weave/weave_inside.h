@@ -1,0 +1,69 @@
+/* What the parts of weaving share. */
+#ifndef DFT_WEAVE_INSIDE_H
+#define DFT_WEAVE_INSIDE_H
+
+#include <dftrace/dftrace.h>
+
+#include "os/library.h"
+#include "weave/weave.h"
+#include "weave/weave_prototype.h"
+
+enum dft_weave_pointcut { DFT_WEAVE_AROUND, DFT_WEAVE_BEFORE, DFT_WEAVE_AFTER };
+
+/* A line of a weave file. */
+struct dft_weave_rule {
+    const char *library; /* pattern of file names or sonames */
+    const char *version; /* NULL: any */
+    struct dft_weave_function function;
+    struct dftrace_site site;
+    uint64_t captured; /* arguments that are recorded, by number */
+    int size, offset;  /* arguments that say these; -1: none */
+    enum dft_weave_pointcut pointcut;
+    ffi_cif cif;
+    ffi_type *types[DFT_WEAVE_ARGUMENTS];
+    int met;       /* the symbol was found */
+    int installed; /* the line is one of ours: it may be of a later version of the library than the one that is loaded */
+    struct dft_weave_rule *next;
+};
+
+/* A function of a rule at its address, and what is called instead. */
+struct dft_weave_target {
+    struct dft_weave_rule *rule; /* NULL: one of the loader's own functions (weave_loader.c) */
+    const char *name;
+    void *real;
+    void *code;
+    ffi_closure *closure; /* NULL with those of the loader */
+    uint32_t seen;        /* number of the scan that last found it; 0: it is gone */
+    struct dft_weave_target *next;
+};
+
+extern struct dft_weave_rule *dft_weave_rules;             /* in the order of their lines */
+extern struct dft_weave_target *_Atomic dft_weave_targets; /* only ever grows, at its head */
+
+/* Is this the process of a job that tells what is wrong with DFTRACER_WEAVE? Before main. */
+int dft_weave_tells(void);
+
+/* Reads the files of DFTRACER_WEAVE; errors are told, line by line. */
+void dft_weave_read_rules(void);
+
+/* A target for any function; NULL: no memory. Allocates. */
+struct dft_weave_target *dft_weave_new_target(void);
+/* Makes it that of a rule's function at `real`. Returns 0 or -EINVAL: libffi cannot. */
+int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real);
+
+/* Looks for functions of rules in what is loaded, and sends calls to them through their closures. `handle`: what dlopen just gave;
+ * NULL: after a dlclose, or at the start (everything is loaded and relocated then). */
+void dft_weave_scan(void *handle);
+
+/* What is to be called instead of the function at this address; itself when it is not woven. */
+void *dft_weave_replacement(void *function);
+
+/* What stands in for the loader's functions: found by their names at the first scan, which sets `real`. */
+struct dft_weave_loader {
+    const char *name;
+    void *code;
+};
+#define DFT_WEAVE_LOADER 3u
+extern const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER];
+
+#endif

@@ -1,0 +1,296 @@
+/* Reads weave files: one function a line, library, prototype, roles.
+ *
+ *   # comment
+ *   typedef int64 hid_t;
+ *   struct pair { double first, second; };
+ *   libhdf5.so*   herr_t H5Dread(hid_t d, hid_t mt, hid_t ms, hid_t fs, hid_t xfer, void *buf)   cat=HDF5 capture=d
+ *
+ * Roles: cat=CATEGORY, capture=ARG,ARG (or *), size=ARG, offset=ARG, pointcut=around|before|after, version=VERSION. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "os/config.h"
+#include "os/first.h"
+#include "os/line.h"
+#include "os/resolve.h"
+#include "os/sys.h"
+#include "weave/weave_inside.h"
+
+#define FILE_MOST (1u << 20)
+
+struct dft_weave_rule *dft_weave_rules;
+static struct dft_weave_rule **last_rule = &dft_weave_rules;
+
+/* --- roles -------------------------------------------------------------------------------------------------------- */
+
+static int find_argument(const struct dft_weave_function *function, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < function->count; i++)
+        if (length && dft_weave_is_word(name, length, function->arguments[i].name))
+            return (int)i;
+    return -1;
+}
+
+static int number_role(struct dft_weave_text *text, const struct dft_weave_function *function, const char *value,
+                       size_t length, int *argument)
+{
+    enum dft_weave_kind kind;
+
+    *argument = find_argument(function, value, length);
+    if (*argument < 0)
+        return dft_weave_fail(text, "there is no such argument", value, length);
+    kind = function->arguments[*argument].type.kind;
+    return kind >= DFT_WEAVE_I8 && kind <= DFT_WEAVE_U64
+               ? 0
+               : dft_weave_fail(text, "this argument is no whole number", value, length);
+}
+
+static int capture_role(struct dft_weave_text *text, struct dft_weave_rule *rule, const char *value, size_t length)
+{
+    if (dft_weave_is_word(value, length, "*")) {
+        rule->captured = ~UINT64_C(0);
+        return 0;
+    }
+    for (const char *end = value + length; value < end;) {
+        size_t n = strcspn(value, ", \t");
+        int argument = find_argument(&rule->function, value, n);
+
+        if (argument < 0)
+            return dft_weave_fail(text, "there is no such argument", value, n);
+        if (rule->function.arguments[argument].type.kind == DFT_WEAVE_STRUCT)
+            return dft_weave_fail(text, "a struct cannot be recorded", value, n);
+        rule->captured |= UINT64_C(1) << argument;
+        value += n + 1;
+    }
+    return 0;
+}
+
+static int pointcut_role(struct dft_weave_text *text, struct dft_weave_rule *rule, const char *value, size_t length)
+{
+    static const char *const words[] = {"around", "before", "after"};
+
+    for (int i = 0; i < 3; i++)
+        if (dft_weave_is_word(value, length, words[i])) {
+            rule->pointcut = (enum dft_weave_pointcut)i;
+            return 0;
+        }
+    return dft_weave_fail(text, "pointcut is around, before or after, not", value, length);
+}
+
+static int parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule)
+{
+    const char *name = text->at, *value;
+    size_t length = dft_weave_next_word(text), n;
+
+    text->at += length;
+    if (!length || !dft_weave_take(text, '='))
+        return dft_weave_fail(text, "a role (cat=, capture=, size=, offset=, pointcut=, version=) is meant", name,
+                              strcspn(name, " \t"));
+    value = text->at;
+    n = strcspn(value, " \t");
+    text->at += n;
+    if (dft_weave_is_word(name, length, "cat"))
+        rule->site.category = dft_weave_keep_word(value, n);
+    else if (dft_weave_is_word(name, length, "version"))
+        rule->version = dft_weave_keep_word(value, n);
+    else if (dft_weave_is_word(name, length, "capture"))
+        return capture_role(text, rule, value, n);
+    else if (dft_weave_is_word(name, length, "size"))
+        return number_role(text, &rule->function, value, n, &rule->size);
+    else if (dft_weave_is_word(name, length, "offset"))
+        return number_role(text, &rule->function, value, n, &rule->offset);
+    else if (dft_weave_is_word(name, length, "pointcut"))
+        return pointcut_role(text, rule, value, n);
+    else
+        return dft_weave_fail(text, "this role is not known", name, length);
+    return 0;
+}
+
+/* --- lines -------------------------------------------------------------------------------------------------------- */
+
+/* Functions that do not come back as others do. */
+static int may_be_woven(struct dft_weave_text *text, const char *name)
+{
+    static const char *const never[] = {"setjmp",      "_setjmp", "sigsetjmp",  "__sigsetjmp", "longjmp",
+                                        "siglongjmp",  "vfork",   "getcontext", "dlopen",      "dlmopen",
+                                        "dlsym",       "dlvsym",  "fork",       "dlclose",     "clone",
+                                        "swapcontext", "exit",    "_exit",      "_Exit",       "pthread_exit"};
+
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (!strcmp(name, never[i]))
+            return dft_weave_fail(text, "this function cannot be called by another one", name, strlen(name));
+    return dft_resolve_is_wrapped(name) ? dft_weave_fail(text, "this function is recorded anyway", name, strlen(name))
+                                        : 0;
+}
+
+static int parse_rule(struct dft_weave_text *text, struct dft_weave_rule *rule)
+{
+    const char *library = text->at;
+    size_t length = strcspn(library, " \t");
+    int rc;
+
+    text->at += length;
+    rule->library = dft_weave_keep_word(library, length);
+    rule->size = rule->offset = -1;
+    rc = dft_weave_parse_function(text, &rule->function);
+    dft_weave_take(text, ';');
+    for (dft_weave_skip_blanks(text); !rc && *text->at && *text->at != '#'; dft_weave_skip_blanks(text))
+        rc = parse_role(text, rule);
+    if (!rc)
+        rc = may_be_woven(text, rule->function.name);
+    for (uint32_t i = 0; !rc && i < rule->function.count; i++)
+        if (!(rule->types[i] = dft_weave_ffi_type(&rule->function.arguments[i].type)))
+            rc = dft_weave_fail(text, "libffi has no such type for the argument", rule->function.arguments[i].name, 63);
+    rule->site.name = rule->function.name;
+    if (!rule->site.category)
+        rule->site.category = "WEAVE";
+    return rc;
+}
+
+static int reading_installed;
+
+static int parse_line(struct dft_weave_text *text)
+{
+    struct dft_weave_rule *rule;
+    int rc;
+
+    dft_weave_skip_blanks(text);
+    if (!*text->at || *text->at == '#')
+        return 0;
+    if (dft_weave_take_word(text, "typedef"))
+        return dft_weave_parse_typedef(text);
+    if (dft_weave_take_word(text, "struct"))
+        return dft_weave_parse_struct(text);
+    rule = dft_weave_room(sizeof *rule);
+    if (!rule)
+        return -ENOMEM;
+    rc = parse_rule(text, rule);
+    rule->installed = reading_installed;
+    if (!rc) {
+        *last_rule = rule;
+        last_rule = &rule->next;
+    }
+    return rc;
+}
+
+/* Texts one behind another, up to NULL, ended by a zero; cut to the room. */
+static void join(struct dft_line *line, const char *text, ...)
+{
+    va_list list;
+
+    line->used = 0;
+    va_start(list, text);
+    for (; text; text = va_arg(list, const char *))
+        dft_line_text(line, text);
+    va_end(list);
+    line->text[line->used < sizeof line->text ? line->used : sizeof line->text - 1] = 0;
+}
+
+int dft_weave_tells(void)
+{
+    static int known, tells; /* before main there is one thread */
+
+    if (!known)
+        tells = dft_first_tells_of("WEAVE", dft_config.weave);
+    known = 1;
+    return tells;
+}
+
+static void tell(const char *file, unsigned number, const struct dft_weave_text *text)
+{
+    static struct dft_line line;
+
+    if (!dft_weave_tells())
+        return;
+    line.used = 0;
+    dft_line_number(&line, number, 10);
+    line.text[line.used] = 0;
+    dft_message(DFT_LOG_ERROR, file, ":", line.text, ": ", text->wrong ? text->wrong : "no memory",
+                *text->word ? ": " : "", text->word, "; this line is left out", NULL);
+}
+
+static void parse_lines(const char *file, char *bytes)
+{
+    for (unsigned line = 1; *bytes; line++) {
+        struct dft_weave_text text = {.at = bytes};
+        size_t length = strcspn(bytes, "\n");
+        char *next = bytes + length + (bytes[length] == '\n');
+
+        bytes[length] = 0;
+        if (length && bytes[length - 1] == '\r')
+            bytes[length - 1] = 0;
+        if (parse_line(&text))
+            tell(file, line, &text);
+        bytes = next;
+    }
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static int read_file(const char *path)
+{
+    int fd = (int)dft_sys_openat(-100 /* AT_FDCWD */, path, 02000000 /* O_RDONLY, O_CLOEXEC */, 0);
+    char *bytes = fd >= 0 ? dft_sys_map(FILE_MOST + 1) : NULL;
+    size_t length = 0;
+    long n = -ENOMEM;
+
+    if (fd < 0)
+        return fd;
+    while (bytes && length < FILE_MOST && (n = dft_sys_read(fd, bytes + length, FILE_MOST - length)) > 0)
+        length += (size_t)n;
+    dft_sys_close(fd);
+    if (!bytes || n < 0)
+        return (int)n;
+    if (length == FILE_MOST)
+        return -EFBIG;
+    parse_lines(path, bytes);
+    DFT_SYS(munmap, bytes, FILE_MOST + 1, 0, 0, 0, 0);
+    return 0;
+}
+
+/* A name without a slash that is no file here is one of those that are installed: "hdf5". */
+static int read_installed(const char *name)
+{
+    static struct dft_line path;
+    const char *own = dft_resolve_own_path(), *slash = own ? strrchr(own, '/') : NULL, *directory;
+    /* From lib/libdftrace.so, and from lib/ARCHITECTURE/libdftrace.so. */
+    static const char *const ups[] = {"/../", "/../../"};
+    int rc = -ENOENT;
+
+    if (!slash)
+        return -ENOENT;
+    directory = dft_weave_keep_word(own, (size_t)(slash - own));
+    reading_installed = 1;
+    for (int i = 0; i < 2 && rc; i++) {
+        join(&path, directory, ups[i], "share/dftrace/weave/", name, ".weave", NULL);
+        rc = read_file(path.text) ? -ENOENT : 0;
+    }
+    reading_installed = 0;
+    return rc;
+}
+
+static const char *reason(int error)
+{
+    if (error == -ENOENT)
+        return "there is no such file";
+    return error == -EFBIG ? "it has more than 1 MiB" : "it cannot be read";
+}
+
+void dft_weave_read_rules(void)
+{
+    const char *list = dft_config.weave;
+
+    while (*list) {
+        size_t length = strcspn(list, ":");
+        const char *path = dft_weave_keep_word(list, length);
+        int rc = length ? read_file(path) : 0;
+
+        if (rc == -ENOENT && !memchr(list, '/', length))
+            rc = read_installed(path);
+        if (rc && dft_weave_tells())
+            dft_message(DFT_LOG_ERROR, "DFTRACER_WEAVE: ", path, ": ", reason(rc), "; its functions are not recorded",
+                        NULL);
+        list += length + (list[length] == ':');
+    }
+}

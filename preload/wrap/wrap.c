@@ -1,0 +1,150 @@
+/* The wrappers: one for each row of calls.def, nothing else. A wrapper has the function's own name for the linker and a private one
+ * for the compiler, so that headers and macros of the C library do not get in the way. */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+
+#include "probe/convert.h"
+#include "probe/probe.h"
+#include "ring/run.h"
+#include "store/tracefile.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
+
+/* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. The real function is asked
+ * for before the clock: the first time it has to be found. */
+#define WRAP(number, op, type, name, prototype, arguments, make_call, on, ...)                                         \
+    static __attribute__((noinline)) type dft_traced_##name prototype                                                  \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        type(*const real) prototype = DFT_REAL(name);                                                                  \
+        struct dft_probe probe;                                                                                        \
+        type result;                                                                                                   \
+                                                                                                                       \
+        if (dft_tracefile_hides_first(op, args.fd)) {                                                                  \
+            dft_hidden(number, op, &args);                                                                             \
+            return (type)-1;                                                                                           \
+        }                                                                                                              \
+        if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
+            uint64_t start;                                                                                            \
+            int error = 0;                                                                                             \
+                                                                                                                       \
+            if (args.fd >= 0 && dft_tracefile_hides(args.fd)) {                                                        \
+                dft_hidden(number, op, &args);                                                                         \
+                return (type)(intptr_t)(IS_POINTER(type) ? 0 : args.returns_error ? EBADF : -1);                       \
+            }                                                                                                          \
+            start = dft_not_open_begin(&args, &error);                                                                 \
+            result = real arguments;                                                                                   \
+            dft_not_open_end(start, number, op, &args, (intptr_t)result, IS_POINTER(type), error);                     \
+            return result;                                                                                             \
+        }                                                                                                              \
+        result = real arguments;                                                                                       \
+        dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
+    type dft_wrap_##name prototype                                                                                     \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+                                                                                                                       \
+        if (args.run && !args.wide) {                                                                                  \
+            struct dft_run_call quick = {.stream = args.stream,                                                        \
+                                         .text = args.character ? NULL : args.text,                                    \
+                                         .size = args.size,                                                            \
+                                         .newline = args.newline};                                                     \
+            type result;                                                                                               \
+                                                                                                                       \
+            if (__builtin_expect(!(dft_on & on), 0))                                                                   \
+                return make_call;                                                                                      \
+            quick.word = dft_fd_word(dft_stream_fd(args.stream));                                                      \
+            if (quick.word & DFT_FD_UNTRACED)                                                                          \
+                return make_call;                                                                                      \
+            if (!dft_run_is_quick(op, &quick))                                                                         \
+                return dft_traced_##name arguments;                                                                    \
+            result = make_call;                                                                                        \
+            dft_run_finish(number, op, &quick, (intptr_t)result, IS_POINTER(type));                                    \
+            return result;                                                                                             \
+        }                                                                                                              \
+        if (dft_probe_is_idle(op, &args, on))                                                                          \
+            return make_call;                                                                                          \
+        return dft_traced_##name arguments;                                                                            \
+    }
+
+#define ON(op)           dft_on_bit(DFT_OP_##op)
+#define CALL(name, list) DFT_REAL(name) list
+
+#define DFT_CALL(category, op, type, name, prototype, arguments, ...)                                                  \
+    WRAP(DFT_CALL_##name, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
+
+#define DFT_ENTRY(event, op, type, name, prototype, arguments, ...)                                                    \
+    WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
+
+#define DFT_MODE(category, op, type, name, prototype, arguments, ...)                                                  \
+    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
+    type dft_wrap_##name prototype                                                                                     \
+    {                                                                                                                  \
+        struct dft_probe probe;                                                                                        \
+        mode_t mode = 0;                                                                                               \
+        type result;                                                                                                   \
+                                                                                                                       \
+        if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {                                                     \
+            va_list list;                                                                                              \
+                                                                                                                       \
+            va_start(list, flags);                                                                                     \
+            mode = va_arg(list, mode_t);                                                                               \
+            va_end(list);                                                                                              \
+        }                                                                                                              \
+        {                                                                                                              \
+            const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                   \
+            type(*const real) prototype = DFT_REAL(name);                                                              \
+                                                                                                                       \
+            if (!dft_probe_begin(&probe, DFT_CALL_##name, DFT_OP_##op, &args, ON(op)))                                 \
+                return real arguments;                                                                                 \
+            result = real arguments;                                                                                   \
+            dft_finish(&probe, DFT_CALL_##name, DFT_OP_##op, &args, result, 0);                                        \
+        }                                                                                                              \
+        return result;                                                                                                 \
+    }
+
+#define FORMAT(number, op, name, prototype, last, vname, arguments, ...)                                               \
+    EXPORTED int dft_wrap_##name prototype __asm__(#name);                                                             \
+    int dft_wrap_##name prototype                                                                                      \
+    {                                                                                                                  \
+        const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
+        __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
+        struct dft_probe probe;                                                                                        \
+        int result, error = 0, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                    \
+        uint64_t start = traced ? 0 : dft_not_open_begin(&args, &error);                                               \
+        va_list list;                                                                                                  \
+                                                                                                                       \
+        va_start(list, last);                                                                                          \
+        result = real arguments;                                                                                       \
+        va_end(list);                                                                                                  \
+        if (traced)                                                                                                    \
+            dft_finish(&probe, number, op, &args, result, 0);                                                          \
+        else                                                                                                           \
+            dft_not_open_end(start, number, op, &args, result, 0, error);                                              \
+        return result;                                                                                                 \
+    }
+
+#define DFT_FORMAT(category, op, name, ...)    FORMAT(DFT_CALL_##name, DFT_OP_##op, name, __VA_ARGS__)
+#define DFT_FORMAT_ENTRY(event, op, name, ...) FORMAT(DFT_CALL_##event, DFT_OP_##op, name, __VA_ARGS__)
+
+#define DFT_ALIAS(name, alias)                                                                                         \
+    __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+#define DFT_HAND(...)
+#define DFT_HAND_ALIAS(...)
+
+#define DFT_SECOND(...)
+#define DFT_DOOR(...)
+#define DFT_VERSIONED(...)
+#define DFT_EVENT(...)
+#include <dftrace/calls.def>

@@ -1,0 +1,210 @@
+/* The wrapper of clone: what the child shares says what it is to us.
+ *
+ *   memory not shared                     a fork
+ *   CLONE_SETTLS and CLONE_THREAD         a thread
+ *   CLONE_VM | CLONE_VFORK                as vfork: the parent waits, the child appends to its rings (not when it shares the
+ *                                         descriptors too: then what it does to them is true of its parent)
+ *   CLONE_VM, on its parent's thread-local memory or as a process with its own
+ *                                         a borrower: it runs at the same time, so it records nothing, and is counted
+ *
+ * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone itself puts its own there. */
+#include "os/resolve.h"
+
+#include <sched.h>
+
+#include "life/lifecycle.h"
+#include "store/livefile.h"
+#include "probe/paths.h"
+#include "probe/probe_process.h"
+#include "store/tracefile.h"
+#include "life/vfork_child.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+typedef int child_function(void *argument);
+
+struct start {
+    child_function *function;
+    void *argument;
+    long flags;
+};
+
+__attribute__((visibility("default"))) int dft_wrap_clone(child_function *function, void *stack, int flags,
+                                                          void *argument, ...) __asm__("clone");
+__asm__(".globl __clone\n\t.type __clone, %function\n\t.set __clone, clone\n");
+
+/* --- borrowers ---------------------------------------------------------------------------------------------------- */
+
+static __thread uint32_t owner
+    __attribute__((tls_model("initial-exec"))); /* of this thread-local memory: its tid; 0: nobody that records */
+static __thread uint32_t borrowers
+    __attribute__((tls_model("initial-exec"))); /* atomic: running on it, as far as is known */
+static __thread uint32_t descriptors
+    __attribute__((tls_model("initial-exec"))); /* one of them shares the owner's descriptors */
+
+/* A forked child that inherited the mark is in memory of its own, and loses it with its first event. */
+int dft_is_borrower(void)
+{
+    return *dft_generation && (uint32_t)dft_sys_gettid() != owner;
+}
+
+void dft_borrower_drop(void)
+{
+    if (dft_live)
+        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_BORROWED], 1, memory_order_relaxed);
+}
+
+/* One that is killed or execs is never seen to end: then the owner keeps asking. */
+void dft_lend(uint64_t flags)
+{
+    if (dft_vfork_mark != DFT_MARK_LENT)
+        owner = (uint32_t)dft_sys_gettid();
+    descriptors |= (flags & CLONE_FILES) != 0;
+    __atomic_add_fetch(&borrowers, 1, __ATOMIC_SEQ_CST);
+    dft_vfork_mark = DFT_MARK_LENT;
+}
+
+static void give_back(void)
+{
+    if (__atomic_sub_fetch(&borrowers, 1, __ATOMIC_SEQ_CST) == 0) {
+        descriptors = 0;
+        dft_vfork_mark = DFT_MARK_NONE;
+    }
+}
+
+int dft_lends_descriptors(void)
+{
+    return dft_vfork_mark == DFT_MARK_LENT && descriptors;
+}
+
+/* --- where children begin ----------------------------------------------------------------------------------------- */
+
+/* When its function returns, clone ends the process by a system call of its own. */
+static int begin_forked(void *at)
+{
+    const struct start *start = at;
+    int status;
+
+    dft_process_forked_once();
+    status = start->function(start->argument);
+    dft_process_end(DFT_ENDING__EXIT, status);
+    return status;
+}
+
+/* The mark is set by now: a signal may have come before this. */
+static int begin_waited_for(void *at)
+{
+    const struct start *start = at;
+    int status;
+
+    status = start->function(start->argument);
+    dft_vfork_child_ends(DFT_ENDING__EXIT, status);
+    return status;
+}
+
+static int begin_borrower(void *at)
+{
+    const struct start *start = at;
+    int status = start->function(start->argument);
+
+    give_back();
+    return status;
+}
+
+/* On thread-local memory of its own. */
+static int begin_stranger(void *at)
+{
+    const struct start *start = at;
+
+    owner = 0;
+    descriptors = (start->flags & CLONE_FILES) != 0;
+    dft_vfork_mark = DFT_MARK_LENT;
+    return start->function(start->argument);
+}
+
+static child_function *beginning_of(int flags)
+{
+    if (!(flags & CLONE_VM))
+        return begin_forked;
+    if ((flags & CLONE_SETTLS) && (flags & CLONE_THREAD))
+        return NULL;
+    if (flags & CLONE_SETTLS)
+        return begin_stranger;
+    if (flags & CLONE_VFORK)
+        return flags & CLONE_FILES ? NULL : begin_waited_for;
+    return begin_borrower;
+}
+
+/* --- clone -------------------------------------------------------------------------------------------------------- */
+
+/* As it was given, all in registers but the last. */
+struct rest {
+    void *parent_tid, *tls, *child_tid;
+};
+
+static int make(child_function *begin, struct start start, void *stack, int flags, const struct rest *rest)
+{
+    struct start *top;
+
+    if (!begin || !stack)
+        return DFT_REAL(clone)(start.function, stack, flags, start.argument, rest->parent_tid, rest->tls,
+                               rest->child_tid);
+    top = (struct start *)(((uintptr_t)stack & ~(uintptr_t)15) - 2 * sizeof *top);
+    *top = start;
+    return DFT_REAL(clone)(begin, top, flags, top, rest->parent_tid, rest->tls, rest->child_tid);
+}
+
+static void end(struct dft_probe *probe, int flags, int pid, int err)
+{
+    const struct dft_process_call what = DFT_PROCESS_CALL(.result = pid, .err = err, .flags = flags);
+
+    if (!(flags & CLONE_FS))
+        dft_paths_directory_changed(); /* the child may have looked at its own */
+    if (dft_on & DFT_ON_PROCESS && !(flags & CLONE_THREAD))
+        dft_end_process(probe, DFT_CALL_clone, &what);
+}
+
+static int make_traced(struct start start, void *stack, int flags, const struct rest *rest)
+{
+    child_function *begin = dft_in_vfork_child() ? NULL : beginning_of(flags);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+    struct dft_vfork_child child;
+    int pid, error;
+
+    if (!(flags & CLONE_FILES))
+        dft_process_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
+    if (begin == begin_borrower && stack)
+        dft_lend((uint64_t)flags);
+    if (begin == begin_waited_for)
+        dft_vfork_child_begin(&child);
+    dft_tracefile_shared = begin == begin_forked && flags & CLONE_FILES;
+    pid = make(begin, start, stack, flags, rest);
+    error = errno;
+    dft_tracefile_shared = 0;
+    if (begin == begin_waited_for)
+        dft_vfork_child_end(&child, pid);
+    if (begin == begin_borrower && stack && pid < 0)
+        give_back();
+    end(&probe, flags, pid, pid < 0 ? error : 0);
+    errno = error;
+    return pid;
+}
+
+int dft_wrap_clone(child_function *function, void *stack, int flags, void *argument, ...)
+{
+    const struct start start = {function, argument, flags};
+    struct rest rest;
+    va_list list;
+
+    va_start(list, argument);
+    rest.parent_tid = va_arg(list, void *);
+    rest.tls = va_arg(list, void *);
+    rest.child_tid = va_arg(list, void *);
+    va_end(list);
+    if (!dft_on || !function)
+        return make(NULL, start, stack, flags, &rest);
+    return make_traced(start, stack, flags, &rest);
+}

@@ -1,0 +1,74 @@
+/* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's handlers) is still recorded: the
+ * trace ends behind them (lifecycle.c). */
+#include "os/resolve.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "life/lifecycle.h"
+#include "probe/probe_process.h"
+#include "wrap/wrap_special.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(name, prototype)                                                                                       \
+    __attribute__((visibility("default"))) void dft_wrap_##name prototype __asm__(#name);                              \
+    void dft_wrap_##name prototype
+
+/* A process that has recorded nothing yet leaves nothing behind for its end alone. */
+static void record_end(enum dft_call_number call, enum dft_phase phase, int result)
+{
+    const struct dft_process_call what = DFT_PROCESS_CALL(.result = result, .phase = phase);
+    struct dft_probe probe = {.fd = -1};
+
+    if (dft_on & DFT_ON_PROCESS && dft_self && *dft_generation) {
+        probe.start = dft_ticks();
+        dft_end_process(&probe, call, &what);
+    }
+}
+
+WRAPPER(exit, (int status))
+{
+    if (dft_on && !dft_in_vfork_child()) {
+        record_end(DFT_CALL_exit, DFT_PHASE_COMPLETE, status);
+        dft_process_exiting(status);
+    }
+    DFT_REAL(exit)(status);
+    __builtin_unreachable();
+}
+
+WRAPPER(quick_exit, (int status))
+{
+    if (dft_on && !dft_in_vfork_child()) {
+        record_end(DFT_CALL_quick_exit, DFT_PHASE_COMPLETE, status);
+        dft_process_exiting(status);
+    }
+    DFT_REAL(quick_exit)(status);
+    __builtin_unreachable();
+}
+
+void dft_exiting(int status)
+{
+    record_end(DFT_CALL__exit, DFT_PHASE_COMPLETE, status);
+    dft_process_end(DFT_ENDING__EXIT, status);
+}
+
+WRAPPER(_exit, (int status))
+{
+    if (dft_on)
+        dft_exiting(status);
+    DFT_REAL(_exit)(status);
+    __builtin_unreachable();
+}
+__asm__(".globl _Exit\n\t.type _Exit, %function\n\t.set _Exit, _exit\n");
+
+/* It dies by the signal (or its handler jumps out): all stays in the live file. */
+WRAPPER(abort, (void))
+{
+    record_end(DFT_CALL_abort, DFT_PHASE_BEGIN, 0);
+    DFT_REAL(abort)();
+    __builtin_unreachable();
+}

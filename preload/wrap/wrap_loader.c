@@ -1,0 +1,25 @@
+/* The wrapper of what takes libraries away: not traced, but what is known by addresses in them must be forgotten. */
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "regions/function.h"
+#include "os/resolve.h"
+#include "unwind/unwind.h"
+#include "weave/weave.h"
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+
+WRAPPER(int, dlclose, (void *handle))
+{
+    int result = DFT_REAL(dlclose)(handle), error = errno;
+
+    if (!result) {
+        dft_weave_unloaded();
+        dft_function_forget();
+        dft_unwind_forget();
+    }
+    errno = error;
+    return result;
+}

@@ -1,0 +1,236 @@
+/* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl. */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "probe/convert.h"
+#include "tables/opening.h"
+#include "probe/probe.h"
+#include "store/tracefile.h"
+#include "wrap/wrap_special.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_call_args *args)
+{
+    errno = EBADF;
+    dft_hidden(call, op, args);
+    return -1;
+}
+
+/* --- dup2, dup3 --------------------------------------------------------------------------------------------------- */
+
+/* Again while it meets a number that the library is just opening a file on. */
+static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
+{
+    int kept = errno;
+
+    for (uint32_t times = 0;; times++) {
+        uint32_t moment = dft_opening_moment();
+        int result = make(fd, fd2, flags);
+
+        if (result >= 0 || errno != EBUSY || !dft_opening_since(moment))
+            return result;
+        dft_sys_wait(times);
+        errno = kept;
+    }
+}
+
+/* What was on the number goes before the call (it is closed there), and comes back if the call fails. */
+int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
+    int ours = dft_in_vfork_child(), traced, result, error;
+    struct dft_probe probe;
+    uint64_t before;
+
+    if (dft_tracefile_is(fd))
+        return not_open(call, DFT_OP_DUP, &args);
+    if (!dft_on)
+        return make(fd, fd2, flags);
+    if (fd != fd2)
+        dft_tracefile_step_aside(fd2);
+    before = ours || fd == fd2 ? 0 : dft_fd_unbind(fd2);
+    traced = dft_probe_begin(&probe, call, DFT_OP_DUP, &args, DFT_ON_POSIX);
+    result = duplicate(fd, fd2, flags, make);
+    error = errno;
+    if (result < 0)
+        dft_fd_restore(fd2, before);
+    else
+        dft_fd_drop(before);
+    if (traced)
+        dft_end_fd(&probe, call, fd == fd2 ? DFT_OP_CONTROL : DFT_OP_DUP, &args, result, result < 0 ? error : 0);
+    errno = error;
+    return result;
+}
+
+static int make_dup2(int fd, int fd2, int flags)
+{
+    (void)flags;
+    return DFT_REAL(dup2)(fd, fd2);
+}
+
+static int make_dup3(int fd, int fd2, int flags)
+{
+    return DFT_REAL(dup3)(fd, fd2, flags);
+}
+
+WRAPPER(int, dup2, (int fd, int fd2))
+{
+    return dft_duplicate(DFT_CALL_dup2, fd, fd2, 0, make_dup2);
+}
+
+WRAPPER(int, dup3, (int fd, int fd2, int flags))
+{
+    return dft_duplicate(DFT_CALL_dup3, fd, fd2, flags, make_dup3);
+}
+
+ALIAS(dup2, __dup2)
+
+/* --- fcntl -------------------------------------------------------------------------------------------------------- */
+
+static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
+{
+    int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
+
+    if (!err && dft_in_vfork_child() && (copies || args->flags == F_SETFD))
+        dft_fd_share(args->fd); /* it may outlive the child's exec */
+    else if (!err && copies)
+        dft_fd_bind_same(result, probe->word, probe->fd);
+    if (!err && args->flags == F_SETFL && probe->open) {
+        if (argument & O_APPEND)
+            atomic_fetch_or(&probe->open->flags, DFT_OPEN_APPEND);
+        else
+            atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
+        atomic_fetch_or(&probe->open->flags, DFT_OPEN_LOST); /* the next call asks */
+    }
+    dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
+}
+
+int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
+    enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
+    struct dft_probe probe;
+    uint64_t start;
+    int result, error = 0;
+
+    if (dft_tracefile_is(fd))
+        return not_open(DFT_CALL_fcntl, op, &args);
+    if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
+        start = dft_not_open_begin(&args, &error);
+        result = make(fd, command, argument);
+        dft_not_open_end(start, DFT_CALL_fcntl, op, &args, result, 0, error);
+        return result;
+    }
+    result = make(fd, command, argument);
+    end_fcntl(&probe, &args, result, argument);
+    return result;
+}
+
+static int make_fcntl(int fd, int command, long argument)
+{
+    return DFT_REAL(fcntl)(fd, command, argument);
+}
+
+WRAPPER(int, fcntl, (int fd, int command, ...))
+{
+    va_list list;
+    long argument;
+
+    va_start(list, command);
+    argument = va_arg(list, long);
+    va_end(list);
+    return dft_control(fd, command, argument, make_fcntl);
+}
+ALIAS(fcntl, fcntl64)
+ALIAS(fcntl, __fcntl)
+
+/* --- closing many ------------------------------------------------------------------------------------------------- */
+
+static void forget_range(unsigned first, unsigned last)
+{
+    unsigned end = (unsigned)dft_fd_limit();
+
+    if (dft_in_vfork_child())
+        return;
+    for (unsigned fd = first; fd < end && fd <= last; fd++)
+        dft_fd_drop(dft_fd_unbind((int)fd));
+}
+
+/* The range without our descriptor. */
+static int close_around(unsigned first, unsigned last, int flags, int (*make)(unsigned first, unsigned last, int flags))
+{
+    unsigned ours = (unsigned)dft_tracefile_number();
+    int result = 0;
+
+    if ((int)ours < 0 || ours < first || ours > last || flags & 4 /* CLOSE_RANGE_CLOEXEC: it has that already */)
+        return make(first, last, flags);
+    if (ours > first)
+        result = make(first, ours - 1, flags);
+    if (!result && ours < last)
+        result = make(ours + 1, last, flags);
+    return result;
+}
+
+int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigned first, unsigned last, int flags))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = flags);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+    int result;
+
+    if (!(dft_on & DFT_ON_POSIX))
+        return make(first, last, flags);
+    if (!(flags & 4) && first <= last)
+        forget_range(first, last);
+    result = close_around(first, last, flags, make);
+    dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);
+    return result;
+}
+
+WRAPPER(int, close_range, (unsigned first, unsigned last, int flags))
+{
+    return dft_close_many(first, last, flags, DFT_REAL(close_range));
+}
+
+WRAPPER(void, closefrom, (int first))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = -1);
+    struct dft_probe probe = {.fd = -1, .start = dft_ticks()};
+    int ours = dft_tracefile_number();
+
+    if (!(dft_on & DFT_ON_POSIX)) {
+        DFT_REAL(closefrom)(first);
+        return;
+    }
+    forget_range(first < 0 ? 0 : (unsigned)first, UINT_MAX);
+    if (ours >= first && ours >= 0) {
+        if (ours > first)
+            DFT_REAL(close_range)(first < 0 ? 0 : (unsigned)first, (unsigned)ours - 1, 0);
+        first = ours + 1;
+    }
+    DFT_REAL(closefrom)(first);
+    dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
+}
+
+/* --- all file systems --------------------------------------------------------------------------------------------- */
+
+WRAPPER(void, sync, (void))
+{
+    const struct dft_call_args args = DFT_ARGS(.system = 1);
+    struct dft_probe probe;
+    int traced = dft_probe_begin(&probe, DFT_CALL_sync, DFT_OP_SYNC, &args, DFT_ON_POSIX);
+
+    DFT_REAL(sync)();
+    if (traced)
+        dft_end_many(&probe, DFT_CALL_sync, &args, 0, 0);
+}

@@ -1,0 +1,201 @@
+/* Wrappers of calls on streams that no row can express: those that return nothing, change a stream's file or push characters back, and what
+ * the inlined getc_unlocked and putc_unlocked call. */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+
+#include "probe/convert.h"
+#include "probe/inlined.h"
+#include "probe/probe.h"
+#include "ring/run.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+/* --- another file, another place ---------------------------------------------------------------------------------- */
+
+/* What a stream was on. */
+static void drop(uint64_t word)
+{
+    if (word & DFT_FD_TRACED)
+        dft_stream_closed(dft_fd_open(word));
+    dft_fd_drop(word);
+}
+
+/* The stream's own file again, in another mode: a new description of the same name, whatever has become of the file. */
+static FILE *reopen_same(const char *mode, FILE *stream)
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .fopen_mode = mode);
+    struct dft_probe probe;
+    uint64_t before = 0;
+    FILE *result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
+        return DFT_REAL(freopen)(NULL, mode, stream);
+    if (!dft_in_vfork_child())
+        before = dft_fd_unbind(probe.fd);
+    result = DFT_REAL(freopen)(NULL, mode, stream);
+    if (result && !dft_in_vfork_child())
+        dft_fd_bind(dft_stream_fd(result), probe.file, 0, DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
+    dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
+    drop(before);
+    return result;
+}
+
+/* The stream's old descriptor is closed within, the new one may have the same number. */
+WRAPPER(FILE *, freopen, (const char *path, const char *mode, FILE *stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.path = path, .fopen_mode = mode);
+    struct dft_probe probe;
+    uint64_t before = 0;
+    FILE *result;
+
+    if (!path)
+        return reopen_same(mode, stream);
+    if (!dft_probe_begin(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, DFT_ON_STDIO))
+        return DFT_REAL(freopen)(path, mode, stream);
+    if (!dft_in_vfork_child())
+        before = dft_fd_unbind(dft_stream_fd(stream));
+    result = DFT_REAL(freopen)(path, mode, stream);
+    drop(before);
+    dft_end_path(&probe, DFT_CALL_freopen, DFT_OP_FOPEN, &args, result ? dft_stream_fd(result) : -1,
+                 result ? 0 : errno);
+    return result;
+}
+ALIAS(freopen, freopen64)
+
+WRAPPER(void, rewind, (FILE * stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .offset = 0, .flags = SEEK_SET);
+    struct dft_probe probe;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, DFT_ON_STDIO)) {
+        DFT_REAL(rewind)(stream);
+        return;
+    }
+    DFT_REAL(rewind)(stream);
+    dft_end_fd(&probe, DFT_CALL_rewind, DFT_OP_FSEEK, &args, 0, 0);
+}
+
+/* A call on a stream that returns nothing. */
+#define VOID_CALL(name, op, call, ...)                                                                                 \
+    do {                                                                                                               \
+        const struct dft_call_args args_ = DFT_ARGS(__VA_ARGS__);                                                      \
+        struct dft_probe probe_;                                                                                       \
+                                                                                                                       \
+        if (!dft_probe_begin(&probe_, DFT_CALL_##name, op, &args_, DFT_ON_STDIO)) {                                    \
+            DFT_REAL(name) call;                                                                                       \
+            return;                                                                                                    \
+        }                                                                                                              \
+        DFT_REAL(name) call;                                                                                           \
+        dft_probe_end(&probe_, DFT_CALL_##name, op, &args_, 0, 0);                                                     \
+    } while (0)
+
+/* What was in the buffer is gone: the stream goes on at the kernel's offset. */
+WRAPPER(void, __fpurge, (FILE * stream))
+{
+    VOID_CALL(__fpurge, DFT_OP_FSEEK, (stream), .stream = stream, .flags = SEEK_CUR);
+}
+
+/* A character of so many bytes was pushed back: the position is less by them. */
+static void end_unget(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args,
+                      int64_t result, int64_t bytes)
+{
+    int err = result < 0 ? errno : 0;
+
+    uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+
+    if (!err && (flags & ~DFT_OPEN_APPEND) == DFT_OPEN_STREAM &&
+        atomic_fetch_sub_explicit(&probe->open->offset, bytes, memory_order_relaxed) < bytes)
+        atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    dft_end_fd(probe, call, DFT_OP_OTHER, args, result, err);
+}
+
+WRAPPER(int, ungetc, (int c, FILE *stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream);
+    struct dft_probe probe;
+    int result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_ungetc, DFT_OP_OTHER, &args, DFT_ON_STDIO))
+        return DFT_REAL(ungetc)(c, stream);
+    result = DFT_REAL(ungetc)(c, stream);
+    end_unget(&probe, DFT_CALL_ungetc, &args, result, 1);
+    return result;
+}
+ALIAS(ungetc, _IO_ungetc)
+
+WRAPPER(wint_t, ungetwc, (wint_t c, FILE *stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream);
+    struct dft_probe probe;
+    wint_t result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_ungetwc, DFT_OP_OTHER, &args, DFT_ON_STDIO))
+        return DFT_REAL(ungetwc)(c, stream);
+    result = DFT_REAL(ungetwc)(c, stream);
+    end_unget(&probe, DFT_CALL_ungetwc, &args, (int32_t)result, dft_stream_wide(&(wchar_t){(wchar_t)c}, 1));
+    return result;
+}
+
+/* --- buffers ------------------------------------------------------------------------------------------------------ */
+
+WRAPPER(void, setbuf, (FILE * stream, char *buffer))
+{
+    VOID_CALL(setbuf, DFT_OP_FFLUSH, (stream, buffer), .stream = stream, .size = buffer ? BUFSIZ : 0);
+}
+
+WRAPPER(void, setbuffer, (FILE * stream, char *buffer, size_t size))
+{
+    VOID_CALL(setbuffer, DFT_OP_FFLUSH, (stream, buffer, size), .stream = stream, .size = size);
+}
+
+WRAPPER(void, setlinebuf, (FILE * stream))
+{
+    VOID_CALL(setlinebuf, DFT_OP_FFLUSH, (stream), .stream = stream);
+}
+
+WRAPPER(void, _flushlbf, (void))
+{
+    VOID_CALL(_flushlbf, DFT_OP_FFLUSH, (), .system = 1);
+}
+
+/* --- characters by inlined code ----------------------------------------------------------------------------------- */
+
+/* The calls that were inlined since the last one that was seen moved the position without us; they are counted now. */
+WRAPPER(int, __uflow, (FILE * stream))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);
+    struct dft_probe probe;
+    int result;
+
+    if (dft_probe_is_idle(DFT_OP_FGETS, &args, DFT_ON_STDIO) ||
+        !dft_probe_begin(&probe, DFT_CALL_getc, DFT_OP_FGETS, &args, DFT_ON_STDIO))
+        return DFT_REAL(__uflow)(stream);
+    dft_inlined_begin(stream, &probe);
+    result = DFT_REAL(__uflow)(stream);
+    dft_finish(&probe, DFT_CALL_getc, DFT_OP_FGETS, &args, result, 0);
+    return result;
+}
+
+WRAPPER(int, __overflow, (FILE * stream, int c))
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);
+    struct dft_probe probe;
+    int result;
+
+    if (dft_probe_is_idle(DFT_OP_FPUTS, &args, DFT_ON_STDIO) ||
+        !dft_probe_begin(&probe, DFT_CALL_putc, DFT_OP_FPUTS, &args, DFT_ON_STDIO))
+        return DFT_REAL(__overflow)(stream, c);
+    dft_inlined_begin(stream, &probe);
+    result = DFT_REAL(__overflow)(stream, c);
+    dft_finish(&probe, DFT_CALL_putc, DFT_OP_FPUTS, &args, result, 0);
+    return result;
+}

@@ -1,0 +1,118 @@
+/* The wrapper of syscall(): system calls of syscalls.def are recorded as the C library's functions of the same meaning are; all others
+ * go straight on. The real syscall() makes every call, never the function of that meaning: syscall() is no cancellation point, and
+ * passes its arguments on unchanged. */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+
+#include "probe/convert.h"
+#include "probe/probe.h"
+#include "store/tracefile.h"
+#include "wrap/wrap_syscall.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define DFT_SYSCALL_EVENT(...)
+
+/* --- calls that a row describes ----------------------------------------------------------------------------------- */
+
+#define DFT_OPEN_MODE(flags, mode) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE ? (mode_t)(mode) : 0)
+
+struct meaning {
+    enum dft_call_number call;
+    enum dft_op op;
+    struct dft_call_args args;
+};
+
+/* The row of this number. */
+static inline __attribute__((always_inline)) void describe(struct meaning *meaning, PARAMETERS)
+{
+    (void)a4;
+    switch (number) {
+#define DFT_SYSCALL(event, row_op, name, ...)                                                                          \
+    case name: {                                                                                                       \
+        const struct dft_call_args row = DFT_ARGS(__VA_ARGS__);                                                        \
+                                                                                                                       \
+        meaning->call = DFT_CALL_##event;                                                                              \
+        meaning->op = DFT_OP_##row_op;                                                                                 \
+        meaning->args = row;                                                                                           \
+        return;                                                                                                        \
+    }
+#define DFT_SYSCALL_HAND(...)
+#include <dftrace/syscalls.def>
+#undef DFT_SYSCALL
+#undef DFT_SYSCALL_HAND
+    default:
+        __builtin_unreachable(); /* dft_syscall_make has looked */
+    }
+}
+
+/* As a wrapper of wrap.c, of which the call is known only now. */
+static long make_row(PARAMETERS)
+{
+    struct meaning meaning;
+    struct dft_probe probe;
+    uint64_t start;
+    long result;
+    int error = 0;
+
+    describe(&meaning, ARGUMENTS);
+    if (dft_tracefile_hides_first(meaning.op, meaning.args.fd)) {
+        dft_hidden(meaning.call, meaning.op, &meaning.args);
+        return -1;
+    }
+    if (!dft_probe_begin(&probe, meaning.call, meaning.op, &meaning.args, dft_on_bit(meaning.op))) {
+        if (meaning.args.fd >= 0 && dft_tracefile_hides(meaning.args.fd)) {
+            dft_hidden(meaning.call, meaning.op, &meaning.args);
+            return -1;
+        }
+        start = dft_not_open_begin(&meaning.args, &error);
+        result = REAL(ARGUMENTS);
+        dft_not_open_end(start, meaning.call, meaning.op, &meaning.args, result, 0, error);
+        return result;
+    }
+    result = REAL(ARGUMENTS);
+    dft_finish(&probe, meaning.call, meaning.op, &meaning.args, result, 0);
+    return result;
+}
+
+/* --- the function: its entry is in syscall.S ------------------------------------------------------------------------ */
+
+#define DFT_SYSCALL_NUMBERS 512
+
+/* 1: it has a row. 2: ask dft_syscall_is_plain() whether it may be used. */
+extern const uint8_t dft_syscall_rows[DFT_SYSCALL_NUMBERS];
+const uint8_t dft_syscall_rows[DFT_SYSCALL_NUMBERS] = {
+#define DFT_SYSCALL(event, op, name, ...) [name] = 1,
+#define DFT_SYSCALL_HAND                  DFT_SYSCALL
+#include <dftrace/syscalls.def>
+#undef DFT_SYSCALL
+#undef DFT_SYSCALL_HAND
+    [SYS_clone] = 2,
+    [SYS_clone3] = 2,
+};
+
+/* Where the real function is to be found. */
+extern long (*const *const dft_syscall_real)(long number, ...);
+long (*const *const dft_syscall_real)(long number, ...) = &dft_real.syscall;
+
+long dft_syscall_make(PARAMETERS);
+long dft_syscall_make(PARAMETERS)
+{
+    if (!dft_on)
+        return REAL(ARGUMENTS);
+    switch (number) {
+#define DFT_SYSCALL(event, op, name, ...)                                                                              \
+    case name:                                                                                                         \
+        return make_row(ARGUMENTS);
+#define DFT_SYSCALL_HAND(event, op, name)                                                                              \
+    case name:                                                                                                         \
+        return dft_hand_##name(ARGUMENTS);
+#include <dftrace/syscalls.def>
+    default:
+        return REAL(ARGUMENTS);
+    }
+}

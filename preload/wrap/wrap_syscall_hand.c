@@ -1,0 +1,240 @@
+/* The rows of syscalls.def that are written by hand, but for those of processes: what needs more than a table can say, with the same
+ * functions as the wrappers of the C library's functions have (wrap_special.h, wrap_maps.h). */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include "probe/convert.h"
+#include "probe/probe.h"
+#include "store/tracefile.h"
+#include "wrap/wrap_maps.h"
+#include "wrap/wrap_special.h"
+#include "wrap/wrap_syscall.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+/* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds; else that is to be asked. */
+HAND(SYS_openat2)
+{
+    struct dft_call_args args = DFT_ARGS(.dirfd = a0, .path = (char *)a1);
+    const struct open_how *how = (const struct open_how *)a2;
+    struct dft_probe probe;
+    long result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_openat2, DFT_OP_OPEN, &args, DFT_ON_POSIX))
+        return REAL(ARGUMENTS);
+    result = REAL(ARGUMENTS);
+    if (result >= 0 || (dft_sys_can_read(&how->flags) && dft_sys_can_read(&how->mode))) {
+        args.flags = (int)how->flags;
+        args.mode = (mode_t)how->mode;
+    }
+    dft_finish(&probe, DFT_CALL_openat2, DFT_OP_OPEN, &args, result, 0);
+    return result;
+}
+
+static int make_close_range(unsigned first, unsigned last, int flags)
+{
+    return (int)REAL(SYS_close_range, first, last, flags);
+}
+
+HAND(SYS_close_range)
+{
+    return dft_close_many((unsigned)a0, (unsigned)a1, (int)a2, make_close_range);
+}
+
+#ifdef SYS_dup2
+static int make_dup2(int fd, int fd2, int flags)
+{
+    (void)flags;
+    return (int)REAL(SYS_dup2, fd, fd2);
+}
+
+HAND(SYS_dup2)
+{
+    return dft_duplicate(DFT_CALL_dup2, (int)a0, (int)a1, 0, make_dup2);
+}
+#endif
+
+static int make_dup3(int fd, int fd2, int flags)
+{
+    return (int)REAL(SYS_dup3, fd, fd2, flags);
+}
+
+HAND(SYS_dup3)
+{
+    return dft_duplicate(DFT_CALL_dup3, (int)a0, (int)a1, (int)a2, make_dup3);
+}
+
+static int make_fcntl(int fd, int command, long argument)
+{
+    return (int)REAL(SYS_fcntl, fd, command, argument);
+}
+
+HAND(SYS_fcntl)
+{
+    return dft_control((int)a0, (int)a1, a2, make_fcntl);
+}
+
+static ssize_t make_sendfile(int out_fd, int in_fd, off_t *offset, size_t size)
+{
+    return REAL(SYS_sendfile, out_fd, in_fd, offset, size);
+}
+
+HAND(SYS_sendfile)
+{
+    return dft_sendfile((int)a0, (int)a1, (off_t *)a2, (size_t)a3, make_sendfile);
+}
+
+#define TRANSFER(name)                                                                                                 \
+    static ssize_t make_##name(int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size,                \
+                               unsigned flags)                                                                         \
+    {                                                                                                                  \
+        return REAL(SYS_##name, in_fd, in_offset, out_fd, out_offset, size, flags);                                    \
+    }                                                                                                                  \
+    HAND(SYS_##name)                                                                                                   \
+    {                                                                                                                  \
+        const struct dft_transfer what = {(int)a0, (off_t *)a1, (int)a2, (off_t *)a3, (size_t)a4, (unsigned)a5};       \
+                                                                                                                       \
+        return dft_transfer(DFT_CALL_##name, DFT_CALL_##name##_written, &what, make_##name);                           \
+    }
+
+TRANSFER(copy_file_range)
+TRANSFER(splice)
+
+static int make_ioctl(int fd, unsigned long request, void *argument)
+{
+    return (int)REAL(SYS_ioctl, fd, request, argument);
+}
+
+HAND(SYS_ioctl)
+{
+    return dft_ioctl((int)a0, (unsigned long)a1, (void *)a2, make_ioctl);
+}
+
+static int make_chroot(const char *path)
+{
+    return (int)REAL(SYS_chroot, path);
+}
+
+HAND(SYS_chroot)
+{
+    return dft_chroot((const char *)a0, make_chroot);
+}
+
+HAND(SYS_recvmsg)
+{
+    const struct msghdr *message = (const struct msghdr *)a1;
+    long result;
+
+    if (dft_tracefile_hides((int)a0))
+        return -1;
+    result = REAL(ARGUMENTS);
+    if (result >= 0)
+        dft_forget_received(message);
+    return result;
+}
+
+HAND(SYS_recvmmsg)
+{
+    const struct mmsghdr *messages = (const struct mmsghdr *)a1;
+    long result;
+
+    if (dft_tracefile_hides((int)a0))
+        return -1;
+    result = REAL(ARGUMENTS);
+    for (long i = 0; i < result; i++)
+        dft_forget_received(&messages[i].msg_hdr);
+    return result;
+}
+
+static void *make_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    return (void *)REAL(SYS_mmap, address, length, prot, flags, fd, offset);
+}
+
+HAND(SYS_mmap)
+{
+    return (long)dft_map((void *)a0, (size_t)a1, (int)a2, (int)a3, (int)a4, a5, make_mmap);
+}
+
+static int make_munmap(void *address, size_t length)
+{
+    return (int)REAL(SYS_munmap, address, length);
+}
+
+HAND(SYS_munmap)
+{
+    return dft_unmap((void *)a0, (size_t)a1, make_munmap);
+}
+
+static void *make_mremap(void *old, size_t old_size, size_t size, int flags, void *address)
+{
+    return (void *)REAL(SYS_mremap, old, old_size, size, flags, address);
+}
+
+HAND(SYS_mremap)
+{
+    return (long)dft_remap((void *)a0, (size_t)a1, (size_t)a2, (int)a3, (void *)a4, make_mremap);
+}
+
+static int make_remap_file_pages(void *address, size_t size, int prot, size_t page, int flags)
+{
+    return (int)REAL(SYS_remap_file_pages, address, size, prot, page, flags);
+}
+
+HAND(SYS_remap_file_pages)
+{
+    return dft_remap_pages((void *)a0, (size_t)a1, (int)a2, (size_t)a3, (int)a4, make_remap_file_pages);
+}
+
+#define ON_MAPPED(name, how)                                                                                           \
+    static int make_##name(void *address, size_t length, int flags)                                                    \
+    {                                                                                                                  \
+        return (int)REAL(SYS_##name, address, length, flags);                                                          \
+    }                                                                                                                  \
+    HAND(SYS_##name)                                                                                                   \
+    {                                                                                                                  \
+        return dft_on_mapped(DFT_CALL_##name, (void *)a0, (size_t)a1, (int)(how), make_##name);                        \
+    }
+
+ON_MAPPED(msync, a2)
+ON_MAPPED(madvise, a2)
+ON_MAPPED(mlock, 0)
+ON_MAPPED(mlock2, a2)
+ON_MAPPED(munlock, 0)
+
+#define ASYNCHRONOUS(name)                                                                                             \
+    HAND(SYS_##name)                                                                                                   \
+    {                                                                                                                  \
+        const long arguments[6] = {a0, a1, a2, a3, a4, a5};                                                            \
+                                                                                                                       \
+        return dft_libaio_syscall(number, arguments);                                                                  \
+    }
+
+ASYNCHRONOUS(io_setup)
+ASYNCHRONOUS(io_destroy)
+ASYNCHRONOUS(io_submit)
+ASYNCHRONOUS(io_cancel)
+ASYNCHRONOUS(io_getevents)
+ASYNCHRONOUS(io_pgetevents)
+
+/* A call that has an event, and makes a descriptor that is not followed. */
+HAND(SYS_io_uring_setup)
+{
+    const struct dft_call_args args = DFT_ARGS(.system = 1);
+    struct dft_probe probe;
+    long result;
+
+    if (!dft_probe_begin(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, DFT_ON_POSIX))
+        return REAL(ARGUMENTS);
+    result = REAL(ARGUMENTS);
+    if (result >= 0 && !dft_in_vfork_child())
+        dft_fd_bind_untraced((int)result);
+    dft_finish(&probe, DFT_CALL_io_uring_setup, DFT_OP_OTHER, &args, result, 0);
+    return result;
+}

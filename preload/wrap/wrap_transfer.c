@@ -1,0 +1,219 @@
+/* Wrappers of calls that move bytes from one descriptor to another, and of ioctl.
+ *
+ * A transfer is read from one file and written to another. Where both are traced it is two events: the reading half, which is the call, and
+ * the writing half, which adds its bytes and counts no call. Where one is, it is one event, of that file. */
+#include "os/resolve.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include "probe/convert.h"
+#include "probe/probe.h"
+#include "store/tracefile.h"
+#include "wrap/wrap_special.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define WRAPPER(type, name, prototype)                                                                                 \
+    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
+    type dft_wrap_##name prototype
+#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+
+/* One end of a transfer. position: where the program keeps the offset, NULL: it is the descriptor's own, which moves. */
+struct side {
+    int fd;
+    const off_t *position;
+    enum dft_op op;
+    enum dft_call_number call;
+    int traced, unknown;
+    struct dft_probe probe;
+};
+
+static void begin_side(struct side *side)
+{
+    const struct dft_call_args args =
+        DFT_ARGS(.fd = side->fd, .offset = side->position ? 0 : -1); /* or wherever it is */
+
+    side->traced = dft_probe_begin(&side->probe, side->call, side->op, &args, DFT_ON_POSIX);
+    side->unknown = !side->traced && !dft_probe_word(&args, side->fd);
+}
+
+/* The kernel has moved the program's offset on. */
+static int64_t start_of(const struct side *side, int64_t moved, int failed)
+{
+    return side->position && !failed ? *side->position - moved : -1;
+}
+
+/* The event of the call, on this side. */
+static void end_call(struct side *side, size_t size, int flags, int64_t result, int err)
+{
+    const struct dft_call_args args =
+        DFT_ARGS(.fd = side->fd, .size = size, .flags = flags, .offset = start_of(side, result, err));
+    int64_t moved = result > 0 ? result : 0;
+
+    dft_end_data(&side->probe, side->call, side->op, &args, result, moved, err);
+}
+
+/* The other half, of a call that succeeded. */
+static void end_half(struct side *side, int64_t moved)
+{
+    struct dft_thread *self = dft_thread_get();
+    struct dft_run half = {.call = side->call,
+                           .moved = dft_run_pack(0, (uint64_t)moved),
+                           .file = side->probe.file,
+                           .start = side->probe.start,
+                           .offset = start_of(side, moved, 0),
+                           .fd = side->fd};
+
+    if (!side->position)
+        half.offset = dft_offset_end(&side->probe, moved);
+    if (!self)
+        return;
+    if (dft_probe_is_same(&side->probe))
+        half.bits = dft_access_bits(side->probe.open, half.offset, moved);
+    if (dft_in_vfork_child())
+        half.bits |= DFT_BIT_VFORK;
+    half.region = dft_region_innermost(self, &half.depth);
+    dft_ring_put_run(self, &half, NULL);
+}
+
+/* A side whose turn was counted, and which has no event of its own. */
+static void leave(struct side *side, int64_t moved)
+{
+    if (side->traced && !side->position)
+        dft_offset_end(&side->probe, moved);
+}
+
+/* A call on a number that is not open: under the call's own name, whichever side it is. */
+static void end_not_open(const struct side *side, enum dft_call_number call, size_t size, int flags)
+{
+    dft_end_not_open(side->probe.start, side->fd, call, DFT_OP_READ, size, -1, flags, 0, -1);
+}
+
+static void end_transfer(struct side *in, struct side *out, size_t size, int flags, ssize_t result)
+{
+    int error = errno, err = result < 0 ? error : 0;
+
+    if (in->traced) {
+        end_call(in, size, flags, result, err);
+        if (out->traced && !err)
+            end_half(out, result);
+        else
+            leave(out, 0);
+    } else if (out->traced) {
+        end_call(out, size, flags, result, err);
+    } else if (err == EBADF && (in->unknown || out->unknown)) {
+        end_not_open(in->unknown ? in : out, in->call, size, flags);
+    }
+    if (in->traced && out->traced && in->probe.open == out->probe.open) /* who moved its offset how far? */
+        atomic_fetch_or_explicit(&in->probe.open->flags, DFT_OPEN_LOST, memory_order_relaxed);
+    errno = error;
+}
+
+#define SIDES(read, in_fd, in_position, written, out_fd, out_position)                                                 \
+    struct side in = {                                                                                                 \
+        .fd = in_fd, .position = in_position, .op = (in_position) ? DFT_OP_PREAD : DFT_OP_READ, .call = read};         \
+    struct side out = {                                                                                                \
+        .fd = out_fd, .position = out_position, .op = (out_position) ? DFT_OP_PWRITE : DFT_OP_WRITE, .call = written}
+
+#define TRANSFER(size, flags, make)                                                                                    \
+    do {                                                                                                               \
+        ssize_t result_;                                                                                               \
+                                                                                                                       \
+        if (dft_tracefile_hides(in.fd) || dft_tracefile_hides(out.fd)) {                                               \
+            in.probe.start = dft_ticks();                                                                              \
+            end_not_open(&in, in.call, size, flags);                                                                   \
+            return -1;                                                                                                 \
+        }                                                                                                              \
+        begin_side(&in);                                                                                               \
+        begin_side(&out);                                                                                              \
+        result_ = make;                                                                                                \
+        end_transfer(&in, &out, size, flags, result_);                                                                 \
+        return result_;                                                                                                \
+    } while (0)
+
+ssize_t dft_sendfile(int out_fd, int in_fd, off_t *offset, size_t size,
+                     ssize_t (*make)(int out_fd, int in_fd, off_t *offset, size_t size))
+{
+    SIDES(DFT_CALL_sendfile, in_fd, offset, DFT_CALL_sendfile_written, out_fd, NULL);
+
+    TRANSFER(size, 0, make(out_fd, in_fd, offset, size));
+}
+
+WRAPPER(ssize_t, sendfile, (int out_fd, int in_fd, off_t *offset, size_t size))
+{
+    return dft_sendfile(out_fd, in_fd, offset, size, DFT_REAL(sendfile));
+}
+ALIAS(sendfile, sendfile64)
+
+ssize_t dft_transfer(enum dft_call_number read, enum dft_call_number written, const struct dft_transfer *what,
+                     ssize_t (*make)(int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size,
+                                     unsigned flags))
+{
+    SIDES(read, what->in_fd, what->in_offset, written, what->out_fd, what->out_offset);
+
+    TRANSFER(what->size, (int)what->flags,
+             make(what->in_fd, what->in_offset, what->out_fd, what->out_offset, what->size, what->flags));
+}
+
+WRAPPER(ssize_t, copy_file_range,
+        (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
+{
+    const struct dft_transfer what = {in_fd, in_offset, out_fd, out_offset, size, flags};
+
+    return dft_transfer(DFT_CALL_copy_file_range, DFT_CALL_copy_file_range_written, &what, DFT_REAL(copy_file_range));
+}
+
+WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_offset, size_t size, unsigned flags))
+{
+    const struct dft_transfer what = {in_fd, in_offset, out_fd, out_offset, size, flags};
+
+    return dft_transfer(DFT_CALL_splice, DFT_CALL_splice_written, &what, DFT_REAL(splice));
+}
+
+/* --- ioctl -------------------------------------------------------------------------------------------------------- */
+
+int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd, unsigned long request, void *argument))
+{
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
+    struct dft_probe probe;
+    uint64_t start;
+    int result, error = 0;
+
+    if (dft_tracefile_hides(fd)) {
+        dft_hidden(DFT_CALL_ioctl, DFT_OP_CONTROL, &args);
+        return -1;
+    }
+    if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX))
+        return make(fd, request, argument);
+    if (!dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX)) {
+        start = dft_not_open_begin(&args, &error);
+        result = make(fd, request, argument);
+        dft_not_open_end(start, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, 0, error);
+        return result;
+    }
+    result = make(fd, request, argument);
+    if (request == FIONCLEX && result == 0 && dft_in_vfork_child())
+        dft_fd_share(fd); /* it may outlive the child's exec */
+    dft_probe_end(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, result == -1);
+    return result;
+}
+
+static int make_ioctl(int fd, unsigned long request, void *argument)
+{
+    return DFT_REAL(ioctl)(fd, request, argument);
+}
+
+WRAPPER(int, ioctl, (int fd, unsigned long request, ...))
+{
+    va_list list;
+    void *argument;
+
+    va_start(list, request);
+    argument = va_arg(list, void *);
+    va_end(list);
+    return dft_ioctl(fd, request, argument, make_ioctl);
+}

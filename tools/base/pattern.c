@@ -1,0 +1,58 @@
+/* Patterns of paths: numbers, UUIDs and hashes become #. */
+#include "base/pattern.h"
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Length of the UUID that begins here, or 0. */
+static uint32_t uuid_at(const char *text, uint32_t length)
+{
+    uint32_t n;
+
+    if (length < 36 || (length > 36 && is_hex(text[36])))
+        return 0;
+    for (n = 0; n < 36; n++)
+        if (n == 8 || n == 13 || n == 18 || n == 23 ? text[n] != '-' : !is_hex(text[n]))
+            return 0;
+    return n;
+}
+
+/* Length of the number that begins here: a long one in hexadecimal, else one in digits; or 0. Called where a run of
+ * hexadecimal digits begins, or within one that is no number. */
+static uint32_t number_at(const char *text, uint32_t length, int begins)
+{
+    uint32_t n = 0, digits = 0;
+
+    if (begins) {
+        for (; n < length && is_hex(text[n]); n++)
+            digits += (uint32_t)is_digit(text[n]);
+        if (n >= 8 && digits)
+            return n;
+    }
+    for (n = 0; n < length && is_digit(text[n]); n++)
+        ;
+    return n;
+}
+
+uint32_t dft_pattern_of(const char *path, uint32_t length, char *pattern)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < length;) {
+        int begins = !i || !is_hex(path[i - 1]);
+        uint32_t number = begins ? uuid_at(path + i, length - i) : 0;
+
+        if (!number)
+            number = number_at(path + i, length - i, begins);
+        pattern[n++] = number ? '#' : path[i];
+        i += number ? number : 1;
+    }
+    return n;
+}

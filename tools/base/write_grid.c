@@ -1,0 +1,209 @@
+/* Tables in text: cells are collected, columns aligned, and what may shrink is cut in the middle until a line fits the
+ * terminal. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+
+#define GAP        2u
+#define SHRUNK_MIN 16u
+
+struct dft_grid {
+    struct dft_grid_column columns[DFT_TABLE_COLUMNS];
+    size_t widths[DFT_TABLE_COLUMNS];
+    uint8_t hidden[DFT_TABLE_COLUMNS];
+    unsigned count;
+    char **cells;
+    size_t ncells, capacity;
+    struct line {
+        char *text;
+        size_t ncells; /* stands behind the row that these end */
+    } * lines;
+    size_t nlines;
+};
+
+struct dft_grid *dft_grid_create(const struct dft_grid_column *columns, unsigned count)
+{
+    struct dft_grid *grid = calloc(1, sizeof *grid);
+
+    if (!grid)
+        return NULL;
+    grid->count = count < DFT_TABLE_COLUMNS ? count : DFT_TABLE_COLUMNS;
+    memcpy(grid->columns, columns, grid->count * sizeof *columns);
+    return grid;
+}
+
+void dft_grid_destroy(struct dft_grid *grid)
+{
+    if (!grid)
+        return;
+    for (size_t i = 0; i < grid->ncells; i++)
+        free(grid->cells[i]);
+    for (size_t i = 0; i < grid->nlines; i++)
+        free(grid->lines[i].text);
+    free(grid->lines);
+    free(grid->cells);
+    free(grid);
+}
+
+int dft_grid_cell(struct dft_grid *grid, const char *text)
+{
+    if (grid->ncells == grid->capacity) {
+        size_t capacity = grid->capacity ? 2 * grid->capacity : 64;
+        char **bigger = realloc(grid->cells, capacity * sizeof *bigger);
+
+        if (!bigger)
+            return -ENOMEM;
+        grid->cells = bigger;
+        grid->capacity = capacity;
+    }
+    grid->cells[grid->ncells] = strdup(text);
+    return grid->cells[grid->ncells] ? (grid->ncells++, 0) : -ENOMEM;
+}
+
+int dft_grid_line(struct dft_grid *grid, const char *text)
+{
+    struct line *bigger = reallocarray(grid->lines, grid->nlines + 1, sizeof *bigger);
+
+    if (!bigger)
+        return -ENOMEM;
+    grid->lines = bigger;
+    bigger[grid->nlines] = (struct line){strdup(text), grid->ncells};
+    return bigger[grid->nlines].text ? (grid->nlines++, 0) : -ENOMEM;
+}
+
+static size_t total_width(const struct dft_grid *grid)
+{
+    size_t all = 0;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c])
+            all += grid->widths[c] + (all ? GAP : 0);
+    return all;
+}
+
+/* How narrow the table could be, with what may shrink shrunk. */
+static size_t least_width(const struct dft_grid *grid)
+{
+    size_t all = total_width(grid);
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c] && grid->columns[c].shrink && grid->widths[c] > SHRUNK_MIN)
+            all -= grid->widths[c] - SHRUNK_MIN;
+    return all;
+}
+
+static int hide_one(struct dft_grid *grid)
+{
+    unsigned worst = grid->count;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c] && grid->columns[c].drop &&
+            (worst == grid->count || grid->columns[c].drop > grid->columns[worst].drop))
+            worst = c;
+    if (worst == grid->count)
+        return 0;
+    grid->hidden[worst] = 1;
+    return 1;
+}
+
+static void measure(struct dft_grid *grid)
+{
+    size_t all, limit = dft_terminal_width();
+
+    for (unsigned c = 0; c < grid->count; c++) {
+        grid->widths[c] = dft_text_columns(grid->columns[c].title);
+        for (size_t i = c; i < grid->ncells; i += grid->count) {
+            size_t width = dft_text_columns(grid->cells[i]);
+
+            if (width > grid->widths[c])
+                grid->widths[c] = width;
+        }
+    }
+    while (least_width(grid) > limit && hide_one(grid))
+        ;
+    all = total_width(grid);
+    for (unsigned c = 0; c < grid->count && all > limit; c++) {
+        size_t least = grid->widths[c] < SHRUNK_MIN ? grid->widths[c] : SHRUNK_MIN;
+        size_t over = all - limit, give = grid->widths[c] - least;
+
+        if (!grid->columns[c].shrink || grid->hidden[c])
+            continue;
+        give = give < over ? give : over;
+        grid->widths[c] -= give;
+        all -= give;
+    }
+}
+
+/* Bytes of the first n columns of a text. */
+static size_t bytes_of(const char *text, size_t n)
+{
+    size_t i = 0;
+
+    for (;; i++) {
+        if (((unsigned char)text[i] & 0xc0) == 0x80)
+            continue;
+        if (!text[i] || !n--)
+            return i;
+    }
+}
+
+/* The end of a path says more than its beginning: a third stays of that, then "...", then the rest. */
+static void print_cut(FILE *out, const char *text, size_t width)
+{
+    size_t all = dft_text_columns(text), head = (width - 3) / 3, tail = width - 3 - head;
+
+    fwrite(text, 1, bytes_of(text, head), out);
+    fputs("...", out);
+    fputs(text + bytes_of(text, all - tail), out);
+}
+
+static void print_cell(FILE *out, const char *text, size_t width, int left, int last)
+{
+    size_t n = dft_text_columns(text);
+
+    if (n > width && width > 6) {
+        print_cut(out, text, width);
+        return;
+    }
+    if (!left)
+        fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
+    fputs(text, out);
+    if (left && !last)
+        fprintf(out, "%*s", (int)(width - (n < width ? n : width)), "");
+}
+
+static void print_row(const struct dft_grid *grid, FILE *out, char *const *cells)
+{
+    unsigned last = 0;
+    int first = 1;
+
+    for (unsigned c = 0; c < grid->count; c++)
+        if (!grid->hidden[c])
+            last = c;
+    for (unsigned c = 0; c < grid->count; c++) {
+        if (grid->hidden[c])
+            continue;
+        fprintf(out, "%*s", first ? 0 : (int)GAP, "");
+        print_cell(out, cells ? cells[c] : grid->columns[c].title, grid->widths[c], grid->columns[c].left, c == last);
+        first = 0;
+    }
+}
+
+void dft_grid_print(struct dft_grid *grid, FILE *out)
+{
+    int colour = out == stdout && dft_terminal_colour();
+    size_t line = 0;
+
+    measure(grid);
+    fputs(colour ? "\033[1m" : "", out);
+    print_row(grid, out, NULL);
+    fputs(colour ? "\033[0m\n" : "\n", out);
+    for (size_t i = 0; i + grid->count <= grid->ncells; i += grid->count) {
+        print_row(grid, out, grid->cells + i);
+        putc('\n', out);
+        for (; line < grid->nlines && grid->lines[line].ncells == i + grid->count; line++)
+            fprintf(out, "%s\n", grid->lines[line].text);
+    }
+}

@@ -1,0 +1,151 @@
+/* What commands begin and end with: the source, what there is to say of it, the exit code. */
+#include "command/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(struct dft_options *options, struct dft_source *source, int *code, int rc)
+{
+    if (source)
+        dft_source_report(source);
+    if (rc)
+        fprintf(stderr, "dftmerge: %s\n", strerror(-rc));
+    dft_source_close(source);
+    dft_options_fini(options);
+    *code = DFT_EXIT_BAD;
+    return 1;
+}
+
+int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source)
+{
+    int rc;
+
+    if (!strcmp(how, "none")) {
+        *clocks = (struct dft_clocks){.kind = DFT_CLOCKS_NONE};
+        return 0;
+    }
+    rc = strcmp(how, "clocks") ? dft_clocks_by_event(clocks, source, how) : dft_clocks_by_anchors(clocks, source);
+    if (rc == -ENOENT)
+        dft_source_note(source, DFT_BAD_OTHER,
+                        "--align %s: no event of this name ends in two ranks or more: times are as recorded", how);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+/* Before anything asks for times. What was done is always said. */
+static int align(struct dft_options *options, struct dft_source *source)
+{
+    char *text;
+    int rc = dft_command_clocks(options->align, &options->clocks, source);
+
+    if (rc)
+        return rc;
+    text = dft_clocks_text(&options->clocks);
+    if (!text)
+        return -ENOMEM;
+    dft_source_note(source, 0, "%s", text);
+    free(text);
+    dft_source_align(source, &options->clocks);
+    return 0;
+}
+
+int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code)
+{
+    uint32_t files, processes;
+    int rc = dft_source_open(source, &options->source);
+
+    if (rc)
+        return fail(options, NULL, code, rc);
+    dft_source_files(*source, &files);
+    dft_source_processes(*source, &processes);
+    if (!processes) {
+        if (!files)
+            fprintf(
+                stderr,
+                "dftmerge: no trace found. Traces are files named *.dft (or DFTracer's *.pfw and *.pfw.gz); a program "
+                "writes them when it runs with\n"
+                "dftmerge: LD_PRELOAD=libdftrace.so DFTRACER_ENABLE=1, at the prefix DFTRACER_LOG_FILE (./trace)\n");
+        else
+            fprintf(stderr, "dftmerge: nothing in the %u file%s found could be used\n", files, files == 1 ? "" : "s");
+        return fail(options, *source, code, 0);
+    }
+    rc = options->align ? align(options, *source) : 0;
+    dft_filter_begin(&options->filter, *source);
+    if (!rc && options->filter.nfiles && !options->only_queries)
+        rc = dft_source_names(*source, NULL, 0);
+    return rc ? fail(options, *source, code, rc) : 0;
+}
+
+/* What could have been asked for: ranks, where ranks were. */
+static void put_choice(FILE *out, const struct dft_filter *filter, const struct dft_source *source)
+{
+    uint64_t start, end;
+    uint32_t count;
+    int32_t low = INT32_MAX, high = -1;
+    const struct dft_source_process *processes = dft_source_processes(source, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t rank = processes[i].process.rank;
+
+        low = rank >= 0 && rank < low ? rank : low;
+        high = rank > high ? rank : high;
+    }
+    if (filter->nranks && high < 0)
+        fputs("; no process says its rank", out);
+    else if (filter->nranks)
+        fprintf(out, "; there are ranks from %d to %d", low, high);
+    dft_source_lives(source, &start, &end);
+    if (filter->has_from || filter->has_to)
+        fprintf(out, "; times are from 0 to %.9f s", (double)(end - start) / 1e9);
+    if (filter->nfiles)
+        fputs("; files are compared by their absolute paths, as `dftmerge summary --by file` has them", out);
+}
+
+void dft_command_nothing(const struct dft_options *options, struct dft_source *source)
+{
+    const struct dft_filter *filter = &options->filter;
+    char *given = dft_filter_given(filter), *text = NULL;
+    size_t length;
+    FILE *out = given && *given ? open_memstream(&text, &length) : NULL;
+
+    if (out) {
+        fprintf(out, "no event passes%s", given);
+        put_choice(out, filter, source);
+        if (!fclose(out))
+            dft_source_note(source, 0, "%s", text);
+        free(text);
+    }
+    free(given);
+    dft_source_note_outside(source);
+}
+
+int dft_command_aggregates(struct dft_source *source, const char *command)
+{
+    enum dft_kept_events kept = dft_source_kept(source);
+
+    if (kept == DFT_KEPT_SOME)
+        dft_source_note(source, 0, "some events were kept only as aggregates: %s cannot show them, summary counts them",
+                        command);
+    else if (kept == DFT_KEPT_NONE)
+        dft_source_note(
+            source, 1,
+            "there are no single events here for %s: all were kept only as aggregates, which `dftmerge summary` "
+            "shows; without DFTRACER_ENABLE_AGGREGATION (dftrun --aggregate) events are kept",
+            command);
+    return kept == DFT_KEPT_NONE;
+}
+
+int dft_command_end(struct dft_options *options, struct dft_source *source, int code)
+{
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "dftmerge: standard output: %s\n", strerror(errno));
+        code = code ? code : DFT_EXIT_BAD;
+    }
+    dft_source_report(source);
+    if (!code && dft_source_status(source))
+        code = DFT_EXIT_BAD;
+    dft_source_close(source);
+    dft_options_fini(options);
+    return code;
+}

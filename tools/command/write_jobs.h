@@ -1,0 +1,16 @@
+/* The jobs and runs of a source, as JSON and as tables. */
+#ifndef DFT_WRITE_JOBS_H
+#define DFT_WRITE_JOBS_H
+
+#include "source/source.h"
+#include "base/write_json.h"
+
+/* The member "jobs" of an object: an array. */
+void dft_json_jobs(struct dft_json *json, const struct dft_source *source);
+/* A table on standard output, when there are several. */
+void dft_text_jobs(const struct dft_source *source);
+/* The same of runs: "runs". */
+void dft_json_runs(struct dft_json *json, const struct dft_source *source);
+void dft_text_runs(const struct dft_source *source);
+
+#endif

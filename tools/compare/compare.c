@@ -1,0 +1,306 @@
+/* dftmerge compare: two runs side by side. The command: paths, options, exit code. */
+#include "compare/compare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+
+#include "base/pattern.h"
+
+static const char *fail_text, *metric_text, *job_texts[2], *run_texts[2];
+
+static const struct dft_option own_options[] = {
+    {"fail-over", 0, "PERCENT", &fail_text, NULL, "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
+    {"metric", 0, "NAME", &metric_text, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
+    {"job-a", 0, "LIST", &job_texts[0], NULL, "only these jobs of A, where several are together"},
+    {"job-b", 0, "LIST", &job_texts[1], NULL, "only these jobs of B; both may lie in one directory: A and B the same"},
+    {"run-a", 0, "LIST", &run_texts[0], NULL, "only these runs of A, likewise"},
+    {"run-b", 0, "LIST", &run_texts[1], NULL, "only these runs of B"},
+    {0},
+};
+
+static const struct {
+    const char *word, *name;
+} measures[DFT_MEASURES] = {
+    {"count", "count"},     {"bytes", "bytes"},     {"time", "time_ns"},
+    {"p50", "time_p50_ns"}, {"p95", "time_p95_ns"}, {"p99", "time_p99_ns"},
+};
+
+const char *dft_measure_name(enum dft_measure measure)
+{
+    return measures[measure].name;
+}
+
+const char *dft_measure_word(enum dft_measure measure)
+{
+    return measures[measure].word;
+}
+
+const char *dft_spread_name(enum dft_spread spread)
+{
+    static const char *const names[] = {"same", "beyond", "within", "unknown"};
+
+    return names[spread];
+}
+
+const char *dft_compared_name(enum dft_compared table)
+{
+    static const char *const names[] = {"total", "calls", "regions", "files", "file_calls", "ranks"};
+
+    return names[table];
+}
+
+#define LEFT_OUT                                                                                                       \
+    "not compared: calls on each file, percentiles of files, slices of time; no events were kept of processes of "
+
+const char *dft_compare_left_out(const struct dft_comparison *comparison)
+{
+    static const char *const texts[] = {NULL, LEFT_OUT "A", LEFT_OUT "B", LEFT_OUT "A and B"};
+
+    return texts[(comparison->runs[0].aggregated ? 1 : 0) + (comparison->runs[1].aggregated ? 2 : 0)];
+}
+
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18])
+{
+    struct dft_text text = {"", 0};
+
+    for (int side = 0; id && side < 2; side++) {
+        text = dft_names_text(dft_source_names_table(comparison->runs[side].source), id);
+        if (text.bytes)
+            return text;
+    }
+    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, room) : text;
+}
+
+int dft_compare_is_same(const struct dft_comparison *comparison)
+{
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++)
+        for (uint32_t i = 0; i < comparison->tables[t].count; i++)
+            for (int m = 0; m < DFT_MEASURES; m++) {
+                const struct dft_change *change = &comparison->tables[t].items[i].changes[m];
+
+                if (change->unsaid)
+                    continue;
+                if (change->known[0] != change->known[1] || change->value[0] != change->value[1])
+                    return 0;
+            }
+    return 1;
+}
+
+/* --- options -------------------------------------------------------------------------------------------------------
+ * */
+
+/* `text` NULL: time. */
+static int parse_measure(enum dft_measure *measure, const char *option, const char *text)
+{
+    *measure = DFT_MEASURE_TIME;
+    if (!text)
+        return 0;
+    for (int m = 0; m < DFT_MEASURES; m++)
+        if (!strcmp(text, measures[m].word) || !strcmp(text, measures[m].name)) {
+            *measure = (enum dft_measure)m;
+            return 0;
+        }
+    fprintf(stderr, "dftmerge compare: --%s %s: there are time, bytes, count, p50, p95 and p99\n", option, text);
+    return -EINVAL;
+}
+
+static int parse_failing(struct dft_comparison *comparison, const char *sort)
+{
+    char *end = NULL;
+
+    comparison->fail_over = -1;
+    if (parse_measure(&comparison->metric, "metric", metric_text) || parse_measure(&comparison->sort, "sort", sort))
+        return -EINVAL;
+    if (!fail_text)
+        return 0;
+    if (*fail_text >= '0' && *fail_text <= '9')
+        comparison->fail_over = strtod(fail_text, &end);
+    if (!end || strcmp(end + (*end == '%'), "") || !(comparison->fail_over <= 1e9)) {
+        fprintf(stderr, "dftmerge compare: --fail-over %s: not a number of per cent, as in 10%%\n", fail_text);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Position of the "--" between the paths of A and B, or argc. */
+static int find_divider(int argc, char **argv)
+{
+    int at = 1;
+
+    while (at < argc && strcmp(argv[at], "--"))
+        at++;
+    return at;
+}
+
+/* Which paths are A's and which B's. The lists of the filter belong to `options` alone. */
+static int divide(struct dft_comparison *comparison, const struct dft_options *options, int argc, char **argv, int at)
+{
+    struct dft_run *runs = comparison->runs;
+
+    runs[0].options = runs[1].options = *options;
+    for (int side = 0; side < 2; side++) {
+        if (job_texts[side])
+            runs[side].options.source.jobs = job_texts[side];
+        if (run_texts[side])
+            runs[side].options.source.runs = run_texts[side];
+    }
+    if (at < argc) {
+        runs[1].options.source.paths = argv + at + 1;
+        runs[1].options.source.npaths = argc - at - 1;
+    } else if (options->source.npaths == 2) {
+        runs[0].options.source.npaths = runs[1].options.source.npaths = 1;
+        runs[1].options.source.paths++;
+    }
+    if (runs[0].options.source.npaths && runs[1].options.source.npaths && (at < argc || options->source.npaths == 2))
+        return 0;
+    fprintf(stderr, "dftmerge compare: two runs are needed: A B, or A... -- B... where a run lies in several places\n"
+                    "dftmerge compare: see `dftmerge compare --help`\n");
+    return -EINVAL;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------------
+ * */
+
+static int answer(struct dft_comparison *comparison)
+{
+    int rc = dft_compare_match(comparison);
+
+    if (!rc)
+        rc = dft_compare_ranks(comparison);
+    if (!rc)
+        rc = dft_compare_items(comparison);
+    if (!rc)
+        rc = dft_compare_fail(comparison);
+    if (rc)
+        return rc;
+    if (comparison->runs[0].options.json)
+        return dft_compare_json(comparison);
+    return comparison->runs[0].options.csv ? dft_compare_csv(comparison) : dft_compare_print(comparison);
+}
+
+/* All ranks of dftmerge-mpi ask; the answers are on rank 0. */
+static int compare(struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    dft_runs_prepare(comparison->runs);
+    for (int side = 0; side < 2 && !rc; side++) {
+        struct dft_run *run = &comparison->runs[side];
+
+        rc = dft_comm_agree(dft_job_collect(&run->job, run->source));
+        if (!rc)
+            rc = dft_run_ask(run);
+    }
+    if (!rc)
+        rc = dft_runs_ask_files(comparison->runs);
+    if (!rc && !dft_comm_rank())
+        rc = answer(comparison);
+    dft_comm_broadcast(&comparison->nfailures, sizeof comparison->nfailures);
+    return dft_comm_agree(rc);
+}
+
+static void comparison_fini(struct dft_comparison *comparison)
+{
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++) {
+        struct dft_items *items = &comparison->tables[t];
+
+        dft_group_map_fini(&items->map);
+        free(items->items);
+        free(items->order);
+        free(items->cells[0]);
+        free(items->cells[1]);
+    }
+    for (uint32_t i = 0; i < comparison->nrank_groups; i++)
+        free(comparison->rank_groups[i].label);
+    dft_run_fini(&comparison->runs[0]);
+    dft_run_fini(&comparison->runs[1]);
+    dft_group_map_fini(&comparison->moved);
+    dft_group_map_fini(&comparison->labels);
+    free(comparison->directories);
+    free(comparison->of_moved);
+    free(comparison->cut_of_label);
+    free(comparison->rank_groups);
+    free(comparison->group_of_rank);
+    free(comparison->failures);
+}
+
+/* Both runs share the lists of the filter: the second one's end frees them, so the first is closed by hand. */
+static int run_both(struct dft_comparison *comparison)
+{
+    struct dft_run *runs = comparison->runs;
+    int code, rc, status;
+
+    runs[0].options.only_queries = runs[1].options.only_queries = 1;
+    if (dft_command_begin(&runs[0].options, &runs[0].source, &code))
+        return code;
+    if (dft_command_begin(&runs[1].options, &runs[1].source, &code)) {
+        dft_source_report(runs[0].source);
+        dft_source_close(runs[0].source);
+        return code;
+    }
+    rc = compare(comparison);
+    if (rc)
+        fprintf(stderr, "dftmerge compare: %s\n", strerror(-rc));
+    code = rc || comparison->nfailures ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    dft_source_report(runs[0].source);
+    status = dft_source_status(runs[0].source);
+    comparison_fini(comparison);
+    dft_source_close(runs[0].source);
+    code = dft_command_end(&runs[1].options, runs[1].source, code);
+    return code ? code : status ? DFT_EXIT_BAD : DFT_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_comparison comparison = {.fail_over = -1};
+    struct dft_options options;
+    int code, at = find_divider(argc, argv);
+
+    if (dft_options_parse(&options, &dft_command_compare, own_options, at, argv, &code))
+        return code;
+    if (parse_failing(&comparison, options.sort) || divide(&comparison, &options, argc, argv, at)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    return run_both(&comparison);
+}
+
+const struct dft_command dft_command_compare = {
+    .name = "compare",
+    .arguments = "A B  |  [OPTION...] A... -- B...",
+    .brief = "two runs side by side: what changed, by how much, and is it more than chance",
+    .details =
+        "Compares calls, regions, patterns of files and groups of ranks. In patterns\n" DFT_PATTERN_RULE ";\n"
+        "of those that are in one run only, directories below which most names are the same are taken for each other\n"
+        "(\"...\"). Ranks are put together that do about as much (within a factor of two from one to the next), and "
+        "whose\n"
+        "cost of a call changed about alike (within a factor of two of the median change).\n\n"
+        "The spread: a change of time is beyond it when the times of a call in B's processes (or, where fewer than "
+        "eight\n"
+        "make it, in its processes and 24 slices of its time) lie so far above or below those of A's that chance "
+        "would\n"
+        "do it less than once in a thousand times (rank-sum test), or when the number of calls alone makes half of "
+        "it;\n"
+        "with fewer than eight of them on a side it cannot be told (\"?\"). One process among many is looked at by "
+        "itself:\n"
+        "where its calls cost more than twice what they do in any of the other run, in eight slices more than in any "
+        "slice\n"
+        "there, the change is beyond the spread, too (with fewer slices: \"?\"). A change of time by less than 0.5 % "
+        "is\n"
+        "always within it: so small a one says nothing. Counts and bytes are exact: every change "
+        "is\n"
+        "one. What a whole run has in common, such as a busy file system, is not told apart from a change of the "
+        "program.\n\n"
+        "Of processes that kept no events it is not known which calls were made on which files, nor when: then neither "
+        "run\n"
+        "is asked for that, and \"?\" stands for what one of them does not know.\n\n"
+        "--fail-over looks at all I/O and every line that matters (1 % of all). Exit codes: 0 not worse, 1 worse (or\n"
+        "something was unreadable), 2 usage.",
+    .example = "dftmerge compare --fail-over 10% --metric time traces/base traces/new",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
+    .run = run,
+};

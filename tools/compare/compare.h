@@ -1,0 +1,203 @@
+/* Two runs side by side: what differs, by how much, and whether that is more than each run differs within itself.
+ *
+ * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one slice of time. A
+ * table of the comparison gathers them under its own keys (calls, regions, patterns of files, groups of ranks); each
+ * line of it is an item with the groups, its cells, of both runs. From the cells come the sums, the percentiles (of
+ * merged histograms) and the spread.
+ *
+ * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost events. Time is judged
+ * by its cost, the time of a call: once for every process where both runs have at least DFT_UNITS_MIN that make the
+ * call, else for every process and slice of time. A difference is beyond the spread when the costs of B lie so much
+ * higher (or lower) among those of A that chance alone, if both were drawn from one pot, would do it less than once in
+ * a thousand times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number of calls alone,
+ * each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side it cannot be told. Percentiles are judged in the
+ * same way, by those of the units. What a whole run has in common, a busy file system or another machine, is not told
+ * apart from a change of the program.
+ *
+ * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower run is also looked at
+ * by itself, where there are several. The process stands out where its calls cost more than DFT_ALONE_TIMES what they
+ * cost in any process of the other run. The change is beyond the spread when DFT_UNITS_MIN slices of the process's time
+ * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot
+ * be told; the change is never within the spread.
+ *
+ * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it does not know which
+ * calls were made on which files, nor what was done in a slice of its time. Then the other run is not asked either:
+ * both get the same question. A number that one run alone knows (percentiles of files) is unknown, never new or gone.
+ *
+ * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is within the spread,
+ * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0
+ * %". */
+#ifndef DFT_COMPARE_H
+#define DFT_COMPARE_H
+
+#include "command/command.h"
+#include "query/group_map.h"
+#include "query/query.h"
+#include "summary/summary.h"
+
+#define DFT_UNITS_MIN   8u
+#define DFT_ALONE_TIMES 2
+#define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
+
+enum dft_measure {
+    DFT_MEASURE_COUNT,
+    DFT_MEASURE_BYTES,
+    DFT_MEASURE_TIME,
+    DFT_MEASURE_P50,
+    DFT_MEASURE_P95,
+    DFT_MEASURE_P99,
+    DFT_MEASURES
+};
+
+enum dft_spread { DFT_SPREAD_SAME, DFT_SPREAD_BEYOND, DFT_SPREAD_WITHIN, DFT_SPREAD_UNKNOWN };
+
+/* One number of both runs. */
+struct dft_change {
+    uint64_t value[2];
+    uint8_t known[2];
+    uint8_t unsaid; /* a run has such calls, and does not know this number of them */
+    uint8_t spread; /* enum dft_spread; what of it is not known is UNKNOWN */
+};
+
+enum dft_compared {
+    DFT_COMPARED_TOTAL, /* one item: all I/O */
+    DFT_COMPARED_CALLS,
+    DFT_COMPARED_REGIONS, /* and all else that is no I/O: fork, exec */
+    DFT_COMPARED_FILES,
+    DFT_COMPARED_FILE_CALLS, /* call and pattern, for the first lines of the text alone */
+    DFT_COMPARED_RANKS,
+    DFT_COMPARED_COUNT
+};
+
+struct dft_cell {
+    uint32_t item;
+    const struct dft_group *group;
+};
+
+/* Processes (of a group of ranks: ranks) of the slower run that stand out from all of the other one. */
+struct dft_alone {
+    uint8_t side, sure;        /* sure: one of them does so for long enough */
+    uint32_t processes, count; /* that make the call in that run; how many of these stand out, 0: none */
+    uint32_t who;              /* the costliest: as in a group's key */
+    double times;              /* its cost against the mean of the other run */
+};
+
+struct dft_item {
+    struct dft_group_key key; /* cat, name; file: the pattern; who: number of the group of ranks + 1 */
+    const struct dft_cell *cells[2];
+    uint32_t ncells[2];
+    struct dft_change changes[DFT_MEASURES];
+    int64_t explained_ns; /* the part of the change of time that the number of calls explains */
+    int by_cost;          /* the cost of a call changed beyond the spread */
+    struct dft_alone alone;
+};
+
+struct dft_items {
+    struct dft_group_map map;
+    struct dft_item *items; /* by number */
+    uint32_t count;
+    uint32_t *order; /* those with the largest change first */
+    struct dft_cell *cells[2];
+    uint32_t ncells[2];
+};
+
+/* One run. */
+struct dft_run {
+    struct dft_options options; /* of the command, with this run's paths */
+    struct dft_source *source;
+    struct dft_job job;
+    struct dft_answer calls, files, ranks;
+    int has_ranks, lossy;
+    int aggregated;          /* of some of its processes no event was kept */
+    int split;               /* of no process of either run: time and calls on files can be told apart */
+    uint32_t most_processes; /* of the run that has more */
+};
+
+/* A directory of A and one of B that are taken for each other. */
+struct dft_same_directory {
+    struct dft_text text[2];
+};
+
+struct dft_rank_group {
+    char *label; /* "0-3,7" */
+};
+
+struct dft_comparison {
+    struct dft_run runs[2];
+    struct dft_items tables[DFT_COMPARED_COUNT];
+    struct dft_same_directory *directories;
+    uint32_t ndirectories;
+    /* Patterns that are in different directories: id in B -> (id in A, bytes of the directory to leave out). */
+    struct dft_group_map moved; /* key.file: of B */
+    struct dft_moved {
+        uint64_t file;
+        uint32_t cut;
+    } * of_moved;
+    struct dft_group_map labels; /* key.file: of A, those that were moved */
+    uint32_t *cut_of_label;
+    struct dft_rank_group *rank_groups;
+    uint32_t nrank_groups;
+    uint32_t *group_of_rank; /* + 1 */
+    uint32_t nranks;
+    double fail_over; /* percent; below 0: not asked */
+    enum dft_measure metric, sort;
+    struct dft_failure {
+        uint8_t table;
+        uint32_t item;
+    } * failures;
+    uint32_t nfailures;
+};
+
+/* compare_ask.c: what both runs can tell apart is what each is asked. */
+void dft_runs_prepare(struct dft_run runs[2]);
+/* Answers of one run. Returns 0 or -ENOMEM. */
+int dft_run_ask(struct dft_run *run);
+/* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which is noted then. Collective. */
+int dft_runs_ask_files(struct dft_run runs[2]);
+void dft_run_fini(struct dft_run *run);
+
+/* compare_match.c: which patterns of A and B are the same in other directories. */
+int dft_compare_match(struct dft_comparison *comparison);
+/* The text of an item's pattern for people and programs: "..." stands for the directories that are taken for each
+ * other. Into `room` if that is needed (free what it points to after use). Returns 0 or -ENOMEM. */
+int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, char **text, uint32_t *length);
+
+/* compare_ranks.c: ranks that do about as much are put together. */
+int dft_compare_ranks(struct dft_comparison *comparison);
+
+/* compare_items.c: the tables; and what is worse beyond fail_over. */
+int dft_compare_items(struct dft_comparison *comparison);
+int dft_compare_fail(struct dft_comparison *comparison);
+/* The answer that a table is made of. */
+const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table);
+
+/* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first call. */
+struct dft_spread_scratch;
+int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
+                     struct dft_spread_scratch **scratch);
+void dft_spread_free(struct dft_spread_scratch *scratch);
+
+/* compare_alone.c: who stands out, by an item's cells and sums. */
+void dft_compare_alone(struct dft_item *item);
+/* The costliest of those that stand out; NULL: none does. */
+const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,
+                                                    const struct dft_item *item);
+
+/* compare.c */
+const char *dft_measure_name(enum dft_measure measure); /* "time_p50_ns" */
+const char *dft_measure_word(enum dft_measure measure); /* "p50" */
+const char *dft_spread_name(enum dft_spread spread);    /* "beyond" */
+const char *dft_compared_name(enum dft_compared table); /* "calls" */
+/* Does no number of any table differ? */
+int dft_compare_is_same(const struct dft_comparison *comparison);
+/* What is not compared, as a run does not know it; NULL: nothing. */
+const char *dft_compare_left_out(const struct dft_comparison *comparison);
+/* The text of a name, from the run that has it. */
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18]);
+
+/* Output, to standard output. Return 0 or -ENOMEM. */
+int dft_compare_print(const struct dft_comparison *comparison);
+int dft_compare_json(const struct dft_comparison *comparison);
+int dft_compare_csv(const struct dft_comparison *comparison);
+
+#endif

@@ -1,0 +1,171 @@
+/* What a comparison asks each run: calls, patterns of files and ranks, by process and slice of time. */
+#include "compare/compare.h"
+
+#include <errno.h>
+
+#define SLICES         24u
+#define CELLS_MAX      4096u /* processes times slices */
+#define PROCESSES_CALL 1024u /* more are not told apart, so that memory is bounded: spread is then over time alone */
+#define PROCESSES_FILE 64u
+#define ROWS_NS        (UINT64_C(64) * 1000000000) /* the usual interval of histograms: from there on rows answer */
+
+/* Are all processes known by their events? */
+static int keeps_events(const struct dft_run *run)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(run->source, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (processes[i].rows_only && !processes[i].events)
+            return 0;
+    return 1;
+}
+
+void dft_runs_prepare(struct dft_run runs[2])
+{
+    uint32_t counts[2];
+
+    for (int side = 0; side < 2; side++) {
+        dft_source_processes(runs[side].source, &counts[side]);
+        runs[side].aggregated = !keeps_events(&runs[side]);
+    }
+    for (int side = 0; side < 2; side++) {
+        runs[side].most_processes = counts[counts[1] > counts[0]];
+        runs[side].split = !runs[0].aggregated && !runs[1].aggregated;
+    }
+}
+
+/* Width of a slice of time, or 0: do not slice. */
+static uint64_t slice_of(const struct dft_run *run, uint32_t processes)
+{
+    uint64_t start, end, slices = processes ? CELLS_MAX / processes : SLICES, width;
+
+    dft_source_span(run->source, &start, &end);
+    if (slices > SLICES)
+        slices = SLICES;
+    if (slices < 2 || end <= start || !run->split || !dft_source_used(run->source, DFT_BLOCK_EVENTS))
+        return 0; /* aggregates cannot be cut where one likes */
+    width = (end - start) / slices + 1;
+    return width < ROWS_NS ? width : (width + ROWS_NS - 1) / ROWS_NS * ROWS_NS;
+}
+
+static void add_key(struct dft_query *query, enum dft_by by)
+{
+    query->by[query->nby++] = (uint8_t)by;
+}
+
+static void add_units(const struct dft_run *run, struct dft_query *query, uint32_t processes_max, enum dft_by who)
+{
+    uint32_t count = run->most_processes;
+
+    if (count <= processes_max)
+        add_key(query, who);
+    else
+        count = 0;
+    query->width_ns = slice_of(run, count);
+    if (query->width_ns)
+        add_key(query, DFT_BY_TIME);
+    query->percentiles = query->bins = 1;
+}
+
+static int ask(struct dft_run *run, const struct dft_query *query, struct dft_answer *answer)
+{
+    int rc = dft_query_run(run->source, &run->options.filter, query, answer);
+
+    for (uint32_t i = 0; !rc && !answer->has_percentiles && i < answer->count; i++)
+        answer->groups[i].nbins = 0;
+    return rc;
+}
+
+/* What of files is told apart: the finest that fits, and what to say if it is not the first. */
+static const struct {
+    enum dft_by by;
+    int units;
+    const char *note;
+} finenesses[] = {
+    {DFT_BY_PATTERN, 1, NULL},
+    {DFT_BY_PATTERN, 0,
+     "files have so many patterns that of each only the whole run is compared: their spread is not known"},
+    {DFT_BY_DIR, 1, "files have so many patterns that they are put together by directory"},
+    {DFT_BY_DIR, 0,
+     "files are put together by directory, and so many are these that only the whole run is compared: their spread is "
+     "not "
+     "known"},
+};
+
+static int ask_files(struct dft_run *run, unsigned fineness, int split)
+{
+    const uint8_t by = (uint8_t)finenesses[fineness].by;
+    struct dft_query query = {.by = {by, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4, .bounded = 1};
+
+    if (!split) /* what is known as aggregates alone is not known by file and call */
+        query = (struct dft_query){.by = {by, DFT_BY_CLASS}, .nby = 2, .bounded = 1};
+    else if (finenesses[fineness].units)
+        add_units(run, &query, PROCESSES_FILE, DFT_BY_PROCESS);
+    query.percentiles = query.bins = 1;
+    return ask(run, &query, &run->files);
+}
+
+/* Both runs answer the same question: what one of them cannot tell apart is not compared. */
+static int ask_files_of_both(struct dft_run runs[2], unsigned fineness)
+{
+    int split = runs[0].split, rc = ask_files(&runs[0], fineness, split);
+
+    if (!rc)
+        rc = ask_files(&runs[1], fineness, split);
+    if (rc || !split || (!runs[0].files.unsplit && !runs[1].files.unsplit))
+        return rc;
+    for (int side = 0; side < 2; side++) {
+        runs[side].aggregated |= runs[side].files.unsplit != 0;
+        dft_answer_fini(&runs[side].files);
+    }
+    rc = ask_files(&runs[0], fineness, 0);
+    return rc ? rc : ask_files(&runs[1], fineness, 0);
+}
+
+int dft_runs_ask_files(struct dft_run runs[2])
+{
+    const unsigned most = sizeof finenesses / sizeof *finenesses;
+
+    for (unsigned fineness = 0; fineness < most; fineness++) {
+        int rc = ask_files_of_both(runs, fineness);
+
+        if (!rc && finenesses[fineness].note)
+            dft_source_note(runs[0].source, 0, "%s", finenesses[fineness].note);
+        if (rc != -E2BIG)
+            return rc;
+        dft_answer_fini(&runs[0].files);
+        dft_answer_fini(&runs[1].files);
+    }
+    dft_source_note(runs[0].source, 0, "files are not compared: they are in too many directories");
+    return 0;
+}
+
+int dft_run_ask(struct dft_run *run)
+{
+    struct dft_query calls = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3};
+    struct dft_query classes = {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .bins = 1};
+    struct dft_query ranks = {.by = {DFT_BY_CLASS}, .nby = 1};
+    int rc;
+
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        run->lossy |= run->job.dropped[reason] != 0;
+    run->lossy |= run->job.damaged || run->job.missing || run->job.endless || dft_job_unread(&run->job, run->source);
+    add_units(run, &calls, PROCESSES_CALL, DFT_BY_PROCESS);
+    if (!run->split && run->options.filter.nfiles) /* of files alone, a run does not know the calls */
+        calls = classes;
+    rc = ask(run, &calls, &run->calls);
+    if (rc || !run->job.ranks)
+        return rc;
+    add_units(run, &ranks, UINT32_MAX, DFT_BY_RANK);
+    run->has_ranks = 1;
+    return ask(run, &ranks, &run->ranks);
+}
+
+void dft_run_fini(struct dft_run *run)
+{
+    dft_answer_fini(&run->calls);
+    dft_answer_fini(&run->files);
+    dft_answer_fini(&run->ranks);
+    dft_job_fini(&run->job);
+}

@@ -1,0 +1,251 @@
+/* A comparison for programs: JSON and CSV. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare/compare.h"
+#include "base/write_json.h"
+#include "base/write_text.h"
+
+static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALLS, DFT_COMPARED_REGIONS,
+                                           DFT_COMPARED_FILES, DFT_COMPARED_RANKS};
+#define TABLES (sizeof tables / sizeof *tables)
+
+static void json_run(struct dft_json *json, const struct dft_run *run, const char *key)
+{
+    dft_json_object(json, key);
+    dft_json_array(json, "paths");
+    for (int i = 0; i < run->options.source.npaths; i++)
+        dft_json_string(json, NULL, run->options.source.paths[i]);
+    dft_json_end_array(json);
+    dft_json_uint(json, "processes", run->job.processes);
+    dft_json_uint(json, "ranks", run->job.ranks);
+    dft_json_uint(json, "wall_ns", run->job.wall_ns);
+    dft_json_uint(json, "events", run->calls.events);
+    dft_json_bool(json, "lossy", run->lossy);
+    dft_json_end_object(json);
+}
+
+static void json_changes(struct dft_json *json, const struct dft_item *item)
+{
+    for (int m = 0; m < DFT_MEASURES; m++) {
+        const struct dft_change *change = &item->changes[m];
+        double a = (double)change->value[0], b = (double)change->value[1];
+
+        dft_json_object(json, dft_measure_name((enum dft_measure)m));
+        for (int side = 0; side < 2; side++)
+            if (change->known[side])
+                dft_json_uint(json, side ? "b" : "a", change->value[side]);
+            else
+                dft_json_null(json, side ? "b" : "a");
+        if (change->known[0] && change->known[1] && change->value[0])
+            dft_json_double(json, "percent", 100 * (b - a) / a);
+        else
+            dft_json_null(json, "percent");
+        dft_json_string(json, "spread", dft_spread_name(change->spread));
+        dft_json_end_object(json);
+    }
+}
+
+static void json_alone(struct dft_json *json, const struct dft_comparison *comparison, enum dft_compared table,
+                       const struct dft_item *item)
+{
+    const struct dft_process *process = dft_compare_alone_process(comparison, table, item);
+
+    if (!process) {
+        dft_json_null(json, "alone");
+        return;
+    }
+    dft_json_object(json, "alone");
+    dft_json_string(json, "in", item->alone.side ? "b" : "a");
+    dft_json_uint(json, "count", item->alone.count);
+    dft_json_uint(json, "of", item->alone.processes);
+    if (process->rank >= 0)
+        dft_json_int(json, "rank", process->rank);
+    else
+        dft_json_null(json, "rank");
+    dft_json_uint(json, "pid", process->pid);
+    dft_json_double(json, "times", item->alone.times);
+    dft_json_bool(json, "sure", item->alone.sure);
+    dft_json_end_object(json);
+}
+
+static void json_name(struct dft_json *json, const struct dft_comparison *comparison, const char *key, uint64_t id)
+{
+    char room[18];
+    struct dft_text text = dft_compare_text(comparison, id, room);
+
+    dft_json_text(json, key, text.bytes, text.length);
+}
+
+static int json_item(struct dft_json *json, const struct dft_comparison *comparison, enum dft_compared table,
+                     const struct dft_item *item, int with_table)
+{
+    char *text;
+    uint32_t length;
+
+    dft_json_object(json, NULL);
+    if (with_table)
+        dft_json_string(json, "table", dft_compared_name(table));
+    if (table == DFT_COMPARED_CALLS || table == DFT_COMPARED_REGIONS) {
+        json_name(json, comparison, "cat", item->key.cat);
+        json_name(json, comparison, "name", item->key.name);
+    } else if (table == DFT_COMPARED_FILES) {
+        if (dft_compare_pattern(comparison, item->key.file, &text, &length))
+            return -ENOMEM;
+        dft_json_text(json, "pattern", text, length);
+        free(text);
+    } else if (table == DFT_COMPARED_RANKS) {
+        dft_json_string(json, "ranks", comparison->rank_groups[item->key.who - 1].label);
+    }
+    json_changes(json, item);
+    json_alone(json, comparison, table, item);
+    dft_json_end_object(json);
+    return 0;
+}
+
+/* Number of lines that are shown: --top. */
+static uint32_t shown(const struct dft_comparison *comparison, const struct dft_items *items)
+{
+    uint64_t top = comparison->runs[0].options.top;
+
+    return top && top < items->count ? (uint32_t)top : items->count;
+}
+
+static void json_directories(struct dft_json *json, const struct dft_comparison *comparison)
+{
+    dft_json_array(json, "directories");
+    for (uint32_t i = 0; i < comparison->ndirectories; i++) {
+        const struct dft_text *text = comparison->directories[i].text;
+
+        dft_json_object(json, NULL);
+        dft_json_text(json, "a", text[0].bytes, text[0].length);
+        dft_json_text(json, "b", text[1].bytes, text[1].length);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
+
+static int json_failures(struct dft_json *json, const struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    if (comparison->fail_over >= 0)
+        dft_json_double(json, "fail_over", comparison->fail_over);
+    else
+        dft_json_null(json, "fail_over");
+    dft_json_string(json, "metric", dft_measure_name(comparison->metric));
+    dft_json_array(json, "worse");
+    for (uint32_t i = 0; !rc && i < comparison->nfailures; i++) {
+        const struct dft_failure *failure = &comparison->failures[i];
+
+        rc = json_item(json, comparison, failure->table, &comparison->tables[failure->table].items[failure->item], 1);
+    }
+    dft_json_end_array(json);
+    return rc;
+}
+
+static void json_notes(struct dft_json *json, const struct dft_comparison *comparison)
+{
+    dft_json_array(json, "notes");
+    for (int side = 0; side < 2; side++) {
+        size_t count;
+        char *const *notes = dft_source_notes(comparison->runs[side].source, &count);
+
+        for (size_t i = 0; i < count; i++)
+            dft_json_string(json, NULL, notes[i]);
+    }
+    dft_json_end_array(json);
+}
+
+int dft_compare_json(const struct dft_comparison *comparison)
+{
+    struct dft_json json;
+    int rc;
+
+    dft_json_init(&json, stdout, 1);
+    dft_json_object(&json, NULL);
+    json_run(&json, &comparison->runs[0], "a");
+    json_run(&json, &comparison->runs[1], "b");
+    dft_json_bool(&json, "same", dft_compare_is_same(comparison));
+    dft_json_string(&json, "not_compared", dft_compare_left_out(comparison));
+    json_directories(&json, comparison);
+    rc = json_failures(&json, comparison);
+    for (unsigned t = 0; !rc && t < TABLES; t++) {
+        const struct dft_items *items = &comparison->tables[tables[t]];
+
+        dft_json_array(&json, dft_compared_name(tables[t]));
+        for (uint32_t i = 0; !rc && i < shown(comparison, items); i++)
+            rc = json_item(&json, comparison, tables[t], &items->items[items->order[i]], 0);
+        dft_json_end_array(&json);
+    }
+    json_notes(&json, comparison);
+    dft_json_end_object(&json);
+    putchar('\n');
+    return rc;
+}
+
+/* --- CSV ------------------------------------------------------------------------------------------------------------
+ * */
+
+static void csv_name(const struct dft_comparison *comparison, uint64_t id)
+{
+    char room[18];
+    struct dft_text text = dft_compare_text(comparison, id, room);
+
+    putchar(',');
+    dft_csv_text(stdout, text.bytes, text.length);
+}
+
+static int csv_item(const struct dft_comparison *comparison, enum dft_compared table, const struct dft_item *item)
+{
+    const char *ranks = item->key.who ? comparison->rank_groups[item->key.who - 1].label : "";
+    char *text;
+    uint32_t length;
+
+    fputs(dft_compared_name(table), stdout);
+    csv_name(comparison, item->key.cat);
+    csv_name(comparison, item->key.name);
+    putchar(',');
+    if (item->key.file) {
+        if (dft_compare_pattern(comparison, item->key.file, &text, &length))
+            return -ENOMEM;
+        dft_csv_text(stdout, text, length);
+        free(text);
+    }
+    putchar(',');
+    for (; *ranks; ranks++) /* a comma would part the field: spaces, as nothing has to be quoted then */
+        putchar(*ranks == ',' ? ' ' : *ranks);
+    for (int m = 0; m < DFT_MEASURES; m++) {
+        const struct dft_change *change = &item->changes[m];
+
+        for (int side = 0; side < 2; side++) {
+            putchar(',');
+            if (change->known[side])
+                printf("%llu", (unsigned long long)change->value[side]);
+        }
+        printf(",%s", dft_spread_name(change->spread));
+    }
+    putchar('\n');
+    return 0;
+}
+
+int dft_compare_csv(const struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    fputs("table,cat,name,pattern,ranks", stdout);
+    for (int m = 0; m < DFT_MEASURES; m++) {
+        const char *name = dft_measure_name((enum dft_measure)m);
+
+        printf(",%s_a,%s_b,%s_spread", name, name, name);
+    }
+    putchar('\n');
+    for (unsigned t = 0; t < TABLES; t++) {
+        const struct dft_items *items = &comparison->tables[tables[t]];
+
+        for (uint32_t i = 0; !rc && i < shown(comparison, items); i++)
+            rc = csv_item(comparison, tables[t], &items->items[items->order[i]]);
+    }
+    return rc;
+}

@@ -1,0 +1,261 @@
+/* The tables of a comparison: the groups of both runs' answers under the keys of each table, and what fails. */
+#include "compare/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_io(const struct dft_group *group)
+{
+    return group->key.class - 1u <= DFT_CLASS_WRITE;
+}
+
+/* The pattern of a file as A has it. */
+static uint64_t pattern_of(const struct dft_comparison *comparison, int side, uint64_t file)
+{
+    const struct dft_group_key key = {.file = file};
+    int64_t moved = side ? dft_group_map_find(&comparison->moved, &key) : -1;
+
+    return moved < 0 ? file : comparison->of_moved[moved].file;
+}
+
+static uint32_t rank_group_of(const struct dft_comparison *comparison, const struct dft_run *run,
+                              const struct dft_group *group)
+{
+    struct dft_key_value value;
+
+    dft_group_value(&run->ranks, group, DFT_BY_RANK, &value);
+    return value.type == DFT_KEY_UINT && value.number < comparison->nranks ? comparison->group_of_rank[value.number]
+                                                                           : 0;
+}
+
+/* Where a group belongs in a table. Returns 0: nowhere. */
+static int key_of(const struct dft_comparison *comparison, enum dft_compared table, int side,
+                  const struct dft_group *group, struct dft_group_key *key)
+{
+    *key = (struct dft_group_key){0};
+    switch (table) {
+    case DFT_COMPARED_TOTAL:
+        return is_io(group);
+    case DFT_COMPARED_CALLS:
+    case DFT_COMPARED_REGIONS:
+        key->cat = group->key.cat;
+        key->name = group->key.name;
+        return key->name && is_io(group) == (table == DFT_COMPARED_CALLS);
+    case DFT_COMPARED_FILE_CALLS:
+        key->cat = group->key.cat;
+        key->name = group->key.name;
+        key->file = pattern_of(comparison, side, group->key.file);
+        return is_io(group) && key->name;
+    case DFT_COMPARED_FILES:
+        key->file = pattern_of(comparison, side, group->key.file);
+        return is_io(group);
+    default:
+        key->who = rank_group_of(comparison, &comparison->runs[side], group);
+        return is_io(group) && key->who;
+    }
+}
+
+const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table)
+{
+    if (table == DFT_COMPARED_FILES || table == DFT_COMPARED_FILE_CALLS)
+        return &run->files;
+    return table == DFT_COMPARED_RANKS ? &run->ranks : &run->calls;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* By item, process, time; and what else tells groups apart, so that the order is always the same. */
+static int by_item(const void *left, const void *right)
+{
+    const struct dft_cell *a = left, *b = right;
+    int order = compare(a->item, b->item);
+
+    order = order ? order : compare(a->group->key.who, b->group->key.who);
+    order = order ? order : compare(a->group->key.time, b->group->key.time);
+    order = order ? order : compare(a->group->key.cat, b->group->key.cat);
+    order = order ? order : compare(a->group->key.name, b->group->key.name);
+    order = order ? order : compare(a->group->key.file, b->group->key.file);
+    return order ? order : compare(a->group->key.class, b->group->key.class);
+}
+
+static int collect(struct dft_comparison *comparison, enum dft_compared table, int side)
+{
+    const struct dft_answer *answer = dft_compare_answer(&comparison->runs[side], table);
+    struct dft_items *items = &comparison->tables[table];
+    struct dft_cell *cells = items->cells[side] = malloc((answer->count + 1u) * sizeof *cells);
+    uint32_t n = 0;
+
+    if (!cells)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        struct dft_group_key key;
+
+        if (!key_of(comparison, table, side, &answer->groups[i], &key))
+            continue;
+        cells[n].group = &answer->groups[i];
+        if (dft_group_map_get(&items->map, &key, &cells[n++].item))
+            return -ENOMEM;
+    }
+    qsort(cells, n, sizeof *cells, by_item);
+    items->ncells[side] = n;
+    return 0;
+}
+
+static int measure(struct dft_comparison *comparison, struct dft_items *items)
+{
+    struct dft_spread_scratch *scratch = NULL;
+    int rc = 0;
+
+    items->count = items->map.count;
+    items->items = calloc(items->count + 1u, sizeof *items->items);
+    items->order = calloc(items->count + 1u, sizeof *items->order);
+    if (!items->items || !items->order)
+        return -ENOMEM;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = items->ncells[side]; i--;) {
+            struct dft_item *item = &items->items[items->cells[side][i].item];
+
+            item->cells[side] = &items->cells[side][i];
+            item->ncells[side]++;
+        }
+    for (uint32_t i = 0; !rc && i < items->count; i++) {
+        items->items[i].key = items->map.keys[i];
+        rc = dft_compare_item(comparison, &items->items[i], &scratch);
+    }
+    dft_spread_free(scratch);
+    return rc;
+}
+
+/* --- order ----------------------------------------------------------------------------------------------------------
+ * */
+
+static uint64_t distance(const struct dft_change *change)
+{
+    uint64_t a = change->value[0], b = change->value[1];
+
+    return a > b ? a - b : b - a;
+}
+
+static int compare_texts(const struct dft_comparison *comparison, uint64_t a, uint64_t b)
+{
+    char x_room[18], y_room[18];
+    struct dft_text x = dft_compare_text(comparison, a, x_room), y = dft_compare_text(comparison, b, y_room);
+    int order = memcmp(x.bytes, y.bytes, x.length < y.length ? x.length : y.length);
+
+    return order ? order : compare(x.length, y.length);
+}
+
+struct ordering {
+    const struct dft_comparison *comparison;
+    const struct dft_items *items;
+};
+
+/* Largest change of what is asked for first, then of time, of calls, of bytes; ties by the keys. */
+static int by_change(const void *left, const void *right, void *context)
+{
+    const struct ordering *ordering = context;
+    const enum dft_measure measures[] = {ordering->comparison->sort, DFT_MEASURE_TIME, DFT_MEASURE_COUNT,
+                                         DFT_MEASURE_BYTES};
+    const struct dft_item *a = &ordering->items->items[*(const uint32_t *)left];
+    const struct dft_item *b = &ordering->items->items[*(const uint32_t *)right];
+    int order = 0;
+
+    for (unsigned m = 0; !order && m < 4; m++)
+        order = compare(distance(&b->changes[measures[m]]), distance(&a->changes[measures[m]]));
+    if (!order)
+        order = compare_texts(ordering->comparison, a->key.cat, b->key.cat);
+    if (!order)
+        order = compare_texts(ordering->comparison, a->key.name, b->key.name);
+    if (!order)
+        order = compare_texts(ordering->comparison, a->key.file, b->key.file);
+    return order ? order : compare(a->key.who, b->key.who);
+}
+
+static void sort(const struct dft_comparison *comparison, struct dft_items *items)
+{
+    struct ordering ordering = {comparison, items};
+
+    for (uint32_t i = 0; i < items->count; i++)
+        items->order[i] = i;
+    qsort_r(items->order, items->count, sizeof *items->order, by_change, &ordering);
+}
+
+int dft_compare_items(struct dft_comparison *comparison)
+{
+    int rc = 0;
+
+    for (int t = 0; !rc && t < DFT_COMPARED_COUNT; t++) {
+        struct dft_items *items = &comparison->tables[t];
+
+        if (t == DFT_COMPARED_RANKS && !(comparison->runs[0].has_ranks && comparison->runs[1].has_ranks))
+            continue;
+        rc = collect(comparison, (enum dft_compared)t, 0);
+        if (!rc)
+            rc = collect(comparison, (enum dft_compared)t, 1);
+        if (!rc)
+            rc = measure(comparison, items);
+        if (!rc)
+            sort(comparison, items);
+    }
+    return rc;
+}
+
+/* --- what got worse ---------------------------------------------------------------------------------------------- */
+
+/* Is it large enough to matter: a hundredth of all I/O of the larger run? Of percentiles: of its time. */
+static int matters(const struct dft_comparison *comparison, const struct dft_item *item)
+{
+    const struct dft_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    enum dft_measure metric = comparison->metric >= DFT_MEASURE_P50 ? DFT_MEASURE_TIME : comparison->metric;
+    const struct dft_change *change = &item->changes[metric], *total;
+    unsigned __int128 part = comparison->metric >= DFT_MEASURE_P50 ? change->value[1] : distance(change);
+
+    if (!totals->count)
+        return 0;
+    total = &totals->items[0].changes[metric];
+    return part * 100 >= (total->value[0] > total->value[1] ? total->value[0] : total->value[1]);
+}
+
+/* By how much it grew for sure: of time whose cost did not, only as much as the number of calls explains. */
+static double growth(const struct dft_comparison *comparison, const struct dft_item *item)
+{
+    const struct dft_change *change = &item->changes[comparison->metric];
+
+    if (change->spread != DFT_SPREAD_BEYOND || change->value[1] <= change->value[0])
+        return 0;
+    if (comparison->metric == DFT_MEASURE_TIME && !item->by_cost && item->explained_ns < (int64_t)distance(change))
+        return (double)item->explained_ns;
+    return (double)distance(change);
+}
+
+static int is_worse(const struct dft_comparison *comparison, const struct dft_item *item)
+{
+    double a = (double)item->changes[comparison->metric].value[0], grown = growth(comparison, item);
+
+    return grown > 0 && grown > a * comparison->fail_over / 100 && matters(comparison, item);
+}
+
+int dft_compare_fail(struct dft_comparison *comparison)
+{
+    uint32_t all = 0;
+
+    for (int t = 0; t < DFT_COMPARED_COUNT; t++)
+        all += comparison->tables[t].count;
+    comparison->failures = calloc(all + 1u, sizeof *comparison->failures);
+    if (!comparison->failures)
+        return -ENOMEM;
+    for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++) {
+        const struct dft_items *items = &comparison->tables[t];
+
+        if (t == DFT_COMPARED_FILE_CALLS)
+            continue; /* shown nowhere by themselves */
+        for (uint32_t i = 0; i < items->count; i++)
+            if (is_worse(comparison, &items->items[items->order[i]]))
+                comparison->failures[comparison->nfailures++] = (struct dft_failure){(uint8_t)t, items->order[i]};
+    }
+    return 0;
+}

@@ -1,0 +1,310 @@
+/* Reading and inflating: igzip (ISA-L) where there is one, else zlib.
+ *
+ * A damaged or cut member gives what it gives; the search goes on at the next thing that looks like the head of a
+ * member. */
+#include "dftracer/pfw_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "dftracer/pfw.h"
+#include "dftracer/pfw_record.h"
+#ifdef DFT_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+
+#define INPUT_BYTES ((size_t)128 << 10)
+#define TEXT_BYTES  ((size_t)512 << 10)
+
+struct dft_lines_inside {
+    int fd;
+    int at_end;    /* of the file */
+    int in_member; /* zlib or igzip is in the middle of one */
+    uint8_t *input;
+    size_t input_at, input_end;
+    char *text;
+    size_t capacity;
+#ifdef DFT_HAVE_ISAL
+    struct inflate_state igzip;
+#else
+    z_stream zlib;
+    int zlib_ready;
+#endif
+};
+
+static const char *const whys[] = {"the compressed data are cut short", "the compressed data are damaged",
+                                   "there are other bytes behind the compressed data"};
+enum { CUT, DAMAGED, OTHER_BYTES };
+
+static void wrong(struct dft_lines *lines, int why)
+{
+    if (!lines->why)
+        lines->why = whys[why];
+}
+
+const char *dft_pfw_why(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
+        if (length == strlen(whys[i]) && !memcmp(bytes, whys[i], length))
+            return whys[i];
+    return length ? "the compressed data are not whole" : NULL;
+}
+
+static int read_some(struct dft_lines *lines, void *to, size_t room, size_t *got)
+{
+    ssize_t n;
+
+    do
+        n = read(lines->inside->fd, to, room);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    *got = (size_t)n;
+    lines->bytes_read += (uint64_t)n;
+    lines->inside->at_end = !n;
+    return 0;
+}
+
+/* Makes at least `wanted` bytes of input available, unless the file ends. */
+static int need_input(struct dft_lines *lines, size_t wanted)
+{
+    struct dft_lines_inside *in = lines->inside;
+    int rc = 0;
+
+    if (in->input_at && in->input_end - in->input_at < wanted) {
+        memmove(in->input, in->input + in->input_at, in->input_end - in->input_at);
+        in->input_end -= in->input_at;
+        in->input_at = 0;
+    }
+    while (!rc && !in->at_end && in->input_end - in->input_at < wanted) {
+        size_t got = 0;
+
+        rc = read_some(lines, in->input + in->input_end, INPUT_BYTES - in->input_end, &got);
+        in->input_end += got;
+    }
+    return rc;
+}
+
+/* --- members ------------------------------------------------------------------------------------------------------ */
+
+static int begin_member(struct dft_lines_inside *in)
+{
+#ifdef DFT_HAVE_ISAL
+    isal_inflate_init(&in->igzip);
+    in->igzip.crc_flag = ISAL_GZIP;
+#else
+    if (in->zlib_ready ? inflateReset(&in->zlib) != Z_OK : inflateInit2(&in->zlib, 15 + 16) != Z_OK)
+        return -ENOMEM;
+    in->zlib_ready = 1;
+#endif
+    in->in_member = 1;
+    return 0;
+}
+
+/* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. Of damaged data igzip may say that there are fewer than no
+ * bytes left of the input; where it stands is right all the same. */
+static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size_t *got)
+{
+    uint8_t *input = in->input + in->input_at;
+    size_t length = in->input_end - in->input_at;
+    int rc;
+
+#ifdef DFT_HAVE_ISAL
+    struct inflate_state *state = &in->igzip;
+
+    state->next_in = input;
+    state->avail_in = (uint32_t)length;
+    state->next_out = (uint8_t *)to;
+    state->avail_out = (uint32_t)room;
+    rc = isal_inflate(state);
+    rc = rc != ISAL_DECOMP_OK ? -1 : state->block_state == ISAL_BLOCK_FINISH;
+#else
+    z_stream *state = &in->zlib;
+
+    state->next_in = input;
+    state->avail_in = (uInt)length;
+    state->next_out = (Bytef *)to;
+    state->avail_out = (uInt)room;
+    rc = inflate(state, Z_NO_FLUSH);
+    rc = rc == Z_STREAM_END ? 1 : rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -1;
+#endif
+    in->input_at += (size_t)(state->next_in - input);
+    *got = room - state->avail_out;
+    return rc;
+}
+
+static int is_head(const uint8_t *at)
+{
+    return at[0] == 0x1f && at[1] == 0x8b && at[2] == 8 && !(at[3] & 0xe0);
+}
+
+/* Finds the head of the next member. Zeros between members are let pass. */
+static int next_member(struct dft_lines *lines, int *found)
+{
+    struct dft_lines_inside *in = lines->inside;
+    int rc;
+
+    *found = 0;
+    while (!(rc = need_input(lines, 4)) && in->input_end - in->input_at >= 4) {
+        if (is_head(in->input + in->input_at)) {
+            *found = 1;
+            return begin_member(in);
+        }
+        if (in->input[in->input_at])
+            wrong(lines, OTHER_BYTES);
+        in->input_at++;
+    }
+    return rc;
+}
+
+static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *got)
+{
+    struct dft_lines_inside *in = lines->inside;
+    int rc, found, state;
+
+    *got = 0;
+    while (!*got) {
+        if (!in->in_member) {
+            rc = next_member(lines, &found);
+            if (rc || !found)
+                return rc;
+        }
+        rc = need_input(lines, 1);
+        if (rc)
+            return rc;
+        state = inflate_some(in, to, room, got); /* also without input: it may hold text for which there was no room */
+        if (!state && !*got && in->input_at == in->input_end && in->at_end) {
+            wrong(lines, CUT);
+            in->in_member = 0;
+            return 0;
+        }
+        if (state)
+            in->in_member = 0;
+        if (state < 0)
+            wrong(lines, DAMAGED);
+    }
+    return 0;
+}
+
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+static int more_text(struct dft_lines *lines, char *to, size_t room, size_t *got)
+{
+    struct dft_lines_inside *in = lines->inside;
+    size_t n = in->input_end - in->input_at;
+
+    if (lines->gzipped)
+        return inflate_more(lines, to, room, got);
+    if (!n)
+        return read_some(lines, to, room, got);
+    n = n < room ? n : room; /* what was read to see what kind of file it is */
+    memcpy(to, in->input + in->input_at, n);
+    in->input_at += n;
+    *got = n;
+    return 0;
+}
+
+static int grow(struct dft_lines_inside *in)
+{
+    char *bigger = realloc(in->text, 2 * in->capacity + DFT_PFW_PADDING);
+
+    if (!bigger)
+        return -ENOMEM;
+    in->text = bigger;
+    in->capacity *= 2;
+    return 0;
+}
+
+const char *dft_lines_fill(struct dft_lines *lines, int *error)
+{
+    struct dft_lines_inside *in = lines->inside;
+    size_t kept = (size_t)(lines->end - lines->at), got;
+    int passing = 0;
+
+    memmove(in->text, lines->at, kept);
+    for (;;) {
+        char *end;
+
+        if (kept == in->capacity && in->capacity >= DFT_LINE_MAX) {
+            passing = 1;
+            kept = 0;
+        } else if (kept == in->capacity && (*error = grow(in))) {
+            return NULL;
+        }
+        *error = more_text(lines, in->text + kept, in->capacity - kept, &got);
+        if (*error)
+            return NULL;
+        end = memchr(in->text + kept, '\n', got);
+        lines->at = in->text;
+        lines->end = in->text + kept + got;
+        if (!got) {
+            in->text[kept] = '\n'; /* so that what stands behind the last line is the same as behind others */
+            lines->torn |= kept > 0;
+            lines->too_long += (uint64_t)passing;
+            return kept && !passing ? lines->end : NULL;
+        }
+        if (end && passing) {
+            passing = 0;
+            lines->too_long++;
+            lines->number++;
+            kept = (size_t)(lines->end - end - 1);
+            memmove(in->text, end + 1, kept);
+            end = memchr(in->text, '\n', kept);
+            lines->end = in->text + kept;
+        } else {
+            kept += got;
+        }
+        if (end)
+            return end;
+        kept = passing ? 0 : kept;
+    }
+}
+
+int dft_lines_open(struct dft_lines *lines, const char *path)
+{
+    struct dft_lines_inside *in = calloc(1, sizeof *in);
+    int rc;
+
+    memset(lines, 0, sizeof *lines);
+    lines->inside = in;
+    if (!in)
+        return -ENOMEM;
+    in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0) {
+        rc = -errno;
+        dft_lines_close(lines);
+        return rc;
+    }
+    in->capacity = TEXT_BYTES;
+    in->input = malloc(INPUT_BYTES);
+    in->text = malloc(TEXT_BYTES + DFT_PFW_PADDING);
+    rc = in->input && in->text ? need_input(lines, 4) : -ENOMEM;
+    if (rc) {
+        dft_lines_close(lines);
+        return rc;
+    }
+    lines->gzipped = in->input_end >= 2 && in->input[0] == 0x1f && in->input[1] == 0x8b;
+    lines->at = lines->end = in->text;
+    return 0;
+}
+
+void dft_lines_close(struct dft_lines *lines)
+{
+    struct dft_lines_inside *in = lines->inside;
+
+    if (!in)
+        return;
+#ifndef DFT_HAVE_ISAL
+    if (in->zlib_ready)
+        inflateEnd(&in->zlib);
+#endif
+    if (in->fd >= 0)
+        close(in->fd);
+    free(in->input);
+    free(in->text);
+    free(in);
+    lines->inside = NULL;
+}

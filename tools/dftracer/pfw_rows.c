@@ -1,0 +1,247 @@
+/* Aggregated records: each stands for the calls of one kind in one period, and becomes rows.
+ *
+ * A field that all calls had comes as F_min, F_max, F_sum, one that a single call had as F alone. A
+ * record that has a sum alone says nothing of the least and the most: the row leaves them as an
+ * empty row has them, which is "not known" to who reads it. How the durations of more calls are
+ * spread is not known either: where the record does not say all of them, there is no histogram. */
+#include <errno.h>
+#include <string.h>
+
+#include "dftracer/pfw_inside.h"
+
+#define UNKNOWN_LEAST UINT64_MAX /* as in an empty row */
+#define UNKNOWN_MOST  UINT64_C(0)
+
+/* What a record says of one field of its calls. */
+struct series {
+    uint64_t sum, min, max;
+    int known;
+};
+
+static const struct dft_pfw_value *find(const struct dft_pfw_record *record, const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    for (uint32_t i = 0; i < record->nothers; i++) {
+        struct dft_text key = record->other[i].key;
+
+        if (key.length == n + m && !memcmp(key.bytes, name, n) && !memcmp(key.bytes + n, end, m))
+            return &record->other[i].value;
+    }
+    return NULL;
+}
+
+static int positive(const struct dft_pfw_value *value, uint64_t *number)
+{
+    int negative;
+
+    if (!value || dft_pfw_unsigned(value, number, &negative))
+        return 0;
+    if (negative)
+        *number = 0;
+    return 1;
+}
+
+static const struct dft_pfw_value *known_member(const struct dft_pfw_record *record, enum dft_pfw_member member)
+{
+    return record->have >> member & 1 ? &record->member[member] : NULL;
+}
+
+/* `member`: the field by itself, where it is one of the known members. */
+static struct series series_of(const struct dft_pfw_record *record, const char *name, enum dft_pfw_member member,
+                               uint64_t count)
+{
+    struct series series = {.min = UNKNOWN_LEAST, .max = UNKNOWN_MOST};
+    const struct dft_pfw_value *plain = known_member(record, member);
+
+    series.known = positive(find(record, name, "_sum"), &series.sum) ||
+                   positive(plain ? plain : find(record, name, ""), &series.sum);
+    if (!series.known)
+        return series;
+    if (!positive(find(record, name, "_min"), &series.min))
+        series.min = count == 1 ? series.sum : UNKNOWN_LEAST;
+    if (!positive(find(record, name, "_max"), &series.max))
+        series.max = count == 1 ? series.sum : UNKNOWN_MOST;
+    if (!series.sum)
+        series.min = series.max = 0;
+    return series;
+}
+
+/* Items of `size` bytes each: exact when all items had one size, else of their mean size. */
+static struct series bytes_of_items(struct series items, struct series size, uint64_t count)
+{
+    int one_size = size.min == size.max && size.min != UNKNOWN_LEAST;
+    uint64_t unit = !size.known ? 1 : one_size ? size.max : size.sum / count;
+
+    if (size.known && !one_size) {
+        items.min = UNKNOWN_LEAST;
+        items.max = UNKNOWN_MOST;
+    }
+    items.min = items.min == UNKNOWN_LEAST ? items.min : items.min * unit;
+    items.max *= unit;
+    items.sum *= unit;
+    return items;
+}
+
+static void fill_data(const struct dft_pfw_record *record, struct dft_metrics *metrics, uint8_t op)
+{
+    struct series bytes = series_of(record, "ret", DFT_PFW_RET, metrics->count);
+    struct series offset = series_of(record, "offset", DFT_PFW_OFFSET, metrics->count);
+    const struct dft_pfw_value *least = find(record, "ret", "_min");
+    int64_t number;
+
+    if (dft_op_bytes(op) == DFT_BYTES_ITEMS)
+        bytes = bytes_of_items(bytes, series_of(record, "size", DFT_PFW_SIZE, metrics->count), metrics->count);
+    if (!bytes.known)
+        return;
+    metrics->data = metrics->count;
+    metrics->bytes = bytes.sum;
+    metrics->size_min = bytes.min;
+    metrics->size_max = bytes.max;
+    if (least && !dft_pfw_signed(least, &number) && number < 0)
+        metrics->size_min = UNKNOWN_LEAST; /* of a call that failed */
+    if (positive(find(record, "offset", "_min"), &offset.min) && offset.min < INT64_MAX)
+        metrics->offset_min = (int64_t)offset.min;
+    if (positive(find(record, "offset", "_max"), &offset.max) && offset.max < INT64_MAX)
+        metrics->offset_max = (int64_t)offset.max;
+    else if (offset.known && metrics->count == 1 && offset.sum < INT64_MAX && bytes.sum < INT64_MAX - offset.sum)
+        metrics->offset_max = (int64_t)(offset.sum + bytes.sum);
+    if (offset.known && metrics->count == 1 && offset.sum < INT64_MAX)
+        metrics->offset_min = (int64_t)offset.sum;
+}
+
+/* In ns. What the clock of no program can have measured is not known. */
+static uint64_t scaled(const struct dft_pfw *pfw, uint64_t number, uint64_t unknown)
+{
+    uint64_t ns;
+
+    return __builtin_mul_overflow(number, pfw->known->unit_ns, &ns) || ns >> 63 ? unknown : ns;
+}
+
+/* How long after the start of the period its calls went on at least: a thread makes one at a time. */
+static uint64_t last_of(const struct dft_metrics *metrics, uint64_t period_ns)
+{
+    uint64_t sum = metrics->dur_sum < period_ns ? metrics->dur_sum : period_ns;
+
+    return sum > metrics->dur_max ? sum : metrics->dur_max;
+}
+
+static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_call *call, uint64_t start_ns,
+                 uint64_t count)
+{
+    const struct dft_pfw_record *record = pfw->record;
+    struct dft_metrics *metrics = &row->metrics;
+    struct series duration = series_of(record, "dur", DFT_PFW_DUR, count);
+    const struct dft_pfw_value *ret = known_member(record, DFT_PFW_RET);
+    enum dft_class class = dft_op_class(call->op);
+
+    dft_metrics_clear(metrics);
+    row->op = call->op;
+    metrics->count = metrics->samples = count;
+    metrics->errors = call->libc && count == 1 && ret && ret->negative;
+    metrics->dur_sum = metrics->edge = scaled(pfw, duration.sum, 0);
+    metrics->dur_min = scaled(pfw, duration.min, UNKNOWN_LEAST);
+    metrics->dur_max = scaled(pfw, duration.max, UNKNOWN_MOST);
+    metrics->first_start = start_ns;
+    metrics->last_end = start_ns + (count == 1 ? metrics->dur_sum : last_of(metrics, pfw->known->period_ns));
+    if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && !metrics->errors)
+        fill_data(record, metrics, call->op);
+}
+
+/* Durations or sizes into bins, where the record says them all. Returns the number of bins. */
+static uint16_t put_bins(struct dft_bin bins[2], uint64_t count, uint64_t min, uint64_t max)
+{
+    if (min == UNKNOWN_LEAST || max < min || (count > 2 && min != max))
+        return 0;
+    bins[0] = (struct dft_bin){dft_bin_of(min), count};
+    if (dft_bin_of(min) == dft_bin_of(max))
+        return 1;
+    bins[0].count = bins[1].count = 1;
+    bins[1].bin = dft_bin_of(max);
+    return 2;
+}
+
+/* *spread_unknown: percentiles of its calls are not known. */
+static int merge(struct dft_pfw_stream *stream, struct dft_row *row, uint64_t start_ns, uint64_t file,
+                 int *spread_unknown)
+{
+    const struct dft_metrics metrics = row->metrics;
+    struct dft_bin durations[2], sizes[2];
+    struct dft_row histogram = *row;
+    int rc = dft_table_merge(stream->rows, row);
+
+    histogram.kind = DFT_ROW_HISTOGRAM;
+    histogram.interval = start_ns / (stream->interval_ns * DFT_COARSE);
+    dft_metrics_clear(&histogram.metrics);
+    histogram.durations = durations;
+    histogram.ndurations = put_bins(durations, metrics.samples, metrics.dur_min, metrics.dur_max);
+    histogram.sizes = sizes;
+    histogram.nsizes = metrics.data ? put_bins(sizes, metrics.data, metrics.size_min, metrics.size_max) : 0;
+    *spread_unknown = !histogram.ndurations || (metrics.data && !histogram.nsizes);
+    if (!rc && (histogram.ndurations || histogram.nsizes))
+        rc = dft_table_merge(stream->rows, &histogram);
+    if (rc || !file || dft_op_class(row->op) > DFT_CLASS_WRITE)
+        return rc;
+    row->kind = DFT_ROW_FILE;
+    row->class = (uint8_t)dft_op_class(row->op);
+    row->op = 0;
+    row->interval = histogram.interval;
+    row->subject = file;
+    return dft_table_merge(stream->rows, row);
+}
+
+/* How many calls: older writers say `count`. */
+static uint64_t count_of(const struct dft_pfw_record *record)
+{
+    uint64_t count;
+
+    if (DFT_PFW_HAS(record, DFT_CNT))
+        return positive(known_member(record, DFT_PFW_DFT_CNT), &count) ? count : 1;
+    return positive(known_member(record, DFT_PFW_COUNT), &count) && count ? count : 1;
+}
+
+int dft_pfw_aggregated(struct dft_pfw *pfw)
+{
+    struct dft_pfw_record *record = pfw->record;
+    struct dft_pfw_stream *stream;
+    struct dft_pfw_call *call;
+    struct dft_row row = {.kind = DFT_ROW_CALL};
+    uint64_t start_ns, count = count_of(record);
+    int spread_unknown = 0;
+
+    if (!DFT_PFW_HAS(record, NAME) || DFT_PFW_GET(record, NAME)->kind != DFT_PFW_STRING || !DFT_PFW_HAS(record, TS) ||
+        dft_pfw_when(pfw, DFT_PFW_GET(record, TS), &start_ns))
+        return -1;
+    call = dft_pfw_call(pfw, record);
+    stream = call ? dft_pfw_stream_of_record(pfw, pfw->repeated ? DFT_STREAM_COUNTED | DFT_STREAM_REPEATED
+                                                                : DFT_STREAM_COUNTED)
+                  : NULL;
+    pfw->now_ns = start_ns;
+    pfw->timed = pfw->periodic = 1;
+    if (pfw->job->period_ends)
+        start_ns = start_ns > pfw->known->period_ns ? start_ns - pfw->known->period_ns : 0;
+    if (!stream || !count || pfw->surveys || pfw->error)
+        return 0;
+    if (!stream->rows) {
+        stream->interval_ns = pfw->known->period_ns;
+        stream->rows = dft_table_create(stream->interval_ns, DFT_KEEP_HISTOGRAMS | DFT_KEEP_FILES);
+        pfw->tables++;
+    }
+    if (!stream->rows) {
+        pfw->error = -ENOMEM;
+        return 0;
+    }
+    row.subject = call->id;
+    row.interval = start_ns / stream->interval_ns;
+    fill(pfw, &row, call, start_ns, count);
+    if (!stream->rows_end || start_ns < stream->rows_start)
+        stream->rows_start = start_ns;
+    if (row.metrics.last_end > stream->rows_end)
+        stream->rows_end = row.metrics.last_end;
+    pfw->error = merge(stream, &row, start_ns, dft_pfw_file_of(pfw, record), &spread_unknown);
+    pfw->counts->unspread += (uint64_t)spread_unknown;
+    stream->first++;
+    if (dft_table_count(stream->rows) > 2048)
+        dft_pfw_rows_flush(pfw, stream);
+    return 0;
+}

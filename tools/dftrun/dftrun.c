@@ -1,0 +1,367 @@
+/* dftrun: runs a program under the tracer and prints where its I/O time went.
+ *
+ * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a
+ * prefix of its own for its trace files, so that the summary is of this run alone and a directory can hold many; the
+ * ranks of a job share the directory, and only rank 0 speaks. Exit code: the program's; 2 for wrong usage, 125 when
+ * dftrun itself fails, or no trace can be written: then the program does not run. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+#ifndef DFT_LIBDIR
+#define DFT_LIBDIR "/usr/local/lib"
+#endif
+#define LIBRARY "libdftrace.so"
+
+enum { EXIT_USAGE = 2, EXIT_OWN = 125 };
+
+struct run {
+    const char *directory, *data_dir, *stack;
+    int aggregate, no_summary;
+    char **command;
+    char home[PATH_MAX];    /* where dftrun lies */
+    char library[PATH_MAX]; /* libdftrace.so */
+    char prefix[PATH_MAX];  /* absolute; trace files are <prefix>-... */
+    struct dft_program program;
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+          "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n"
+          "\n"
+          "  -o, --output DIR   directory for the trace files (default: traces)\n"
+          "      --aggregate    keep aggregates only, no single events: 0.15 to 3 bytes a call\n"
+          "      --data-dir D   trace only files below these directories (colon-separated; a leading ! excludes,\n"
+          "                     from everything where no directory is named)\n"
+          "      --stack N      record call stacks up to N frames deep\n"
+          "      --no-summary   print nothing afterwards\n"
+          "  -h, --help         this text\n"
+          "\n"
+          "COMMAND's exit code, or the signal it dies of, is dftrun's own; where no trace can be written to DIR, "
+          "COMMAND is\n"
+          "not run, and the exit code is 125. Other settings are taken from DFTRACER_* variables. In an MPI or Slurm "
+          "job only rank 0 prints; for the whole job: dftmerge DIR\n"
+          "\n"
+          "Example:\n"
+          "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
+          "  mpirun -n 4 dftrun -o traces -- ./app\n",
+          out);
+}
+
+static int parse(struct run *run, int argc, char **argv)
+{
+    enum { AGGREGATE = 256, DATA_DIR, STACK, NO_SUMMARY };
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"aggregate", no_argument, NULL, AGGREGATE},
+                                            {"data-dir", required_argument, NULL, DATA_DIR},
+                                            {"stack", required_argument, NULL, STACK},
+                                            {"no-summary", no_argument, NULL, NO_SUMMARY},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    int option;
+
+    run->directory = "traces";
+    while ((option = getopt_long(argc, argv, "+o:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            run->directory = optarg;
+            break;
+        case AGGREGATE:
+            run->aggregate = 1;
+            break;
+        case DATA_DIR:
+            run->data_dir = optarg;
+            break;
+        case STACK:
+            if (!*optarg || optarg[strspn(optarg, "0123456789")]) {
+                fprintf(stderr, "dftrun: --stack takes a number of frames, not '%s'\n", optarg);
+                return EXIT_USAGE;
+            }
+            run->stack = optarg;
+            break;
+        case NO_SUMMARY:
+            run->no_summary = 1;
+            break;
+        case 'h':
+            print_help(stdout);
+            exit(0);
+        default:
+            fputs("Try: dftrun --help\n", stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind == argc) {
+        fputs("dftrun: which command shall be traced? For example: dftrun -- ls -l\n", stderr);
+        return EXIT_USAGE;
+    }
+    run->command = argv + optind;
+    return 0;
+}
+
+static int fits(int n, size_t room)
+{
+    return n > 0 && (size_t)n < room;
+}
+
+/* Where this binary lies: the library and dftmerge are looked for around it. */
+static void find_home(struct run *run)
+{
+    ssize_t n = readlink("/proc/self/exe", run->home, sizeof(run->home) - 1);
+    char *slash;
+
+    run->home[n > 0 ? n : 0] = '\0';
+    slash = strrchr(run->home, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* LD_PRELOAD cannot name a path with a space or a colon in it: there is no way to quote them. */
+static int find_library(struct run *run)
+{
+    static const char *const places[] = {"../lib", "../lib64", "."};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (fits(snprintf(path, sizeof(path), "%s/%s/%s", run->home, places[i], LIBRARY), sizeof(path)) &&
+            realpath(path, run->library))
+            goto found;
+    if (!realpath(DFT_LIBDIR "/" LIBRARY, run->library)) {
+        fprintf(stderr, "dftrun: %s is neither in %s/../lib nor in %s: build or install dftrace first\n", LIBRARY,
+                run->home, DFT_LIBDIR);
+        return -ENOENT;
+    }
+found:
+    if (strpbrk(run->library, " :\t\n")) {
+        fprintf(stderr, "dftrun: the loader cannot preload '%s' (a space or colon in the path): move it\n",
+                run->library);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* A run's files begin with the time and our pid; '-' then separates what the library adds. */
+static int make_prefix(struct run *run)
+{
+    char cwd[PATH_MAX] = "";
+    struct timespec now;
+    struct tm tm;
+    int n;
+
+    if (run->directory[0] != '/' && !getcwd(cwd, sizeof(cwd)))
+        return -errno;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &tm);
+    n = snprintf(run->prefix, sizeof(run->prefix), "%s%s%s/run-%04d%02d%02d-%02d%02d%02d-%d", cwd, cwd[0] ? "/" : "",
+                 run->directory, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                 (int)getpid());
+    return fits(n, sizeof(run->prefix)) ? 0 : -ENAMETOOLONG;
+}
+
+/* The rank of this process as its launcher names it; NULL outside a job. */
+static const char *rank_of_job(void)
+{
+    static const char *const names[] = {"DFTRACER_RANK",  "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                        "PMI_RANK",       "MV2_COMM_WORLD_RANK",  "SLURM_PROCID",
+                                        "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return value;
+    }
+    return getenv("WORLD_SIZE") ? getenv("RANK") : NULL; /* torchrun: a name as plain as RANK needs a witness */
+}
+
+static int set_preload(const struct run *run)
+{
+    const char *before = getenv("LD_PRELOAD");
+    const char *first = run->program.sanitizers;
+    char *value = NULL;
+    int error = 0;
+
+    if (asprintf(&value, "%s%s%s%s%s", first, *first ? ":" : "", run->library, before && *before ? ":" : "",
+                 before ? before : "") < 0)
+        return -ENOMEM;
+    if (setenv("LD_PRELOAD", value, 1) < 0)
+        error = -errno;
+    free(value);
+    return error;
+}
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* All ranks of a launch must come to the same: what the launcher calls the launch, and if it does not, nothing. */
+static int put_launch(char *room, size_t size)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID",
+                                        "TORCHELASTIC_RUN_ID"};
+    const char *job = variable("SLURM_JOB_ID"), *step = variable("SLURM_STEP_ID"), *launch = NULL;
+
+    for (size_t i = 0; !launch && i < sizeof(names) / sizeof(names[0]); i++)
+        launch = variable(names[i]);
+    return launch        ? snprintf(room, size, "%s", launch)
+           : job && step ? snprintf(room, size, "%s.%s", job, step)
+                         : snprintf(room, size, "%s", job ? job : "");
+}
+
+/* By what a run is told apart from others; one that is set already, by a dftrun around this one, is left as it is. */
+static int set_run_id(void)
+{
+    char host[65] = "", id[256];
+    struct timespec now;
+
+    if (variable("DFTRACER_RUN_ID"))
+        return 0;
+    if (rank_of_job()) {
+        put_launch(id, sizeof(id));
+    } else {
+        gethostname(host, sizeof(host) - 1);
+        clock_gettime(CLOCK_REALTIME, &now);
+        snprintf(id, sizeof(id), "%s-%d-%lld.%06ld", host, (int)getpid(), (long long)now.tv_sec, now.tv_nsec / 1000);
+    }
+    return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
+}
+
+/* In the child: dftmerge must not be traced. */
+static int set_environment(const void *context)
+{
+    const struct run *run = context;
+    int failed = setenv("DFTRACER_ENABLE", "1", 1) | setenv("DFTRACER_LOG_FILE", run->prefix, 1) | set_run_id();
+
+    if (run->aggregate)
+        failed |= setenv("DFTRACER_ENABLE_AGGREGATION", "1", 1);
+    if (run->data_dir)
+        failed |= setenv("DFTRACER_DATA_DIR", run->data_dir, 1);
+    if (run->stack)
+        failed |= setenv("DFTRACER_STACK", run->stack, 1);
+    return failed ? -ENOMEM : set_preload(run);
+}
+
+/* Can traces be written? If not, it says why, and what follows from it. */
+static int can_write(const struct run *run, const char *so)
+{
+    int error = dft_folder_try(run->prefix);
+
+    if (error)
+        fprintf(stderr, "dftrun: no trace can be written to '%s': %s; %s\n", run->directory, strerror(-error), so);
+    return !error;
+}
+
+/* Whether the run left a file with something in it; what stands before the last '/' of the prefix is the directory. */
+static int wrote_something(const struct run *run)
+{
+    const char *name = strrchr(run->prefix, '/') + 1;
+    char directory[PATH_MAX];
+    struct dirent *entry;
+    struct stat st;
+    int found = 0;
+    DIR *dir;
+
+    snprintf(directory, sizeof(directory), "%.*s", (int)(name - run->prefix), run->prefix);
+    dir = opendir(directory);
+    if (!dir)
+        return 0;
+    while (!found && (entry = readdir(dir)))
+        found = strncmp(entry->d_name, name, strlen(name)) == 0 && entry->d_name[strlen(name)] == '-' &&
+                fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_size > 0;
+    closedir(dir);
+    return found;
+}
+
+/* The glob of this run's files; characters that mean something in a glob are escaped. */
+static int make_glob(const struct run *run, char *glob, size_t room)
+{
+    size_t n = 0;
+
+    for (const char *p = run->prefix; *p && n + 4 < room; p++) {
+        if (strchr("*?[\\", *p))
+            glob[n++] = '\\';
+        glob[n++] = *p;
+    }
+    return fits(snprintf(glob + n, room - n, "-*"), room - n) ? 0 : -ENAMETOOLONG;
+}
+
+/* Of all that begins with our prefix: this run, whatever its processes call it. */
+static void exec_summary(const struct run *run, char *glob)
+{
+    char path[PATH_MAX];
+
+    setenv("DFTRACER_ENABLE", "0", 1);
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        _exit(EXIT_OWN);
+    if (fits(snprintf(path, sizeof(path), "%s/dftmerge", run->home), sizeof(path)))
+        execl(path, "dftmerge", "summary", "--run", "all", glob, (char *)NULL);
+    execlp("dftmerge", "dftmerge", "summary", "--run", "all", glob, (char *)NULL);
+    fprintf(stderr, "dftrun: dftmerge was not found; the traces are %s\n", glob);
+    _exit(EXIT_OWN);
+}
+
+static void print_summary(const struct run *run)
+{
+    const char *rank = rank_of_job();
+    char glob[2 * PATH_MAX];
+    pid_t pid;
+
+    if (run->no_summary || (rank && strcmp(rank, "0") != 0))
+        return;
+    if (!wrote_something(run)) {
+        if (run->program.path[0] && !run->program.untraceable && can_write(run, "so nothing was recorded"))
+            fprintf(stderr, "dftrun: no file I/O was seen that could be recorded; nothing was written\n");
+        return;
+    }
+    if (make_glob(run, glob, sizeof(glob)) < 0)
+        return;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        exec_summary(run, glob);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    fprintf(stderr,
+            rank ? "This is rank 0 alone; the whole job: dftmerge %.*s\n" : "Traces: %.*s (more: dftmerge --help)\n",
+            (int)(strrchr(run->prefix, '/') - run->prefix), run->prefix);
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    struct dft_outcome outcome = {.status = EXIT_OWN};
+    int error = parse(&run, argc, argv);
+
+    if (error)
+        return error;
+    find_home(&run);
+    if (find_library(&run) < 0)
+        return EXIT_OWN;
+    dft_program_inspect(&run.program, run.command[0]);
+    if (run.program.untraceable)
+        fprintf(stderr, "dftrun: '%s' will run untraced: %s\n", run.command[0], run.program.untraceable);
+    error = make_prefix(&run);
+    if (!error && !can_write(&run, "the command was not run (-o names another directory)"))
+        return EXIT_OWN;
+    if (!error)
+        error = dft_child_run(run.command, set_environment, &run, &outcome);
+    if (error) {
+        fprintf(stderr, "dftrun: %s\n", strerror(-error));
+        return EXIT_OWN;
+    }
+    print_summary(&run);
+    dft_child_follow(&outcome);
+}

@@ -1,0 +1,103 @@
+/* Tries whether traces can be written, before a program runs that nobody could run again, and after one that left none.
+ *
+ * Everything is as it was afterwards: the library makes the directories itself, when there is something to write. The
+ * ranks of a job may try one directory at the same time, and one may remove what another one has just found: then it is
+ * made again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+#define TRIES 100
+
+/* Where the umask takes the owner's rights, they are given back, as the library does. */
+static int make_directory(const char *path)
+{
+    struct stat st;
+
+    if (mkdir(path, 0777) < 0)
+        return -errno;
+    if (stat(path, &st) == 0 && (st.st_mode & 0700) != 0700)
+        chmod(path, (st.st_mode & 07777) | 0700);
+    return 0;
+}
+
+/* Makes the directories that `file` lies in. *made: the length of the path of the first one that was missing, or 0.
+ * Returns 0, or -errno of the first that could not be made. */
+static int make_directories(char *file, size_t *made)
+{
+    int failed = 0;
+
+    *made = 0;
+    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        int rc;
+
+        *slash = '\0';
+        rc = make_directory(file);
+        if (!rc && !*made)
+            *made = strlen(file);
+        else if (rc < 0 && rc != -EEXIST && !failed)
+            failed = rc;
+        *slash = '/';
+    }
+    return failed;
+}
+
+static void remove_directories(char *file, size_t made)
+{
+    char *slash;
+
+    while (made && (slash = strrchr(file, '/')) && (size_t)(slash - file) >= made) {
+        *slash = '\0';
+        if (rmdir(file) < 0)
+            return; /* another rank is there by now */
+    }
+}
+
+/* A full disk, or a quota, lets files be created that cannot hold anything. */
+static int write_page(int fd)
+{
+    static const char page[4096];
+    ssize_t n = write(fd, page, sizeof page);
+
+    return n < 0 ? -errno : n < (ssize_t)sizeof page ? -ENOSPC : 0;
+}
+
+static int try_once(const char *prefix)
+{
+    char file[PATH_MAX + 16];
+    size_t made;
+    int error, fd;
+
+    snprintf(file, sizeof file, "%s-XXXXXX", prefix);
+    error = make_directories(file, &made);
+    fd = mkostemp(file, O_CLOEXEC);
+    if (fd >= 0) {
+        error = write_page(fd);
+        close(fd);
+        unlink(file);
+    } else if (!error || errno != ENOENT) {
+        error = -errno;
+    }
+    remove_directories(file, made);
+    return error;
+}
+
+int dft_folder_try(const char *prefix)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    int error = -ENOENT;
+
+    sigaction(SIGXFSZ, &ignore, &before); /* a limit on the size of files */
+    for (int i = 0; i < TRIES && error == -ENOENT; i++)
+        error = try_once(prefix);
+    sigaction(SIGXFSZ, &before, NULL);
+    return error;
+}

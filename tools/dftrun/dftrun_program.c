@@ -1,0 +1,201 @@
+/* Looks at the program that is to be traced: which file really runs, and whether a preloaded library reaches it.
+ *
+ * Only 64-bit ELF of this machine's byte order is read in detail, the rest is left to the kernel and the loader. Every
+ * offset in the file is checked against its size: this is a stranger's file. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dftrun/dftrun.h"
+
+struct image {
+    const unsigned char *bytes;
+    size_t size;
+    int privileged; /* set-user-id or set-group-id: the loader ignores LD_PRELOAD */
+};
+
+static const void *image_at(const struct image *image, uint64_t offset, uint64_t length)
+{
+    return offset <= image->size && length <= image->size - offset ? image->bytes + offset : NULL;
+}
+
+static int image_open(struct image *image, const char *path)
+{
+    struct stat st;
+    void *map = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        return -ENOEXEC;
+    image->bytes = map;
+    image->size = (size_t)st.st_size;
+    image->privileged =
+        (st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid());
+    return 0;
+}
+
+static int executable(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static void find_by_path(char *found, size_t room, const char *command)
+{
+    const char *search = getenv("PATH");
+
+    found[0] = '\0';
+    if (strchr(command, '/')) {
+        if (executable(command) && strlen(command) < room)
+            strcpy(found, command);
+        return;
+    }
+    if (!search)
+        search = "/bin:/usr/bin";
+    while (*search) {
+        int length = (int)strcspn(search, ":");
+        int n = snprintf(found, room, "%.*s%s%s", length, search, length ? "/" : "./", command);
+
+        if (n > 0 && (size_t)n < room && executable(found))
+            return;
+        search += length + (search[length] == ':');
+    }
+    found[0] = '\0';
+}
+
+/* The interpreter that a first line "#! interpreter [argument]" names; for `env NAME`, that name. */
+static int interpreter(const struct image *image, char *name, size_t room)
+{
+    size_t end = 2, start;
+    const unsigned char *line = image->bytes;
+
+    if (image->size < 4 || line[0] != '#' || line[1] != '!')
+        return 0;
+    while (end < image->size && (line[end] == ' ' || line[end] == '\t'))
+        end++;
+    start = end;
+    while (end < image->size && end - start < room - 1 && !memchr(" \t\r\n", line[end], 4))
+        end++;
+    memcpy(name, line + start, end - start);
+    name[end - start] = '\0';
+    if (strcmp(name, "/usr/bin/env") == 0 || strcmp(name, "/bin/env") == 0) {
+        while (end < image->size && (line[end] == ' ' || line[end] == '\t'))
+            end++;
+        start = end;
+        while (end < image->size && end - start < room - 1 && !memchr(" \t\r\n=", line[end], 5))
+            end++;
+        if (end > start && line[start] != '-') {
+            memcpy(name, line + start, end - start);
+            name[end - start] = '\0';
+        }
+    }
+    return name[0] != '\0';
+}
+
+/* Virtual address -> bytes in the file, by the loadable segments. */
+static const char *at_address(const struct image *image, const Elf64_Ehdr *ehdr, uint64_t address, uint64_t *left)
+{
+    for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+        const Elf64_Phdr *p = image_at(image, ehdr->e_phoff + (uint64_t)i * sizeof(*p), sizeof(*p));
+
+        if (p && p->p_type == PT_LOAD && address >= p->p_vaddr && address - p->p_vaddr < p->p_filesz) {
+            *left = p->p_filesz - (address - p->p_vaddr);
+            return image_at(image, p->p_offset + (address - p->p_vaddr), *left);
+        }
+    }
+    return NULL;
+}
+
+static int is_sanitizer(const char *soname)
+{
+    static const char *const names[] = {"libasan.so",       "libtsan.so",       "libhwasan.so",      "liblsan.so",
+                                        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(soname, names[i], strlen(names[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static void note_sanitizers(struct dft_program *program, const struct image *image, const Elf64_Ehdr *ehdr,
+                            const Elf64_Phdr *dynamic)
+{
+    uint64_t count = dynamic->p_filesz / sizeof(Elf64_Dyn), left = 0;
+    const Elf64_Dyn *entries = image_at(image, dynamic->p_offset, dynamic->p_filesz);
+    const char *strings = NULL;
+    size_t used = 0;
+
+    for (uint64_t i = 0; entries && i < count && entries[i].d_tag != DT_NULL; i++)
+        if (entries[i].d_tag == DT_STRTAB)
+            strings = at_address(image, ehdr, entries[i].d_un.d_ptr, &left);
+    for (uint64_t i = 0; strings && i < count && entries[i].d_tag != DT_NULL; i++) {
+        uint64_t at = entries[i].d_un.d_val;
+
+        if (entries[i].d_tag != DT_NEEDED || at >= left || !memchr(strings + at, '\0', left - at))
+            continue;
+        if (is_sanitizer(strings + at) && used + strlen(strings + at) + 2 < sizeof(program->sanitizers))
+            used += (size_t)sprintf(program->sanitizers + used, "%s%s", used ? ":" : "", strings + at);
+    }
+}
+
+static void inspect_elf(struct dft_program *program, const struct image *image)
+{
+    const Elf64_Ehdr *ehdr = image_at(image, 0, sizeof(*ehdr));
+    int loaded = 0;
+
+    if (!ehdr || memcmp(ehdr->e_ident, ELFMAG, SELFMAG) != 0)
+        return;
+    if (ehdr->e_ident[EI_CLASS] != ELFCLASS64) {
+        program->untraceable = "it is a 32-bit program";
+        return;
+    }
+    if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff % _Alignof(Elf64_Phdr))
+        return;
+    for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+        const Elf64_Phdr *p = image_at(image, ehdr->e_phoff + (uint64_t)i * sizeof(*p), sizeof(*p));
+
+        loaded |= p && p->p_type == PT_INTERP;
+        if (p && p->p_type == PT_DYNAMIC && p->p_offset % _Alignof(Elf64_Dyn) == 0)
+            note_sanitizers(program, image, ehdr, p);
+    }
+    if (!loaded)
+        program->untraceable = "it is statically linked";
+    else if (image->privileged)
+        program->untraceable = "it runs with other privileges (set-user-id)";
+}
+
+void dft_program_inspect(struct dft_program *program, const char *command)
+{
+    char name[sizeof(program->path)];
+
+    memset(program, 0, sizeof(*program));
+    find_by_path(program->path, sizeof(program->path), command);
+    for (int hop = 0; hop < 4 && program->path[0]; hop++) { /* the kernel follows as many #! lines */
+        struct image image = {0};
+        int again;
+
+        if (image_open(&image, program->path) < 0)
+            return;
+        again = interpreter(&image, name, sizeof(name));
+        if (again)
+            find_by_path(program->path, sizeof(program->path), name);
+        else
+            inspect_elf(program, &image);
+        munmap((void *)(uintptr_t)image.bytes, image.size);
+        if (!again)
+            return;
+    }
+}

@@ -1,0 +1,74 @@
+/* dftmerge dump: events one by one, as text or as one JSON object a line. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "command/command.h"
+#include "dump/dump.h"
+#include "command/event_text.h"
+
+static int unsorted;
+
+static const struct dft_option own_options[] = {
+    {"unsorted", 'u', NULL, NULL, &unsorted, "in the order of the files, not of time: starts at once"},
+    {0},
+};
+
+static int give_json(void *context, const struct dft_event_at *at)
+{
+    struct dft_dump *dump = context;
+
+    dft_dump_json(dump, at);
+    dump->events++;
+    return ferror(dump->out) ? -EIO : 0;
+}
+
+static int give_text(void *context, const struct dft_event_at *at)
+{
+    struct dft_dump *dump = context;
+
+    dft_dump_text(dump, at);
+    dump->events++;
+    return ferror(dump->out) ? -EIO : 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_source *source;
+    struct dft_dump dump = {0};
+    struct dft_event_text text = {.filter = &options.filter, .out = &dump.out, .context = &dump};
+    uint64_t end;
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_dump, own_options, argc, argv, &code))
+        return code;
+    if (dft_command_begin(&options, &source, &code))
+        return code;
+    dump.names = dft_source_names_table(source);
+    dft_source_lives(source, &dump.origin_ns, &end);
+    text.source = source;
+    text.unsorted = unsorted;
+    text.event = options.json ? give_json : give_text;
+    rc = dft_event_text_write(&text, "-");
+    if (rc && !ferror(stdout))
+        fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
+    dft_command_aggregates(source, "dump"); /* on standard error: standard output is for the events */
+    dft_comm_sum(&dump.events, 1);
+    if (!rc && !dump.events)
+        dft_command_nothing(&options, source);
+    return dft_command_end(&options, source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+}
+
+const struct dft_command dft_command_dump = {
+    .name = "dump",
+    .arguments = "PATH...",
+    .brief = "events one by one, in order of time",
+    .details =
+        "Text: seconds since the start of the first process, duration, rank or -, pid/tid, call, arguments, result.\n"
+        "JSON: one object a line, times in ns since the Unix epoch.",
+    .example = "dftmerge dump --json --name read --file '*.h5' traces/ | head",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
+    .run = run,
+};

@@ -1,0 +1,28 @@
+/* One event as a line of text or of JSON. */
+#ifndef DFT_DUMP_H
+#define DFT_DUMP_H
+
+#include <stdio.h>
+
+#include "source/source.h"
+
+struct dft_dump {
+    FILE *out;
+    const struct dft_names *names;
+    uint64_t origin_ns; /* of the times in text */
+    uint64_t events;    /* written */
+};
+
+void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at);
+void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at);
+
+/* What applies to an event: the same rules for text, JSON and tables. */
+int dft_dump_has_result(const struct dft_event_at *at);
+int dft_dump_has_size(const struct dft_event_at *at);  /* bytes asked for */
+int dft_dump_has_bytes(const struct dft_event_at *at); /* bytes moved */
+int dft_dump_has_flags(const struct dft_event_at *at);
+int dft_dump_has_mode(const struct dft_event_at *at);
+/* "begin", "instant" ...; NULL for a complete event. */
+const char *dft_dump_phase(uint8_t phase);
+
+#endif

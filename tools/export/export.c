@@ -1,0 +1,258 @@
+/* `dftmerge export`: the command and the list of formats; each has a file of its own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "command/command.h"
+#include "export/export.h"
+#include "format/ops.h"
+#include "base/outfile.h"
+
+static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw,
+                                                       &dft_export_csv,      &dft_export_perfflow,
+                                                       &dft_export_folded,   &dft_export_folded_bytes};
+#define EXPORTERS (sizeof(exporters) / sizeof(exporters[0]))
+
+char dft_export_phase(const struct dft_event *event, uint8_t op)
+{
+    static const char letters[] = {
+        [DFT_PHASE_COMPLETE] = 'X',   [DFT_PHASE_BEGIN] = 'B',       [DFT_PHASE_END] = 'E',
+        [DFT_PHASE_INSTANT] = 'i',    [DFT_PHASE_ASYNC_BEGIN] = 'b', [DFT_PHASE_ASYNC_END] = 'e',
+        [DFT_PHASE_FLOW_START] = 's', [DFT_PHASE_FLOW_END] = 'f',    [DFT_PHASE_COUNTER] = 'C',
+        [DFT_PHASE_METADATA] = 'M',   [DFT_PHASE_FLOW_STEP] = 't'};
+
+    if (op == DFT_OP_INSTANT)
+        return 'i';
+    if (op == DFT_OP_COUNTER)
+        return 'C';
+    if (op == DFT_OP_METADATA)
+        return 'M';
+    if ((op == DFT_OP_EXEC || op == DFT_OP_FORK) && event->phase == DFT_PHASE_BEGIN)
+        return 'X'; /* it did not return here (exec, vfork): there will be no end */
+    return event->phase < sizeof(letters) ? letters[event->phase] : 'X';
+}
+
+const char *dft_export_mark(const struct dft_event *event, uint8_t op)
+{
+    switch (dft_export_phase(event, op)) {
+    case 'i':
+        return "instant";
+    case 'b':
+        return "async_begin";
+    case 'e':
+        return "async_end";
+    case 's':
+        return "flow_start";
+    case 't':
+        return "flow_step";
+    case 'f':
+        return "flow_end";
+    default: /* what a call between two files wrote, which is counted where it read */
+        return event->calls ? NULL : "written";
+    }
+}
+
+const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
+                                          const char *name)
+{
+    struct dft_text category, text;
+    char room[18];
+
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        dft_names_call(export->names, at->args[i].key, &category, &text, room);
+        if (text.length == strlen(name) && memcmp(text.bytes, name, text.length) == 0)
+            return &at->args[i];
+    }
+    return NULL;
+}
+
+int dft_export_is_last(const struct dft_event_at *at, uint32_t i)
+{
+    for (uint32_t later = i + 1; later < at->nargs; later++)
+        if (at->args[later].key == at->args[i].key)
+            return 0;
+    return 1;
+}
+
+void dft_export_value(struct dft_json *json, const struct dft_arg *arg)
+{
+    if (arg->type == DFT_ARG_INT)
+        dft_json_int(json, NULL, arg->i);
+    else if (arg->type == DFT_ARG_DOUBLE)
+        dft_json_double(json, NULL, arg->d);
+    else
+        dft_json_text(json, NULL, arg->s.bytes, arg->s.length);
+}
+
+static const struct dft_exporter *find(const char *name)
+{
+    for (size_t i = 0; i < EXPORTERS; i++)
+        if (name && strcmp(exporters[i]->name, name) == 0)
+            return exporters[i];
+    fprintf(stderr,
+            name ? "dftmerge: export cannot write '%s'. Formats:" : "dftmerge: export needs --to FORMAT:", name);
+    for (size_t i = 0; i < EXPORTERS; i++)
+        fprintf(stderr, " %s", exporters[i]->name);
+    fputs("\nFor example: dftmerge export --to perfetto -o trace.json traces/\n", stderr);
+    return NULL;
+}
+
+/* Of many ranks the first has the file, and the others nowhere to write. */
+static int write_whole(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
+{
+    struct dft_outfile out;
+    int error = dft_comm_agree(dft_outfile_open(&out, dft_comm_rank() ? "-" : path));
+
+    if (!error) {
+        export->out = out.stream;
+        error = dft_source_names_locate(export->source);
+    }
+    if (!error)
+        error = dft_comm_agree(exporter->write(export));
+    if (!error)
+        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_commit(&out, 0));
+    dft_outfile_abort(&out);
+    return error;
+}
+
+static int write_out(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
+{
+    int error = exporter->write_text ? exporter->write_text(export, path) : write_whole(export, exporter, path);
+
+    if (error)
+        dft_outfile_say(path, error);
+    return error;
+}
+
+/* The one file of a format, in a directory. */
+static int write_inside(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
+{
+    char *path = dft_outfile_inside(directory, exporter->file);
+    int error = dft_comm_agree(path ? 0 : -ENOMEM);
+
+    if (!error)
+        error = write_out(export, exporter, path);
+    free(path);
+    return error;
+}
+
+static int write_files(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
+{
+    int error = dft_source_names_locate(export->source);
+
+    if (!error)
+        error = exporter->write_files(export, directory);
+    if (error && (exporter != &dft_export_pfw || error == -ENOMEM)) /* the rest it has said */
+        fprintf(stderr, "dftmerge: %s: %s\n", directory, strerror(-error));
+    return error;
+}
+
+static int write_all(struct dft_export *export, const struct dft_exporter *exporter, const char *path, int in_parts)
+{
+    int error;
+
+    if (!in_parts)
+        return write_out(export, exporter, path);
+    error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_make_directory(path));
+    if (error && !dft_comm_rank())
+        dft_outfile_say(path, error);
+    if (error)
+        return error;
+    return exporter->write_files ? write_files(export, exporter, path) : write_inside(export, exporter, path);
+}
+
+/* Formats that only one rank can write; the others get 0. */
+static int takes_part(const struct dft_exporter *exporter, int in_parts, int quiet)
+{
+    char *what;
+    int takes;
+
+    if (exporter->write_files && in_parts ? exporter->ranks_files : exporter->ranks || exporter->write_text)
+        return 1;
+    if (asprintf(&what, "export --to %s", exporter->name) < 0)
+        return dft_comm_alone("export", quiet);
+    takes = dft_comm_alone(what, quiet);
+    free(what);
+    return takes;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *format = NULL, *path = NULL, *until = NULL;
+    const struct dft_option own[] = {{.name = "to",
+                                      .argument = "FORMAT",
+                                      .text = &format,
+                                      .help = "perfetto, pfw, perfflow, csv, folded or folded-bytes"},
+                                     {.name = "output",
+                                      .letter = 'o',
+                                      .argument = "OUT",
+                                      .text = &path,
+                                      .help = "the file to write, or DIRECTORY/; - is standard output"},
+                                     {.name = "until",
+                                      .argument = "SECONDS",
+                                      .text = &until,
+                                      .help = "the end of what --from begins (elsewhere: --to)"},
+                                     {0}};
+    const struct dft_exporter *exporter;
+    struct dft_export export = {0};
+    struct dft_options options;
+    int code, in_parts;
+
+    if (dft_options_parse(&options, &dft_command_export, own, argc, argv, &code))
+        return code;
+    exporter = find(format);
+    if (exporter && !path)
+        fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --to %s -o OUT PATH...\n",
+                exporter->name);
+    if (until && dft_filter_seconds(&options.filter.to_rel_ns, until) < 0)
+        fprintf(stderr, "dftmerge: export: --until takes seconds, not '%s'\n", until);
+    else
+        options.filter.has_to = until != NULL;
+    if (!exporter || !path || (until && !options.filter.has_to)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    in_parts = dft_outfile_is_directory(path);
+    if (!takes_part(exporter, in_parts, options.source.quiet)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_OK;
+    }
+    if (dft_command_begin(&options, &export.source, &code))
+        return code;
+    if (dft_command_aggregates(export.source, "export"))
+        return dft_command_end(&options, export.source, DFT_EXIT_BAD);
+    export.filter = &options.filter;
+    export.names = dft_source_names_table(export.source);
+    code = write_all(&export, exporter, path, in_parts) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    dft_comm_sum(&export.left_out, 1);
+    if (export.left_out)
+        dft_source_note(export.source, 0,
+                        exporter == &dft_export_folded || exporter == &dft_export_folded_bytes
+                            ? "%llu events without a call stack were left out of %s (DFTRACER_STACK=16 records stacks)"
+                            : "%llu events were left out: %s has no form for them (--to perfetto has)",
+                        (unsigned long long)export.left_out, exporter->name);
+    return dft_command_end(&options, export.source, code);
+}
+
+const struct dft_command dft_command_export = {
+    .name = "export",
+    .arguments = "--to FORMAT -o OUT PATH...",
+    .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
+    .details =
+        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
+        "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; into a directory\n"
+        "          a .pfw.gz a process, which they read in parallel\n"
+        "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory\n"
+        "          a file a process, named as PERFFLOW_OPTIONS had it\n"
+        "csv       one line for every event, nanoseconds\n"
+        "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
+        "          folded-bytes: with the bytes moved\n"
+        "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not "
+        "there.\n"
+        "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
+    .example = "dftmerge export --to perfetto -o trace.json traces/",
+    .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
+    .run = run,
+};

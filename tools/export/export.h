@@ -1,0 +1,57 @@
+/* What the writers of other formats share. */
+#ifndef DFT_EXPORT_H
+#define DFT_EXPORT_H
+
+#include <stdio.h>
+
+#include "source/filter.h"
+#include "source/source.h"
+#include "base/write_json.h"
+
+struct dft_export {
+    struct dft_source *source;
+    const struct dft_filter *filter;
+    const struct dft_names *names; /* of the event that is given all are there */
+    FILE *out;
+    uint64_t left_out; /* events that the format has no form for; counted by the writer, told to the user */
+};
+
+/* A format. `write` gives the whole file to `out` and returns 0 or -errno; errors of the stream are found later. Or
+ * `write_text` writes it to `path`, by all ranks (event_text.h). */
+struct dft_exporter {
+    const char *name, *help;
+    const char *file; /* the name of its file where OUT is a directory; with `write_files` it has names of its own */
+    int (*write)(struct dft_export *export);
+    int (*write_text)(struct dft_export *export, const char *path);
+    /* The same into files in a directory that is there, named by the format; NULL: it has one file. */
+    int (*write_files)(struct dft_export *export, const char *directory);
+    int ranks, ranks_files; /* `write`, or `write_files`, is collective; of `write` rank 0 has the file */
+};
+
+extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow,
+    dft_export_folded, dft_export_folded_bytes;
+
+/* The letter of a phase in Chrome's format. */
+char dft_export_phase(const struct dft_event *event, uint8_t op);
+
+/* What an event is that a form without its phase gives as a complete one of no duration; NULL: a call or region. */
+const char *dft_export_mark(const struct dft_event *event, uint8_t op);
+
+/* The argument with this name, or NULL. */
+const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
+                                          const char *name);
+
+/* Is the i-th argument the last one of its key? In an object of JSON a key stands once. */
+int dft_export_is_last(const struct dft_event_at *at, uint32_t i);
+
+/* The value of an argument, as a JSON value. */
+void dft_export_value(struct dft_json *json, const struct dft_arg *arg);
+
+/* Did the call end, so that its result means something? */
+static inline int dft_export_has_result(const struct dft_event_at *at)
+{
+    return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) &&
+           at->event->result != DFT_RESULT_UNKNOWN;
+}
+
+#endif

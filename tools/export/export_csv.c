@@ -1,0 +1,115 @@
+/* `--to csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "command/event_text.h"
+#include "export/export.h"
+#include "format/ops.h"
+#include "base/write_json.h"
+#include "base/write_text.h"
+
+static void put_name(const struct dft_export *export, uint64_t id)
+{
+    struct dft_text text;
+    char room[18];
+
+    putc(',', export->out);
+    if (!id)
+        return;
+    text = dft_names_show(export->names, id, room);
+    dft_csv_text(export->out, text.bytes, text.length);
+}
+
+/* Arguments as a JSON object in one field. */
+static int put_arguments(const struct dft_export *export, const struct dft_event_at *at)
+{
+    struct dft_text category, name;
+    struct dft_json json;
+    char room[18], *text = NULL;
+    size_t length = 0;
+    FILE *memory;
+
+    if (!at->nargs)
+        return 0;
+    memory = open_memstream(&text, &length);
+    if (!memory)
+        return -ENOMEM;
+    dft_json_init(&json, memory, 0);
+    dft_json_object(&json, NULL);
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        const struct dft_arg *arg = &at->args[i];
+
+        dft_names_call(export->names, arg->key, &category, &name, room);
+        dft_json_key(&json, name.bytes, name.length);
+        dft_export_value(&json, arg);
+    }
+    dft_json_end_object(&json);
+    if (fclose(memory) < 0)
+        return -ENOMEM;
+    dft_csv_text(export->out, text, length);
+    free(text);
+    return 0;
+}
+
+static int put_event(void *context, const struct dft_event_at *at)
+{
+    struct dft_export *export = context;
+    const struct dft_event *event = at->event;
+    int moves = dft_op_class(at->op) == DFT_CLASS_READ || dft_op_class(at->op) == DFT_CLASS_WRITE;
+    struct dft_text category, name;
+    FILE *out = export->out;
+    char room[18];
+
+    fprintf(out, "%" PRIu64 ",%" PRIu64 ",%u,%u,", event->start_ns, event->dur_ns, at->process->process.pid, at->tid);
+    if (at->process->process.rank >= 0)
+        fprintf(out, "%d", at->process->process.rank);
+    fprintf(out, ",%" PRIu64 ",", at->sequence);
+    dft_names_call(export->names, at->call, &category, &name, room);
+    dft_csv_text(out, category.bytes, category.length);
+    putc(',', out);
+    dft_csv_text(out, name.bytes, name.length);
+    fprintf(out, ",%c,", dft_export_phase(event, at->op));
+    if (event->region) {
+        dft_names_call(export->names, event->region, &category, &name, room);
+        dft_csv_text(out, name.bytes, name.length);
+    }
+    put_name(export, event->file);
+    put_name(export, event->file2);
+    fprintf(out, event->fd >= 0 ? ",%d" : ",", event->fd);
+    fprintf(out, dft_export_has_result(at) ? ",%" PRId64 : ",", event->result);
+    fprintf(out, event->err && event->err != DFT_ERRNO_UNKNOWN ? ",%u" : ",", event->err);
+    fprintf(out, moves ? ",%" PRIu64 : ",", event->size);
+    fprintf(out, moves ? ",%" PRIu64 : ",", dft_event_bytes(event, at->op));
+    fprintf(out, ",%u", event->calls);
+    fprintf(out, event->offset >= 0 ? ",%" PRId64 : ",", event->offset);
+    fprintf(out, ",%u,%u,%d,", event->flags, event->mode, event->bits & DFT_BIT_OPEN ? 1 : 0);
+    if (put_arguments(export, at))
+        return -ENOMEM;
+    putc('\n', out);
+    return ferror(out) ? -EIO : 0;
+}
+
+static int put_head(void *context)
+{
+    struct dft_export *export = context;
+
+    fputs("ts,dur,pid,tid,rank,seq,cat,name,phase,region,file,file2,fd,ret,errno,size,bytes,calls,offset,flags,mode,"
+          "open,args\n",
+          export->out);
+    return 0;
+}
+
+static int write_csv(struct dft_export *export, const char *path)
+{
+    struct dft_event_text text = {.source = export->source,
+                                  .filter = export->filter,
+                                  .out = &export->out,
+                                  .context = export,
+                                  .head = put_head,
+                                  .event = put_event};
+
+    return dft_event_text_write(&text, path);
+}
+
+const struct dft_exporter dft_export_csv = {"csv", "one line for every event", "events.csv", .write_text = write_csv};

@@ -1,0 +1,193 @@
+/* The files in use: their ids are collected first, then the blocks are gone through for their texts, in order, and each text is given as
+ * it comes by. */
+#include "export/export_files.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "mpi/pack.h"
+#include "base/pfw_map.h"
+
+#define GIVEN 1u /* the value of an id whose text was given */
+
+struct dft_files {
+    struct dft_source *source;
+    const struct dft_filter *filter;
+    pthread_mutex_t lock;
+    struct dft_pfw_map ids;
+    void (*give)(void *context, uint64_t id, struct dft_text text);
+    void *context;
+};
+
+static int select_block(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    const struct dft_files *files = context;
+
+    return block->type == DFT_BLOCK_EVENTS && (block->state == DFT_BLOCK_USED || block->state == DFT_BLOCK_OVERLAPS) &&
+           dft_filter_block(files->filter, process, block);
+}
+
+static int collect(void *context, unsigned worker, const struct dft_source_process *process,
+                   const struct dft_block *block, struct dft_batch *batch)
+{
+    struct dft_files *files = context;
+    uint64_t before = 0;
+    int error = 0;
+
+    (void)worker;
+    (void)process;
+    (void)block;
+    pthread_mutex_lock(&files->lock);
+    for (uint32_t i = 0; i < batch->count && !error; i++) {
+        const struct dft_event *event = &batch->events[i];
+
+        if (!event->file || event->file == before ||
+            !dft_filter_event(files->filter, event, batch->calls[event->call].id))
+            continue;
+        before = event->file;
+        error = dft_pfw_map_put(&files->ids, event->file) ? 0 : -ENOMEM;
+    }
+    pthread_mutex_unlock(&files->lock);
+    return error;
+}
+
+static void give_names(struct dft_files *files, const struct dft_name *names, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *given = names[i].text.bytes ? dft_pfw_map_find(&files->ids, names[i].id) : NULL;
+
+        if (!given || *given)
+            continue;
+        *given = GIVEN;
+        files->give(files->context, names[i].id, names[i].text);
+    }
+}
+
+static int give_known(struct dft_files *files, struct dft_source *source)
+{
+    struct dft_reader *reader = dft_reader_create(source);
+    int error = reader ? 0 : -ENOMEM;
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+
+    for (size_t i = 0; i < count && error != -ENOMEM; i++) {
+        struct dft_block_header header;
+        const struct dft_name *names;
+        const char *why;
+        const void *payload;
+        uint32_t n;
+
+        if (!dft_block_has_names(&blocks[i]))
+            continue;
+        error = dft_reader_block(reader, &blocks[i], &header, &payload);
+        if (!error)
+            error = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &n, &why);
+        if (!error)
+            give_names(files, names, n);
+    }
+    dft_reader_destroy(reader);
+    return error == -ENOMEM ? error : 0; /* what cannot be read was noted when its events were */
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int give_unknown(struct dft_files *files, const struct dft_names *names)
+{
+    uint64_t *ids;
+    size_t n = 0;
+
+    for (size_t i = 0; i < files->ids.room; i++)
+        n += files->ids.slots[i].key && !files->ids.slots[i].value;
+    ids = malloc((n + 1) * sizeof *ids);
+    if (!ids)
+        return -ENOMEM;
+    n = 0;
+    for (size_t i = 0; i < files->ids.room; i++)
+        if (files->ids.slots[i].key && !files->ids.slots[i].value)
+            ids[n++] = files->ids.slots[i].key;
+    qsort(ids, n, sizeof *ids, by_id);
+    for (size_t i = 0; i < n; i++) {
+        char room[18];
+
+        files->give(files->context, ids[i], dft_names_show(names, ids[i], room));
+    }
+    free(ids);
+    return 0;
+}
+
+/* --- ids of all ranks ------------------------------------------------------------------------------------------------ */
+
+static int take_ids(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_files *files = context;
+
+    (void)rank;
+    for (size_t i = 0; i < length / sizeof(uint64_t); i++) {
+        uint64_t id;
+
+        memcpy(&id, (const char *)bytes + i * sizeof id, sizeof id);
+        if (!dft_pfw_map_put(&files->ids, id))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int gather(struct dft_files *files, uint64_t *count)
+{
+    struct dft_pack pack = {0};
+    int error;
+
+    if (dft_comm_size() == 1) {
+        *count = files->ids.count;
+        return 0;
+    }
+    for (size_t i = 0; i < files->ids.room; i++)
+        if (files->ids.slots[i].key)
+            dft_pack_put(&pack, &files->ids.slots[i].key, sizeof(uint64_t));
+    error = dft_pack_gather(&pack, take_ids, files);
+    *count = files->ids.count;
+    if (!error)
+        dft_comm_broadcast(count, sizeof *count);
+    return error;
+}
+
+int dft_files_collect(struct dft_files **result, struct dft_source *source, const struct dft_filter *filter,
+                      uint64_t *count)
+{
+    struct dft_files *files = *result = calloc(1, sizeof *files);
+    int error = dft_comm_agree(files ? 0 : -ENOMEM);
+
+    if (error)
+        return error;
+    *files = (struct dft_files){.source = source, .filter = filter, .lock = PTHREAD_MUTEX_INITIALIZER};
+    error = dft_source_visit(
+        source,
+        &(struct dft_visit){.context = files, .select = select_block, .events = collect, .progress = "files listed"});
+    return error ? error : gather(files, count);
+}
+
+int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t id, struct dft_text text),
+                   void *context)
+{
+    int error;
+
+    files->give = give;
+    files->context = context;
+    error = give_known(files, files->source);
+    return error ? error : give_unknown(files, dft_source_names_table(files->source));
+}
+
+void dft_files_destroy(struct dft_files *files)
+{
+    if (files)
+        dft_pfw_map_fini(&files->ids);
+    free(files);
+}

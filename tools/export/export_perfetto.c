@@ -1,0 +1,329 @@
+/* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
+ *
+ * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an
+ * origin, so that nanoseconds survive readers that go through doubles; the origin is a string in otherData for the same
+ * reason. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "command/event_text.h"
+#include "export/export.h"
+#include "export/export_held.h"
+#include "export/export_pids.h"
+#include "format/ops.h"
+
+struct perfetto {
+    struct dft_export *export;
+    struct dft_json json;
+    struct dft_pids pids;
+    uint64_t origin_ns;
+    struct dft_held held; /* events of one start */
+};
+
+/* --- one event ---------------------------------------------------------------------------------------------------- */
+
+static void put_microseconds(struct dft_json *json, const char *key, uint64_t ns)
+{
+    dft_json_key(json, key, strlen(key));
+    json->after_key = 0;
+    fprintf(json->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_name(struct perfetto *p, const char *key, uint64_t id)
+{
+    char room[18];
+    struct dft_text text;
+
+    if (!id)
+        return;
+    text = dft_names_show(p->export->names, id, room);
+    dft_json_text(&p->json, key, text.bytes, text.length);
+}
+
+/* Members of args must differ: of arguments with one key the last counts, and those of an I/O call, which has
+ * members of its own, stand in an object of their own. */
+static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at)
+{
+    struct dft_text category, name;
+    char room[18];
+
+    for (uint32_t i = 0; i < at->nargs; i++) {
+        if (!dft_export_is_last(at, i))
+            continue;
+        dft_names_call(p->export->names, at->args[i].key, &category, &name, room);
+        dft_json_key(&p->json, name.bytes, name.length);
+        dft_export_value(&p->json, &at->args[i]);
+    }
+}
+
+static void put_call_arguments(struct perfetto *p, const struct dft_event_at *at)
+{
+    const struct dft_event *event = at->event;
+    enum dft_class class = dft_op_class(at->op);
+    struct dft_json *json = &p->json;
+
+    put_name(p, "file", event->file);
+    put_name(p, "file2", event->file2);
+    if (event->fd >= 0)
+        dft_json_int(json, "fd", event->fd);
+    if (dft_export_has_result(at))
+        dft_json_int(json, "ret", event->result);
+    if (event->err && event->err != DFT_ERRNO_UNKNOWN)
+        dft_json_uint(json, "errno", event->err);
+    if (class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) {
+        dft_json_uint(json, "size", event->size);
+        dft_json_uint(json, "bytes", dft_event_bytes(event, at->op));
+    }
+    if (event->offset >= 0)
+        dft_json_int(json, "offset", event->offset);
+    if (event->calls != 1)
+        dft_json_uint(json, "calls", event->calls);
+    if (event->flags)
+        dft_json_uint(json, "flags", event->flags);
+    if (event->mode)
+        dft_json_uint(json, "mode", event->mode);
+    if (event->bits & DFT_BIT_OPEN)
+        dft_json_bool(json, "open", 1);
+    if (at->nargs) {
+        dft_json_object(json, "args");
+        put_user_arguments(p, at);
+        dft_json_end_object(json);
+    }
+}
+
+static void put_counter(struct perfetto *p, const struct dft_event_at *at, struct dft_text name)
+{
+    const struct dft_arg *value = dft_export_argument(p->export, at, "value");
+
+    if (value && value->type != DFT_ARG_STRING) {
+        dft_json_key(&p->json, name.bytes, name.length);
+        dft_export_value(&p->json, value);
+    } else {
+        put_user_arguments(p, at);
+    }
+}
+
+static int is_region(uint8_t op)
+{
+    return op == DFT_OP_REGION || dft_op_class(op) == DFT_CLASS_MARK;
+}
+
+/* Members that depend on the phase. */
+static void put_phase(struct perfetto *p, const struct dft_event_at *at, char phase)
+{
+    struct dft_json *json = &p->json;
+    char id[24];
+
+    snprintf(id, sizeof(id), "0x%" PRIx64, at->event->id);
+    if (phase == 'X')
+        put_microseconds(json, "dur", at->event->dur_ns);
+    if (phase == 'i')
+        dft_json_string(json, "s", "t");
+    if (strchr("be", phase)) { /* numbers of this process alone */
+        dft_json_object(json, "id2");
+        dft_json_string(json, "local", id);
+        dft_json_end_object(json);
+    } else if (strchr("stf", phase)) {
+        dft_json_string(json, "id", id);
+    }
+    if (phase == 'f')
+        dft_json_string(json, "bp", "e");
+}
+
+static void begin_metadata(struct perfetto *p, const char *name, uint32_t pid, uint32_t tid)
+{
+    dft_json_object(&p->json, NULL);
+    dft_json_string(&p->json, "name", name);
+    dft_json_string(&p->json, "ph", "M");
+    dft_json_uint(&p->json, "pid", pid);
+    dft_json_uint(&p->json, "tid", tid);
+    dft_json_object(&p->json, "args");
+}
+
+static void end_metadata(struct perfetto *p)
+{
+    dft_json_end_object(&p->json);
+    dft_json_end_object(&p->json);
+}
+
+/* A program's own name for a thread is metadata here too; any other metadata becomes an instant, which viewers show. */
+static int put_thread_name(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                           struct dft_text name)
+{
+    const struct dft_arg *value = dft_export_argument(p->export, at, "value");
+
+    if (!value || value->type != DFT_ARG_STRING || category.length != 7 || memcmp(category.bytes, "dftrace", 7) != 0 ||
+        name.length != 11 || memcmp(name.bytes, "thread_name", 11) != 0)
+        return 0;
+    begin_metadata(p, "thread_name", p->pids.shown[at->process->number], at->tid);
+    dft_json_text(&p->json, "name", value->s.bytes, value->s.length);
+    end_metadata(p);
+    return 1;
+}
+
+/* Up to the members that depend on the phase. */
+static void begin_event(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                        struct dft_text name, char phase, uint64_t ns)
+{
+    struct dft_json *json = &p->json;
+    char letter[2] = {phase, '\0'};
+
+    dft_json_object(json, NULL);
+    dft_json_text(json, "name", name.bytes, name.length);
+    dft_json_text(json, "cat", category.bytes, category.length);
+    dft_json_string(json, "ph", letter);
+    put_microseconds(json, "ts", ns - p->origin_ns);
+    dft_json_uint(json, "pid", p->pids.shown[at->process->number]);
+    dft_json_uint(json, "tid", at->tid);
+    put_phase(p, at, phase);
+}
+
+/* The end of a request, right behind its beginning: readers sort by time. */
+static void put_request_end(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
+                            struct dft_text name)
+{
+    fputs(",\n", p->json.out);
+    dft_json_init(&p->json, p->json.out, 0);
+    begin_event(p, at, category, name, 'e', at->event->start_ns + at->event->dur_ns);
+    dft_json_end_object(&p->json);
+}
+
+static void put_event(void *context, const struct dft_event_at *at)
+{
+    struct perfetto *p = context;
+    char phase = dft_export_phase(at->event, at->op), room[18];
+    struct dft_json *json = &p->json;
+    struct dft_text category, name;
+    int overlaps = phase == 'X' && at->event->id;   /* which slices of a thread may not: requests, spans */
+    int span = overlaps && at->op == DFT_OP_REGION; /* its begin is an event of its own */
+
+    dft_names_call(p->export->names, at->call, &category, &name, room);
+    fputs(",\n", p->export->out);
+    dft_json_init(json, p->export->out, 0);
+    if (phase == 'M' && put_thread_name(p, at, category, name))
+        return;
+    if (phase == 'M')
+        phase = 'i';
+    else if (overlaps)
+        phase = span ? 'e' : 'b';
+    begin_event(p, at, category, name, phase, at->event->start_ns + (span ? at->event->dur_ns : 0));
+    dft_json_object(json, "args");
+    if (phase == 'C')
+        put_counter(p, at, name);
+    else if (is_region(at->op))
+        put_user_arguments(p, at);
+    else
+        put_call_arguments(p, at);
+    dft_json_end_object(json);
+    dft_json_end_object(json);
+    if (overlaps && !span)
+        put_request_end(p, at, category, name);
+}
+
+static int hold(void *context, const struct dft_event_at *at)
+{
+    struct perfetto *p = context;
+    int error = dft_held_add(&p->held, at);
+
+    return error ? error : ferror(p->export->out) ? -EIO : 0;
+}
+
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+static void put_metadata(void *context, const struct dft_shown *shown)
+{
+    struct perfetto *p = context;
+    FILE *out = p->export->out;
+    char text[32];
+
+    fputs(shown->first ? "" : ",\n", out);
+    dft_json_init(&p->json, out, 0);
+    if (shown->is_thread) {
+        begin_metadata(p, "thread_name", shown->pid, shown->tid);
+        snprintf(text, sizeof(text), "thread %u", shown->tid);
+        dft_json_string(&p->json, "name", shown->tid == shown->pid ? "main thread" : text);
+        end_metadata(p);
+        return;
+    }
+    begin_metadata(p, "process_name", shown->pid, shown->pid);
+    dft_json_text(&p->json, "name", shown->name, strlen(shown->name));
+    end_metadata(p);
+    if (shown->rank < 0)
+        return;
+    fputs(",\n", out);
+    dft_json_init(&p->json, out, 0);
+    begin_metadata(p, "process_sort_index", shown->pid, shown->pid);
+    dft_json_int(&p->json, "sort_index", shown->rank);
+    end_metadata(p);
+}
+
+static void put_head(struct perfetto *p)
+{
+    struct dft_json *json = &p->json;
+    char origin[24];
+
+    dft_json_init(json, p->export->out, 0);
+    snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
+    fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", json->out);
+    dft_json_object(json, NULL);
+    dft_json_string(json, "producer", "dftmerge export --to perfetto");
+    dft_json_string(json, "origin_ns", origin);
+    dft_json_seconds(json, "origin_s", p->origin_ns);
+    dft_json_end_object(json);
+    fputs(",\n\"traceEvents\": [\n", json->out);
+}
+
+static int put_begin(void *context)
+{
+    struct perfetto *p = context;
+
+    put_head(p);
+    return dft_pids_visit(&p->pids, put_metadata, p);
+}
+
+static int put_held(void *context)
+{
+    struct perfetto *p = context;
+
+    dft_held_flush(&p->held);
+    return 0;
+}
+
+static int put_end(void *context)
+{
+    struct perfetto *p = context;
+
+    fputs("\n]}\n", p->export->out);
+    return 0;
+}
+
+static int write_perfetto(struct dft_export *export, const char *path)
+{
+    struct perfetto p = {.export = export, .held = {.give = put_event, .context = &p}};
+    struct dft_event_text text = {.source = export->source,
+                                  .filter = export->filter,
+                                  .out = &export->out,
+                                  .context = &p,
+                                  .head = put_begin,
+                                  .event = hold,
+                                  .pause = put_held,
+                                  .tail = put_end};
+    uint64_t end_ns;
+    int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
+
+    if (!error) {
+        dft_source_lives(export->source, &p.origin_ns, &end_ns);
+        dft_source_names_on_return(export->source, dft_held_flush, &p.held);
+        error = dft_event_text_write(&text, path);
+        dft_source_names_on_return(export->source, NULL, NULL);
+    }
+    dft_pids_free(&p.pids);
+    dft_held_fini(&p.held);
+    return error;
+}
+
+const struct dft_exporter dft_export_perfetto = {"perfetto", "one Chrome-trace JSON object", "trace.json",
+                                                 .write_text = write_perfetto};

@@ -1,0 +1,138 @@
+/* `--to pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
+ *
+ * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names. Then one
+ * `start` a process, the events in order of start, one `end` a process. Times are whole microseconds, cut down at both ends
+ * so that what was nested stays nested. Into a directory: a file for each process (export_pfw_files.c). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "mpi/comm.h"
+#include "command/event_text.h"
+#include "export/export_files.h"
+#include "export/export_pfw.h"
+
+/* All into one file. The first member is what is given to all that writes lines. */
+struct whole {
+    struct dft_pfw_out pfw;
+    uint64_t first; /* id of the first line behind the head */
+    struct dft_files *files;
+};
+
+static int each_process(struct dft_pfw_out *pfw,
+                        int (*put)(struct dft_pfw_out *pfw, const struct dft_source_process *process))
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(pfw->export->source, &count);
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && !error; i++)
+        if (dft_filter_process(pfw->export->filter, &processes[i]))
+            error = put(pfw, &processes[i]);
+    return error;
+}
+
+static int put_process_end(struct dft_pfw_out *pfw, const struct dft_source_process *process)
+{
+    dft_pfw_out_stop(pfw, process);
+    return 0;
+}
+
+static int put_head(void *context)
+{
+    struct whole *whole = context;
+    struct dft_pfw_out *pfw = &whole->pfw;
+    int error;
+
+    fputs("[\n", pfw->export->out);
+    error = each_process(pfw, dft_pfw_out_process);
+    if (!error)
+        error = dft_files_give(whole->files, dft_pfw_out_file, pfw);
+    return error ? error : each_process(pfw, dft_pfw_out_start);
+}
+
+/* The number of the first line of an event: all before it is written to nowhere. */
+static int count_head(struct whole *whole, uint64_t files)
+{
+    struct dft_pfw_out *pfw = &whole->pfw;
+    int error;
+
+    pfw->export->out = fopen("/dev/null", "we");
+    if (!pfw->export->out)
+        return -errno;
+    error = each_process(pfw, dft_pfw_out_process);
+    if (!error)
+        error = each_process(pfw, dft_pfw_out_start);
+    fclose(pfw->export->out);
+    whole->first = pfw->id + files;
+    pfw->id = 1;
+    return error;
+}
+
+static int sum_events(void *context)
+{
+    struct dft_pfw_out *pfw = context;
+    uint32_t count;
+
+    dft_source_processes(pfw->export->source, &count);
+    dft_comm_sum(pfw->events, count);
+    return 0;
+}
+
+static int put_tail(void *context)
+{
+    struct dft_pfw_out *pfw = context;
+    int error = each_process(pfw, put_process_end);
+
+    putc(']', pfw->export->out);
+    return error;
+}
+
+static int prepare(struct whole *whole)
+{
+    struct dft_pfw_out *pfw = &whole->pfw;
+    uint64_t files;
+    uint32_t count;
+    int error;
+
+    dft_source_processes(pfw->export->source, &count);
+    pfw->events = calloc(count + 1u, sizeof *pfw->events);
+    error = dft_comm_agree(pfw->events ? 0 : -ENOMEM);
+    if (!error)
+        error = dft_files_collect(&whole->files, pfw->export->source, pfw->export->filter, &files);
+    return error ? error : dft_comm_agree(count_head(whole, files));
+}
+
+static int write_pfw(struct dft_export *export, const char *path)
+{
+    struct whole whole = {.pfw = {.export = export, .id = 1}};
+    struct dft_event_text text = {.source = export->source,
+                                  .filter = export->filter,
+                                  .out = &export->out,
+                                  .context = &whole,
+                                  .head = put_head,
+                                  .event = dft_pfw_out_event,
+                                  .sum = sum_events,
+                                  .tail = put_tail,
+                                  .lines = dft_pfw_out_lines,
+                                  .number = &whole.pfw.id,
+                                  .enclosing = &whole.pfw.enclosing,
+                                  .encloses = dft_pfw_out_encloses};
+    int error = dft_source_names_locate(export->source);
+
+    if (!error)
+        error = prepare(&whole);
+    text.first = whole.first;
+    if (!error)
+        error = dft_event_text_write(&text, path);
+    dft_files_destroy(whole.files);
+    dft_enclosing_fini(&whole.pfw.enclosing);
+    free(whole.pfw.events);
+    return error;
+}
+
+const struct dft_exporter dft_export_pfw = {"pfw",
+                                            "JSON lines as DFTracer 1.0.8 writes them",
+                                            NULL,
+                                            .write_text = write_pfw,
+                                            .write_files = dft_pfw_write_files,
+                                            .ranks_files = 1};

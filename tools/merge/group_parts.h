@@ -1,0 +1,32 @@
+/* One EVENTS block into its parts: for each group an EVENTS block with its events, and the BUCKETS block that they
+ * make. */
+#ifndef DFT_GROUP_PARTS_H
+#define DFT_GROUP_PARTS_H
+
+#include "merge/group_rules.h"
+#include "source/source.h"
+
+/* What became of one block: the bytes of new blocks, in pieces, and the names that these refer to. */
+struct dft_parts {
+    struct dft_parts_piece {
+        uint32_t group, events, blocks;
+        size_t from, bytes; /* in `bytes` */
+        size_t names_from, names;
+    } * pieces;
+    char *bytes;
+    uint64_t *names;
+    size_t npieces, pieces_capacity, used, capacity, nnames, names_capacity;
+};
+
+void dft_parts_fini(struct dft_parts *parts);
+
+/* One thread's means. NULL: no memory. */
+struct dft_parter;
+struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division);
+void dft_parter_destroy(struct dft_parter *parter);
+
+/* `interval_ns`: of the rows; 0: no rows. Returns 0, -ENOMEM, or what an encoder said. */
+int dft_parter_run(struct dft_parter *parter, const struct dft_block *block, const struct dft_batch *batch,
+                   uint64_t interval_ns, struct dft_parts *parts);
+
+#endif

@@ -1,0 +1,30 @@
+/* Rules that organise events into groups: read from text, and asked about events. */
+#ifndef DFT_GROUP_RULES_H
+#define DFT_GROUP_RULES_H
+
+#include "format/event.h"
+#include "base/names.h"
+
+#define DFT_RULES_MAX 63u /* lines; and so groups, `other` not counted */
+
+struct dft_rules;
+
+/* Reads the file `given`, or, when it is none and has a colon, the text itself, whose lines ';' may end. Returns 0,
+ * -ENOMEM, or -EINVAL, which was said on stderr. */
+int dft_rules_read(struct dft_rules **rules, const char *given);
+void dft_rules_destroy(struct dft_rules *rules);
+
+/* Groups in order of their first line; the last one is `other`. */
+uint32_t dft_rules_groups(const struct dft_rules *rules);
+const char *dft_rules_name(const struct dft_rules *rules, uint32_t group);
+struct dft_text dft_rules_text(const struct dft_rules *rules);
+
+/* One thread's means to ask: remembers what it has seen. NULL: no memory. */
+struct dft_matcher;
+struct dft_matcher *dft_matcher_create(const struct dft_rules *rules, const struct dft_names *names);
+void dft_matcher_destroy(struct dft_matcher *matcher);
+
+/* The group of an event. Returns its number, or -ENOMEM. */
+int dft_matcher_group(struct dft_matcher *matcher, const struct dft_call *call, const struct dft_event *event);
+
+#endif

@@ -1,0 +1,315 @@
+/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each rank,
+ * host, or group of events.
+ *
+ * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out, but
+ * for texts of names. Live files give the blocks that the source made of them, and an END that says how the process
+ * ended, because the live file itself does not come along. The inputs are opened one after another. OUT may be one of
+ * them: it is replaced at the end. */
+#include "merge/merge.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "mpi/comm.h"
+#include "command/command.h"
+#include "source/recover.h"
+
+struct dft_encoder *dft_merge_encoder(void)
+{
+    void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : dft_encoder_init(memory);
+}
+
+void dft_merge_encoder_free(struct dft_encoder *encoder)
+{
+    if (encoder)
+        munmap(encoder, dft_encoder_bytes());
+}
+
+/* --- directories ---------------------------------------------------------------------------------------------------- */
+
+static int is_trace_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    return (n > 4 && !strcmp(name + n - 4, ".dft")) || (n > 9 && !strcmp(name + n - 9, ".dft.live")) ||
+           (n > 4 && !strcmp(name + n - 4, ".pfw")) || (n > 7 && !strcmp(name + n - 7, ".pfw.gz"));
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Would it be replaced, or is it something else that a search for traces would find beside ours? */
+static int is_in_the_way(struct dft_source *source, const char *directory, const char *name, char *const *sorted,
+                         size_t count)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles);
+    struct stat here, there;
+    char *path;
+    int found = 0;
+
+    if (!is_trace_name(name))
+        return 0;
+    if (!count || !bsearch(&name, sorted, count, sizeof *sorted, by_name))
+        return 1;
+    if (asprintf(&path, "%s/%s", directory, name) < 0)
+        return 1;
+    if (!stat(path, &here))
+        for (uint32_t i = 0; i < nfiles && !found; i++)
+            found = !stat(files[i].path, &there) && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+    free(path);
+    return found;
+}
+
+int dft_merge_directory(struct dft_source *source, const char *path, char *const *names, size_t count)
+{
+    char **sorted = malloc((count + 1) * sizeof *sorted);
+    struct dirent *entry;
+    int error = 0;
+    DIR *dir;
+
+    if (!sorted)
+        return -ENOMEM;
+    memcpy(sorted, names, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    error = dft_outfile_make_directory(path);
+    dir = error ? NULL : opendir(path);
+    if (!error && !dir)
+        error = -errno;
+    if (error)
+        dft_outfile_say(path, error);
+    while (dir && !error && (entry = readdir(dir))) {
+        if (!is_in_the_way(source, path, entry->d_name, sorted, count))
+            continue;
+        error = -EEXIST;
+        fprintf(stderr,
+                "dftmerge: %s/%s is there already, and what is written would be counted together with it; nothing was "
+                "written: name an empty directory\n",
+                path, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    free(sorted);
+    return error;
+}
+
+/* --- one archive ---------------------------------------------------------------------------------------------------- */
+
+long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
+                        const void **text)
+{
+    struct dft_block_header header;
+    const struct dft_name *names;
+    const void *payload;
+    struct dft_name *list;
+    const char *why;
+    uint32_t count = 0, n = 0;
+    long length = 0;
+
+    if (block->state != DFT_BLOCK_COVERED || (block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) ||
+        dft_reader_block(reader, block, &header, &payload) ||
+        dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why))
+        return 0;
+    list = malloc((count + 1u) * sizeof *list);
+    if (!list)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        if (names[i].text.bytes)
+            list[n++] = names[i];
+    if (n)
+        length = dft_encode_names(encoder, 0, list, n, text);
+    free(list);
+    return length;
+}
+
+int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
+                            const struct dft_block *block)
+{
+    const void *text;
+    long length = dft_merge_names_of(reader, encoder, block, &text);
+
+    return length > 0 ? dft_archive_put(archive, text, (size_t)length) : (int)length;
+}
+
+static uint64_t count_repeated(const struct dft_source *source)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    uint64_t repeated = 0;
+
+    for (size_t i = 0; i < count; i++)
+        repeated += blocks[i].state == DFT_BLOCK_IDENTICAL || blocks[i].state == DFT_BLOCK_COVERED;
+    return repeated;
+}
+
+static int copy_blocks(struct dft_archive *archive)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(archive->source, &count);
+    struct dft_reader *reader = dft_reader_create(archive->source);
+    struct dft_encoder *encoder = dft_merge_encoder();
+    int error = reader && encoder ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < count && !error; i++) {
+        dft_source_progress(archive->source, "blocks copied", i + 1, count);
+        error = dft_archive_wants(&blocks[i]) ? dft_archive_copy(archive, reader, &blocks[i])
+                                              : dft_merge_covered_names(archive, reader, encoder, &blocks[i]);
+    }
+    dft_reader_destroy(reader);
+    dft_merge_encoder_free(encoder);
+    return error;
+}
+
+/* What only live files tell of: they do not come along. */
+static int put_records(struct dft_archive *archive)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(archive->source, &count);
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = dft_recover_records(archive->source, &processes[i], dft_archive_put, archive);
+    return error;
+}
+
+/* On all ranks; rank 0 has the file in the end. */
+static int write_blocks(struct dft_archive *archive, const char *path)
+{
+    int error;
+
+    if (dft_comm_size() > 1)
+        return dft_merge_together(archive, path);
+    error = dft_outfile_open(&archive->out, path);
+    return error ? error : copy_blocks(archive);
+}
+
+static int write_one(struct dft_source *source, const char *path, int quiet)
+{
+    struct dft_archive archive = {.source = source};
+    uint32_t nfiles;
+    int error = write_blocks(&archive, path);
+
+    if (!error && !dft_comm_rank())
+        error = put_records(&archive);
+    if (!error && !dft_comm_rank())
+        error = dft_archive_commit(&archive, 1);
+    error = dft_comm_agree(error);
+    if (error)
+        dft_outfile_say(path, error);
+    dft_source_files(source, &nfiles);
+    if (!error && !quiet)
+        fprintf(stderr, "dftmerge: %s: %llu blocks of %u files, %llu bytes; %llu repeated blocks left out\n", path,
+                (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
+                (unsigned long long)count_repeated(source));
+    dft_archive_fini(&archive);
+    return error;
+}
+
+/* The same into a directory, which may hold no other traces. */
+static int write_inside(struct dft_source *source, const char *directory, int quiet)
+{
+    char *name = "all.dft", *path = dft_outfile_inside(directory, name);
+    int error = dft_comm_agree(path ? 0 : -ENOMEM);
+
+    if (!error)
+        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_merge_directory(source, directory, &name, 1));
+    if (!error)
+        error = write_one(source, path, quiet);
+    free(path);
+    return error;
+}
+
+/* --- the command ---------------------------------------------------------------------------------------------------- */
+
+/* What is asked makes no sense: said on stderr. */
+static int is_wrong(const char *path, const char *split, const char *rules)
+{
+    if (!path)
+        fputs("dftmerge: merge needs the file to write: dftmerge merge -o all.dft PATH...\n", stderr);
+    else if (split && strcmp(split, "rank") && strcmp(split, "host"))
+        fprintf(stderr, "dftmerge: merge --split-by %s: by rank or by host\n", split);
+    else if (split && rules)
+        fputs("dftmerge: merge: --split-by and --group one after the other: an archive can be split again\n", stderr);
+    else if ((split || rules) && !strcmp(path, "-"))
+        fputs("dftmerge: merge -o -: what is split goes into a directory\n", stderr);
+    else
+        return 0;
+    return 1;
+}
+
+/* What only one rank can write; the others get 0. Whether OUT may be written in pieces is for rank 0 to say. */
+static int takes_part(const char *path, int in_parts, int quiet)
+{
+    if (!in_parts && dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
+        return dft_comm_alone("merge into what is no plain file", quiet);
+    return 1;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *path = NULL, *split = NULL, *rules = NULL;
+    const struct dft_option own[] = {
+        {.name = "output", .letter = 'o', .argument = "OUT", .text = &path, .help = "the file, or directory, to write"},
+        {.name = "split-by", .argument = "KEY", .text = &split, .help = "one archive a rank, or a host, into OUT"},
+        {.name = "group", .argument = "RULES", .text = &rules, .help = "one archive a group of events, into OUT"},
+        {0}};
+    struct dft_options options;
+    struct dft_source *source;
+    int code, error, in_parts;
+
+    if (dft_options_parse(&options, &dft_command_merge, own, argc, argv, &code))
+        return code;
+    if (is_wrong(path, split, rules)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    in_parts = dft_outfile_is_directory(path);
+    if (!takes_part(path, in_parts || split || rules, options.source.quiet)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_OK;
+    }
+    if (dft_command_begin(&options, &source, &code))
+        return code;
+    if (split)
+        error = dft_merge_split(source, path, !strcmp(split, "host"), options.source.quiet);
+    else if (rules)
+        error = dft_merge_groups(source, path, rules, options.source.quiet);
+    else if (in_parts)
+        error = write_inside(source, path, options.source.quiet);
+    else
+        error = write_one(source, path, options.source.quiet);
+    code = error == -EINVAL ? DFT_EXIT_USAGE : error ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    return dft_command_end(&options, source, code);
+}
+
+const struct dft_command dft_command_merge = {
+    .name = "merge",
+    .arguments = "-o OUT [--split-by rank|host | --group RULES] PATH...",
+    .brief = "one file from many; reads back identically",
+    .details =
+        "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name and\n"
+        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets the\n"
+        "file all.dft, and is made when it is not there.\n\n"
+        "--split-by rank: OUT/rank-00017.dft and so on, OUT/no-rank.dft for processes without one; host alike.\n\n"
+        "--group: OUT/NAME.dft for each group of events, OUT/other.dft for those of none. RULES is a file of lines "
+        "(or\n"
+        "the lines themselves, with ';' between them), of which the first that fits an event decides:\n"
+        "  NAME: [cat=GLOBS] [name=GLOBS] [class=read,write,meta,none] [path=GLOBS] [region=GLOBS]\n"
+        "GLOBS are shell patterns with commas between them, \"in quotes\" when there are blanks in one. A path is "
+        "that\n"
+        "of the file (* also fits /); a region fits what was done directly inside of it, and itself. Every group is a\n"
+        "trace by itself, and all together are the whole. Calls that are known only as aggregates cannot be\n"
+        "organised: they go to OUT/aggregates.dft.",
+    .example = "dftmerge merge -o groups --group 'scratch: path=/scratch/*; meta: class=meta' traces/",
+    .takes = DFT_TAKES_RANKS,
+    .run = run,
+};

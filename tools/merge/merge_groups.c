@@ -1,0 +1,351 @@
+/* `dftmerge merge --group`: one archive for each group of events.
+ *
+ * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the parts are written in the
+ * order of the blocks. What tells of processes goes into every
+ * archive, and at the end the texts of the names that an archive uses, and its GROUP block: this rank 0 of dftmerge-mpi
+ * writes behind the parts, which come from all ranks (merge_groups_parts.c). The number of the division
+ * comes from the rules and the blocks: the same division of the same events is the same, anything else is another. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/aggregate.h"
+#include "mpi/comm.h"
+#include "merge/merge_groups.h"
+#include "source/recover.h"
+#include "source/source_share.h"
+
+#define AGGREGATES "aggregates.dft"
+
+/* --- what is there -------------------------------------------------------------------------------------------------- */
+
+/* Rows whose events were not kept. */
+static int is_aggregate(const struct dft_block *block)
+{
+    return block->type == DFT_BLOCK_BUCKETS && block->use & DFT_IN_ROWS && !(block->use & DFT_IN_BOTH);
+}
+
+static uint32_t has_aggregates(const struct dft_source *source)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (is_aggregate(&blocks[i]))
+            return 1;
+    return 0;
+}
+
+/* The sum over all blocks does not depend on their order. */
+static int find_division(struct dft_grouping *grouping)
+{
+    size_t count;
+    uint32_t nprocesses;
+    const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
+    const struct dft_source_process *processes = dft_source_processes(grouping->source, &nprocesses);
+    struct dft_text text = dft_rules_text(grouping->rules);
+    uint64_t sum = dft_name_id(text.bytes, text.length);
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t words[5] = {processes[blocks[i].process].key, blocks[i].stream, blocks[i].first, blocks[i].last,
+                             blocks[i].payload_crc};
+
+        if (!dft_grouping_wants(&blocks[i]))
+            continue;
+        if (blocks[i].part) {
+            uint32_t nfiles;
+
+            fprintf(stderr,
+                    "dftmerge: %s: holds one group of the events already; name the traces that it was made of\n",
+                    dft_source_files(grouping->source, &nfiles)[blocks[i].file].path);
+            return -EEXIST;
+        }
+        sum += dft_name_id(words, sizeof words);
+    }
+    grouping->division = (uint32_t)(dft_name_id(&sum, sizeof sum) >> 40);
+    grouping->division += !grouping->division;
+    return 0;
+}
+
+static int find_interval(void *context, unsigned worker, const struct dft_source_process *process,
+                         const struct dft_block *block, struct dft_buckets *buckets)
+{
+    struct dft_grouping *grouping = context;
+
+    (void)worker;
+    (void)block;
+    if (buckets->interval_ns && buckets->interval_ns <= DFT_INTERVAL_NS_MAX)
+        grouping->intervals[process->number] = buckets->interval_ns;
+    return 0;
+}
+
+/* One block of rows of each process says how wide its intervals are. */
+static int select_first(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    struct dft_grouping *grouping = context;
+
+    if (block->type != DFT_BLOCK_BUCKETS || !(block->use & DFT_IN_BOTH) || grouping->intervals[process->number])
+        return 0;
+    grouping->intervals[process->number] = 1;
+    return 1;
+}
+
+static int take_intervals(void *context, unsigned rank, const void *bytes, size_t length)
+{
+    struct dft_grouping *grouping = context;
+    const uint64_t *intervals = bytes;
+
+    (void)rank;
+    for (size_t i = 0; i < length / sizeof *intervals; i++)
+        if (intervals[i] > grouping->widest[i])
+            grouping->widest[i] = intervals[i];
+    return 0;
+}
+
+/* Of each process the rank that read its block knows more than 1. */
+static int find_intervals(struct dft_grouping *grouping)
+{
+    uint32_t count;
+    int rc;
+
+    dft_source_processes(grouping->source, &count);
+    grouping->intervals = calloc(count + 1u, sizeof *grouping->intervals);
+    grouping->widest = calloc(count + 1u, sizeof *grouping->widest);
+    rc = dft_comm_agree(grouping->intervals && grouping->widest ? 0 : -ENOMEM);
+    if (!rc)
+        rc = dft_source_visit(
+            grouping->source,
+            &(struct dft_visit){.context = grouping, .select = select_first, .buckets = find_interval});
+    return rc ? rc
+              : dft_comm_exchange(grouping->intervals, count * sizeof *grouping->intervals, take_intervals, grouping);
+}
+
+/* --- all the rest --------------------------------------------------------------------------------------------------- */
+
+/* Rows without events, whole, into an archive of their own; it is made only when there are any. */
+static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *reader)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
+    struct dft_archive *archive = &grouping->archives[grouping->groups];
+    int rc = 0;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct dft_block_header header;
+        struct dft_buckets buckets;
+        const void *payload;
+        const char *why;
+
+        if (!is_aggregate(&blocks[i]) || dft_reader_block(reader, &blocks[i], &header, &payload))
+            continue;
+        if (!archive->source) {
+            char *path;
+
+            if (asprintf(&path, "%s/" AGGREGATES, grouping->path) < 0)
+                return -ENOMEM;
+            rc = dft_archive_open(archive, grouping->source, path);
+            free(path);
+        }
+        if (!rc && !dft_decode_buckets(dft_reader_decoder(reader), &header, payload, &buckets, &why))
+            for (uint32_t k = 0; k < buckets.count; k++)
+                grouping->unsplit += buckets.rows[k].kind == DFT_ROW_CALL ? buckets.rows[k].metrics.count : 0;
+        if (!rc)
+            rc = dft_archive_refers_all(archive, dft_reader_decoder(reader), &header, payload);
+        if (!rc)
+            rc = dft_archive_copy(archive, reader, &blocks[i]);
+    }
+    return rc;
+}
+
+/* One block of each process, and what else is not of events, into every archive. */
+static int copy_common(struct dft_grouping *grouping, struct dft_reader *reader)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(grouping->source, &count);
+    int rc = 0;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        if (!dft_archive_wants(&blocks[i]) || blocks[i].type == DFT_BLOCK_EVENTS ||
+            blocks[i].type == DFT_BLOCK_BUCKETS || blocks[i].type == DFT_BLOCK_NAMES ||
+            blocks[i].type == DFT_BLOCK_GROUP)
+            continue;
+        for (uint32_t group = 0; group <= grouping->groups && !rc; group++)
+            if (grouping->archives[group].source)
+                rc = dft_archive_copy(&grouping->archives[group], reader, &blocks[i]);
+    }
+    return rc;
+}
+
+static int put_records(struct dft_grouping *grouping)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(grouping->source, &count);
+    int rc = 0;
+
+    for (uint32_t group = 0; group <= grouping->groups; group++)
+        for (uint32_t i = 0; i < count && !rc && grouping->archives[group].source; i++)
+            rc = dft_recover_records(grouping->source, &processes[i], dft_archive_put, &grouping->archives[group]);
+    return rc;
+}
+
+static int put_group(struct dft_grouping *grouping, uint32_t group)
+{
+    struct dft_archive *archive = &grouping->archives[group];
+    const char *name = dft_rules_name(grouping->rules, group);
+    struct dft_group_record record = {.part = grouping->division * DFT_PART_GROUPS + group,
+                                      .groups = grouping->groups,
+                                      .name = {name, (uint32_t)strlen(name)},
+                                      .rules = dft_rules_text(grouping->rules),
+                                      .events = archive->events};
+    const void *block;
+    long bytes = dft_encode_group(grouping->encoder, &record, &block);
+
+    return bytes < 0 ? (int)bytes : dft_archive_put(archive, block, (size_t)bytes);
+}
+
+/* --- the archives --------------------------------------------------------------------------------------------------- */
+
+/* Rank 0 has them; the others write into them. */
+static int open_archives(struct dft_grouping *grouping)
+{
+    int rc = 0;
+
+    for (uint32_t group = 0; group < grouping->groups && !rc && !dft_comm_rank(); group++) {
+        char *path;
+
+        if (asprintf(&path, "%s/%s", grouping->path, grouping->names[group]) < 0)
+            return -ENOMEM;
+        rc = dft_archive_open(&grouping->archives[group], grouping->source, path);
+        if (!rc && !grouping->archives[group].out.temporary)
+            rc = -ESPIPE; /* it is there, and is no plain file */
+        free(path);
+    }
+    return rc;
+}
+
+/* They get their names when all are whole. */
+static int close_archives(struct dft_grouping *grouping)
+{
+    int rc = 0;
+
+    for (uint32_t group = 0; group <= grouping->groups && !rc; group++) {
+        if (!grouping->archives[group].source)
+            continue;
+        rc = dft_archive_names(&grouping->archives[group], grouping->encoder);
+        if (!rc && group < grouping->groups)
+            rc = put_group(grouping, group);
+    }
+    for (uint32_t group = 0; group <= grouping->groups && !rc; group++)
+        if (grouping->archives[group].source)
+            rc = dft_archive_commit(&grouping->archives[group], 1);
+    return rc;
+}
+
+/* What is not of events, by rank 0. */
+static int write_rest(struct dft_grouping *grouping)
+{
+    struct dft_reader *reader = dft_reader_create(grouping->source);
+    int rc = reader ? copy_aggregates(grouping, reader) : -ENOMEM;
+
+    if (!rc)
+        rc = copy_common(grouping, reader);
+    if (!rc)
+        rc = put_records(grouping);
+    if (!rc)
+        rc = close_archives(grouping);
+    dft_reader_destroy(reader);
+    return rc;
+}
+
+/* Where only rank 0 can read every block, it does all, and the others give it theirs. */
+static int write_all(struct dft_grouping *grouping)
+{
+    int common = dft_share_common(grouping->source), rc = common < 0 ? common : 0;
+
+    grouping->ranks = common > 0 ? dft_comm_size() : 1;
+    if (!rc)
+        rc = dft_comm_agree(open_archives(grouping));
+    if (!rc && (common || dft_share_serve(grouping->source, &rc))) {
+        rc = dft_grouping_write(grouping);
+        if (!rc && !dft_comm_rank())
+            rc = write_rest(grouping);
+        if (!common)
+            dft_share_served(grouping->source);
+    }
+    rc = dft_comm_agree(rc);
+    if (rc)
+        fprintf(stderr, "dftmerge: %s: %s\n", grouping->path, strerror(-rc));
+    return rc;
+}
+
+static void say(const struct dft_grouping *grouping)
+{
+    for (uint32_t group = 0; group < grouping->groups; group++)
+        fprintf(stderr, "dftmerge: %s/%s: %llu events, %llu bytes\n", grouping->path, grouping->names[group],
+                (unsigned long long)grouping->archives[group].events,
+                (unsigned long long)grouping->archives[group].bytes);
+}
+
+static int prepare(struct dft_grouping *grouping)
+{
+    grouping->groups = dft_rules_groups(grouping->rules);
+    for (uint32_t group = 0; group < grouping->groups; group++)
+        if (asprintf(&grouping->names[group], "%s.dft", dft_rules_name(grouping->rules, group)) < 0) {
+            grouping->names[group] = NULL;
+            return -ENOMEM;
+        }
+    grouping->names[grouping->groups] = strdup(AGGREGATES);
+    grouping->encoder = dft_merge_encoder();
+    if (!grouping->names[grouping->groups] || !grouping->encoder)
+        return -ENOMEM;
+    return find_division(grouping);
+}
+
+/* Collective. */
+static int organise(struct dft_grouping *grouping)
+{
+    int rc = dft_comm_agree(prepare(grouping));
+
+    if (!rc)
+        rc = find_intervals(grouping);
+    if (!rc)
+        rc = dft_source_names(grouping->source, NULL, 0);
+    if (!rc && !dft_comm_rank())
+        rc = dft_merge_directory(grouping->source, grouping->path, grouping->names,
+                                 grouping->groups + has_aggregates(grouping->source));
+    rc = dft_comm_agree(rc);
+    return rc ? rc : write_all(grouping);
+}
+
+int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet)
+{
+    struct dft_grouping *grouping = calloc(1, sizeof *grouping);
+    int rc = dft_comm_agree(grouping ? dft_rules_read(&grouping->rules, rules) : -ENOMEM), noted;
+
+    if (!grouping)
+        return rc;
+    grouping->source = source;
+    grouping->path = path;
+    if (!rc)
+        rc = organise(grouping);
+    if (!rc && !quiet)
+        say(grouping);
+    if (!rc && grouping->unsplit)
+        dft_source_note(
+            source, 0,
+            "%llu calls are known only as aggregates, which do not say what single calls did: they belong to "
+            "no group, and are in %s/" AGGREGATES,
+            (unsigned long long)grouping->unsplit, path);
+    for (uint32_t i = 0; i < sizeof grouping->names / sizeof *grouping->names; i++) {
+        dft_archive_fini(&grouping->archives[i]);
+        free(grouping->names[i]);
+    }
+    dft_merge_encoder_free(grouping->encoder);
+    dft_rules_destroy(grouping->rules);
+    free(grouping->intervals);
+    free(grouping->widest);
+    free(grouping);
+    noted = dft_share_notes(source);
+    return rc ? rc : noted;
+}

@@ -1,0 +1,253 @@
+/* What was counted becomes groups of the answer: keys get texts, equal groups are merged, percentiles and self time
+ * computed. One thread. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "query/query_inside.h"
+
+/* `known`: only if there is a text. */
+static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, uint64_t call, int known,
+                    struct dft_call_texts **result)
+{
+    struct dft_call_texts *texts = &memory[call % DFT_CALL_TEXTS];
+    struct dft_text category, name;
+    char room[18];
+    int rc;
+
+    *result = texts;
+    if (texts->call == call && call)
+        return 0;
+    if (known && !dft_names_text(asking->names, call).bytes)
+        return -ENOENT;
+    dft_names_call(asking->names, call, &category, &name, room);
+    texts->cat = dft_name_id(category.bytes, category.length);
+    texts->name = dft_name_id(name.bytes, name.length);
+    rc = dft_names_add(asking->names, texts->cat, category.bytes, category.length, NULL);
+    if (!rc)
+        rc = dft_names_add(asking->names, texts->name, name.bytes, name.length, NULL);
+    texts->call = rc ? 0 : call;
+    return rc;
+}
+
+static int to_texts(struct dft_asking *asking, struct dft_call_texts *memory, int known, struct dft_group_key *key)
+{
+    struct dft_call_texts *texts;
+    int rc;
+
+    if (!key->call) /* there is no such id: it has its texts, or none are asked for */
+        return 0;
+    rc = texts_of(asking, memory, key->call, known, &texts);
+    if (rc)
+        return rc;
+    key->call = 0;
+    if (DFT_HAS(asking, DFT_BY_CAT))
+        key->cat = texts->cat;
+    if (DFT_HAS(asking, DFT_BY_NAME))
+        key->name = texts->name;
+    return 0;
+}
+
+int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final)
+{
+    *final = *counted;
+    return to_texts(asking, asking->texts, 0, final);
+}
+
+int dft_known_key(struct dft_asking *asking, struct dft_call_texts *texts, struct dft_group_key *key)
+{
+    return to_texts(asking, texts, !asking->texts_tried, key);
+}
+
+/* Texts of calls, and of regions that are parents, that no block read so far had. */
+static int fetch_calls(struct dft_asking *asking)
+{
+    const struct dft_tally *total = &asking->total;
+    size_t n = 0;
+    uint64_t *wanted;
+    int rc;
+
+    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME) && !dft_filter_has_calls(asking->filter))
+        return 0;
+    wanted = malloc(((size_t)total->map.count + total->parents.count + 1) * sizeof *wanted);
+    rc = dft_comm_agree(wanted ? 0 : -ENOMEM);
+    for (uint32_t i = 0; !rc && i < total->map.count; i++)
+        wanted[n++] = total->map.keys[i].call;
+    for (uint32_t i = 0; !rc && i < total->parents.count; i++)
+        wanted[n++] = total->parents.keys[i].region;
+    if (!rc)
+        rc = dft_source_names(asking->source, wanted, n);
+    free(wanted);
+    return rc;
+}
+
+/* Groups that texts made one are merged. */
+static int merge_equal(struct dft_asking *asking, const uint32_t *numbers)
+{
+    struct dft_tally merged = {0};
+    struct dft_row *rows;
+    uint32_t count, position = 0;
+    int rc = dft_tally_init(&merged, asking->histograms);
+
+    if (!rc)
+        rc = dft_table_rows_unsorted(asking->total.table, &rows, &count);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
+    if (!rc)
+        rc = dft_table_merge_rows(merged.table, rows, count, &position);
+    dft_table_destroy(asking->total.table);
+    asking->total.table = merged.table;
+    return rc;
+}
+
+static int finish_keys(struct dft_asking *asking)
+{
+    struct dft_group_map *map = &asking->total.map, final = {0};
+    uint32_t *numbers = malloc((map->count + 1u) * sizeof *numbers);
+    int rc = numbers ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < map->count; i++) {
+        struct dft_group_key key;
+
+        rc = dft_final_key(asking, &map->keys[i], &key);
+        if (!rc)
+            rc = dft_group_map_get(&final, &key, &numbers[i]);
+    }
+    if (!rc && final.count < map->count)
+        rc = merge_equal(asking, numbers);
+    free(numbers);
+    dft_group_map_fini(map);
+    *map = final;
+    return rc;
+}
+
+/* Histograms outlive the table when they are asked for. */
+static int reserve_bins(struct dft_answer *answer, const struct dft_row *rows, uint32_t count)
+{
+    size_t all = answer->nbins;
+    struct dft_bin *bigger;
+
+    if (!answer->query.bins)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        all += rows[i].kind == DFT_ROW_HISTOGRAM ? rows[i].ndurations : 0;
+    bigger = reallocarray(answer->bins, all + 1, sizeof *bigger);
+    if (!bigger)
+        return -ENOMEM;
+    answer->bins = bigger;
+    return 0;
+}
+
+static void take_histogram(struct dft_answer *answer, struct dft_group *group, const struct dft_row *row)
+{
+    const struct dft_metrics *m = &group->metrics;
+    uint64_t counted = 0;
+
+    for (uint32_t i = 0; i < row->ndurations; i++)
+        counted += row->durations[i].count;
+    if (counted == m->samples) {
+        group->p50 = dft_percentile(row->durations, row->ndurations, 50, m->dur_min, m->dur_max);
+        group->p95 = dft_percentile(row->durations, row->ndurations, 95, m->dur_min, m->dur_max);
+        group->p99 = dft_percentile(row->durations, row->ndurations, 99, m->dur_min, m->dur_max);
+    }
+    if (!answer->bins)
+        return;
+    memcpy(answer->bins + answer->nbins, row->durations, row->ndurations * sizeof *row->durations);
+    group->bins_at = answer->nbins;
+    group->nbins = row->ndurations;
+    answer->nbins += row->ndurations;
+}
+
+/* The groups of the tally behind those of the answer. */
+static int fill_groups(struct dft_asking *asking, struct dft_answer *answer)
+{
+    const struct dft_group_map *map = &asking->total.map;
+    struct dft_group *groups = reallocarray(answer->groups, (size_t)answer->count + map->count + 1, sizeof *groups);
+    struct dft_row *rows;
+    uint32_t count;
+
+    if (!groups)
+        return -ENOMEM;
+    answer->groups = groups;
+    groups += answer->count;
+    if (dft_table_rows_unsorted(asking->total.table, &rows, &count) || reserve_bins(answer, rows, count))
+        return -ENOMEM;
+    memset(groups, 0, map->count * sizeof *groups);
+    for (uint32_t i = 0; i < map->count; i++) {
+        groups[i].key = map->keys[i];
+        dft_metrics_clear(&groups[i].metrics);
+        groups[i].p50 = groups[i].p95 = groups[i].p99 = DFT_PERCENTILE_UNKNOWN;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].kind == DFT_ROW_CALL)
+            groups[DFT_GROUP(rows[i].subject)].metrics = rows[i].metrics;
+    for (uint32_t i = 0; i < count; i++) /* percentiles lie between the minimum and the maximum that call rows know */
+        if (rows[i].kind == DFT_ROW_HISTOGRAM)
+            take_histogram(answer, &groups[DFT_GROUP(rows[i].subject)], &rows[i]);
+    return 0;
+}
+
+/* Takes the time of what is directly inside regions from the groups that the regions belong to. */
+static int take_children(struct dft_asking *asking, struct dft_group *groups)
+{
+    const struct dft_tally *total = &asking->total;
+
+    for (uint32_t i = 0; i < total->parents.count; i++) {
+        const struct dft_group_key *parent = &total->parents.keys[i];
+        struct dft_group_key key = dft_parent_group(asking, parent), final;
+        int64_t number;
+
+        if (asking->filter->nfiles || !dft_filter_call(asking->filter, parent->region))
+            continue;
+        if (dft_final_key(asking, &key, &final))
+            return -ENOMEM;
+        number = dft_group_map_find(&total->map, &final);
+        if (number >= 0)
+            /* Sums of a damaged row may be any number: they wrap. */
+            groups[number].self_ns = (int64_t)((uint64_t)groups[number].self_ns - total->children_ns[i]);
+    }
+    return 0;
+}
+
+static int self_times(struct dft_asking *asking, struct dft_group *groups, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].self_ns = (int64_t)groups[i].metrics.dur_sum;
+    return asking->want_self ? take_children(asking, groups) : 0;
+}
+
+/* A group has calls, or bytes alone: those that calls counted elsewhere (as reads) have written. A row may also hold
+ * nothing but time that goes on from an earlier interval: that is a group only if busy time is asked for. */
+static void keep_groups(const struct dft_asking *asking, struct dft_answer *answer, uint32_t count)
+{
+    struct dft_group *groups = answer->groups + answer->count;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (groups[i].metrics.count || groups[i].metrics.bytes ||
+            (asking->want_busy && answer->has_busy && groups[i].metrics.edge))
+            groups[n++] = groups[i];
+    answer->count += n;
+    answer->found += n;
+    for (uint32_t i = 0; i < n; i++)
+        answer->all_ns += !answer->has_self       ? groups[i].metrics.dur_sum
+                          : groups[i].self_ns > 0 ? (uint64_t)groups[i].self_ns
+                                                  : 0;
+}
+
+int dft_query_finish(struct dft_asking *asking, struct dft_answer *answer)
+{
+    int rc = fetch_calls(asking);
+
+    if (!rc)
+        rc = finish_keys(asking);
+    if (!rc)
+        rc = fill_groups(asking, answer);
+    if (!rc)
+        rc = self_times(asking, answer->groups + answer->count, asking->total.map.count);
+    if (!rc)
+        keep_groups(asking, answer, asking->total.map.count);
+    dft_tally_fini(&asking->total);
+    return dft_comm_agree(rc);
+}

@@ -1,0 +1,143 @@
+/* dftmerge ranks: which ranks are missing, slow or different, since when, and which was first. The command; traces are
+ * answered by ranks_*.c, telemetry files by ranks_telemetry.c. */
+#include "ranks/ranks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "ranks/ranks_job.h"
+
+static int telemetry;
+static const char *align_text, *top_text;
+
+static const struct dft_option own_options[] = {
+    {"align", 0, "HOW", &align_text, NULL,
+     "clocks (default), first (first events), none, or an event that ends in all at once"},
+    {"top", 0, "N", &top_text, NULL, "only the first N lines of each table (default: 10)"},
+    {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
+    {0},
+};
+
+static int all_are_telemetry(const struct dft_options *options)
+{
+    for (int i = 0; i < options->source.npaths; i++)
+        if (!dft_is_telemetry_path(options->source.paths[i]))
+            return 0;
+    return 1;
+}
+
+static int set_clocks(struct dft_ranks_job *job)
+{
+    uint32_t count;
+
+    if (!align_text)
+        align_text = "clocks";
+    if (strcmp(align_text, "first"))
+        return dft_command_clocks(align_text, &job->clocks, job->source);
+    dft_source_processes(job->source, &count);
+    job->clocks.kind = DFT_CLOCKS_FIRST;
+    job->clocks.first_shift = calloc(count + 1u, sizeof *job->clocks.first_shift);
+    return job->clocks.first_shift ? 0 : -ENOMEM;
+}
+
+/* The texts of calls that are shown. */
+static int fetch_names(struct dft_ranks_job *job)
+{
+    uint64_t *ids = malloc((job->ncalls + 1u) * sizeof *ids);
+    int rc = ids ? 0 : -ENOMEM;
+
+    for (uint32_t c = 0; !rc && c < job->ncalls; c++)
+        ids[c] = job->calls[c].call;
+    if (!rc)
+        rc = dft_source_names(job->source, ids, job->ncalls);
+    free(ids);
+    return rc;
+}
+
+static int answer(struct dft_ranks_job *job, const struct dft_options *options)
+{
+    int rc = set_clocks(job);
+
+    if (!rc)
+        rc = dft_ranks_gather(job);
+    if (!rc)
+        rc = dft_ranks_filter_begin(job);
+    if (!rc)
+        rc = dft_ranks_count(job);
+    if (!rc)
+        rc = dft_ranks_judge(job);
+    if (!rc)
+        rc = dft_ranks_first(job);
+    if (!rc)
+        rc = dft_ranks_where(job);
+    if (!rc)
+        rc = fetch_names(job);
+    if (!rc)
+        rc = dft_ranks_hosts(job);
+    if (!rc)
+        dft_ranks_filter_note(job);
+    if (!rc && !job->ncalls)
+        dft_command_nothing(options, job->source);
+    if (!rc)
+        rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, top_text ? strtoull(top_text, NULL, 10) : 0);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_ranks_job job = {0};
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_ranks, own_options, argc, argv, &code))
+        return code;
+    if (top_text && (*top_text < '1' || *top_text > '9' || strspn(top_text, "0123456789") != strlen(top_text))) {
+        fprintf(stderr, "dftmerge ranks: --top %s: not a number of lines\n", top_text);
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    if (telemetry || all_are_telemetry(&options)) {
+        char *given = dft_filter_given(&options.filter);
+
+        if (given && *given)
+            fprintf(stderr, "dftmerge ranks: telemetry files are looked at whole, without%s\n", given);
+        if (!given || *given)
+            code = DFT_EXIT_USAGE;
+        else
+            code = dft_comm_alone("ranks of telemetry", options.source.quiet) ? dft_ranks_telemetry(&options)
+                                                                              : DFT_EXIT_OK;
+        free(given);
+        dft_options_fini(&options);
+        return code;
+    }
+    if (dft_command_begin(&options, &job.source, &code))
+        return code;
+    job.filter = &options.filter;
+    rc = answer(&job, &options);
+    if (rc == -ENOENT) {
+        fprintf(stderr, "dftmerge ranks: there is nothing to look at\n");
+        dft_command_nothing(&options, job.source);
+    } else if (rc) {
+        fprintf(stderr, "dftmerge ranks: %s\n", strerror(-rc));
+    }
+    dft_ranks_fini(&job);
+    dft_clocks_fini(&job.clocks);
+    return dft_command_end(&options, job.source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+}
+
+const struct dft_command dft_command_ranks = {
+    .name = "ranks",
+    .arguments = "PATH...",
+    .brief = "which ranks are missing, slow or different, since when, and which was first",
+    .details =
+        "Of traces: who slowed down first, how long before the others, in which call and under which directory; "
+        "missing\n"
+        "ranks, starts and ends, slow ranks, imbalance of each call. Times are brought together by the hosts' clocks.\n"
+        "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first;\n"
+        "--json is the summary of stormlog. They are aligned on the first sample of each rank.",
+    .example = "dftmerge ranks --name 'open*,stat*' --from 60 traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
+    .run = run,
+};

@@ -1,0 +1,245 @@
+/* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per rank and bucket of time
+ * how long calls took against how long they usually take.
+ *
+ * RANKS. All processes that say the same rank are one. Where no process says any, each is one by itself.
+ *
+ * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their size: that of each event, or
+ * the mean in a rank and bucket, where rows answer. What a kind usually takes is the 25th percentile, over all ranks and
+ * buckets, of its mean duration in a rank and bucket, weighted by the number of calls: the quieter part of the job is the
+ * measure. Means are those of sums over all that the rank did in the bucket (ranks_sums.c), never of single rows: how a
+ * rank's events are cut into rows, blocks and files is chance, and must not show.
+ *
+ * BUCKETS are whole multiples of the rows' interval, all of one width, no more than fit into memory. Time is that spent
+ * within the bucket (a call that takes a minute is busy in all buckets of that minute), what is usual and bytes belong to
+ * the bucket in which calls start.
+ *
+ * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32 bytes a rank, bucket and
+ * kind for as many ranks at a time as make 3 million of these. */
+#ifndef DFT_RANKS_JOB_H
+#define DFT_RANKS_JOB_H
+
+#include <pthread.h>
+
+#include "source/clocks.h"
+#include "source/filter.h"
+#include "ranks/first_cause.h"
+#include "ranks/ranks_usual.h"
+#include "source/source.h"
+
+#define DFT_RANKS_CELLS   1500000u
+#define DFT_RANKS_SUMS    3000000u
+#define DFT_RANKS_BUCKETS 600u
+#define DFT_RANKS_LOCKS   64u
+#define DFT_RANKS_CALLS   24u /* calls whose imbalance is followed over time */
+#define DFT_RANKS_SLOWEST 3u  /* ranks of each of them */
+#define DFT_NO_BUCKET     UINT32_MAX
+
+enum { DFT_LOST_META, DFT_LOST_DATA, DFT_LOST };
+
+/* One call in one rank. */
+struct dft_rank_call {
+    uint64_t call; /* name id */
+    uint64_t count, errors, ns, max_ns, bytes;
+    uint64_t sizes; /* a bit for each kind of it (dft_piece_size) */
+    uint32_t kinds; /* of the calls before it in the list */
+    uint8_t op;
+};
+
+/* All calls of a kind that a rank began in a bucket. */
+struct dft_sum {
+    uint64_t samples, ns, bytes, data;
+};
+
+struct dft_rank_cell {
+    int64_t part_ns[DFT_LOST], slope[DFT_LOST]; /* while counting; then part_ns is the time in calls */
+    uint64_t usual_ns[DFT_LOST];
+    uint64_t bytes;
+};
+
+/* When something began, and ended, to be slow. */
+struct dft_lag {
+    uint32_t from, to;     /* buckets [from, to); from DFT_NO_BUCKET: it was so all the time */
+    double before, within; /* mean per bucket, beyond the others' */
+    int lags;              /* it is enough to be told */
+};
+
+struct dft_rank {
+    int32_t rank;                           /* -1: it says none */
+    uint32_t process;                       /* the first of its processes */
+    uint32_t processes;                     /* how many */
+    uint64_t start_ns, end_ns;              /* of the processes; aligned, as all times here */
+    uint64_t first_event_ns, last_event_ns; /* UINT64_MAX, 0: none */
+    struct dft_rank_call *calls;            /* a hash table while counting, then a list by call */
+    uint32_t ncalls, call_slots, nkinds;
+    size_t sums_at; /* while counting: of its sums, by kind, then bucket */
+    uint64_t io_ns, meta_ns, read_ns, write_ns, bytes, errors;
+    struct dft_lag lag; /* of slow ranks */
+};
+
+/* One call over all ranks. */
+struct dft_job_call {
+    uint64_t call;
+    uint8_t op;
+    uint32_t ranks; /* that made it */
+    uint64_t ns, count, max_ns;
+    uint32_t slowest[DFT_RANKS_SLOWEST]; /* positions of ranks, slowest first */
+    uint64_t slowest_ns[DFT_RANKS_SLOWEST];
+    struct dft_lag lags[DFT_RANKS_SLOWEST];
+    uint32_t nslowest;
+};
+
+enum dft_ranks_measure { DFT_RANKS_LATENCY, DFT_RANKS_METADATA, DFT_RANKS_BYTES, DFT_RANKS_MEASURES };
+
+/* The first cause by one measure. */
+struct dft_measured {
+    struct dft_first_cause cause;
+    int64_t floor;
+    double beyond;   /* how many times the usual counts as usual still */
+    uint64_t lost;   /* by the first suspect: sum of its values */
+    int over_before; /* it was as usual again when the second one began */
+    char *reason;    /* of the first suspect's confidence, in words; NULL: there is none */
+    /* Where the first suspect lost it; call 0: not known. */
+    uint64_t call;
+    double times;    /* what it took against the usual */
+    char *directory; /* NULL: none stands out */
+    double share;    /* of the time of the call that is below it */
+};
+
+struct dft_ranks_job {
+    struct dft_source *source;
+    const struct dft_filter *filter;
+    struct dft_ranks_asked *asked; /* what it comes to; ranks_filter.c */
+    uint64_t zero_ns;              /* where --from and all times in text count from: the start of the first process */
+    struct dft_clocks clocks;
+    int by_rank, from_rows;
+    uint32_t *rank_of;      /* by process: position + 1, 0: it has no rank where others have */
+    uint32_t unranked;      /* processes without a rank among others that have one */
+    const char *job;        /* of several jobs the one that is looked at; NULL: there is one */
+    uint32_t njobs, others; /* how many, processes of the others */
+    struct dft_rank *ranks; /* by rank; those without by process number */
+    uint32_t nranks;
+    uint32_t world_size, *missing, nmissing;
+    uint64_t origin_ns, bucket_ns, wall_ns;
+    uint32_t nbuckets;
+    struct dft_rank_cell *cells; /* by rank, then bucket */
+    struct dft_usual usual;
+    struct dft_sum *sums; /* while counting: of ranks [sums_from, sums_to) */
+    size_t nsums;
+    uint32_t sums_from, sums_to;
+    struct dft_job_call *calls; /* by what could be saved: (slowest - mean) */
+    uint32_t ncalls;
+    uint64_t *call_ns; /* by followed call, then bucket: all ranks */
+    uint64_t *slow_ns; /* by followed call, then slowest, then bucket */
+    uint32_t *slow;    /* positions of slow ranks, the slowest first */
+    uint32_t nslow;
+    uint64_t median_io_ns, median_end_ns, median_start_ns;
+    uint32_t *stragglers; /* positions of those that ended long behind the others, the last first */
+    uint32_t nstragglers;
+    struct dft_measured measured[DFT_RANKS_MEASURES];
+    int headline; /* enum dft_ranks_measure, -1: none */
+    pthread_mutex_t locks[DFT_RANKS_LOCKS];
+};
+
+/* Each returns 0, -ENOMEM, or another -errno after it was said on stderr. In this order. */
+int dft_ranks_gather(struct dft_ranks_job *job); /* ranks.c has set source, filter and clocks: processes into ranks */
+int dft_ranks_filter_begin(struct dft_ranks_job *job);
+int dft_ranks_count(struct dft_ranks_job *job); /* all but what follows */
+int dft_ranks_judge(struct dft_ranks_job *job); /* lag, slow, stragglers */
+int dft_ranks_first(struct dft_ranks_job *job); /* measured, headline */
+int dft_ranks_where(struct dft_ranks_job *job); /* call and directory of first suspects */
+void dft_ranks_fini(struct dft_ranks_job *job);
+
+static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)
+{
+    return &job->cells[(size_t)rank * job->nbuckets];
+}
+
+/* How many suspects began at the earliest time. */
+uint32_t dft_ranks_together(const struct dft_first_cause *cause);
+const char *dft_ranks_measure_name(enum dft_ranks_measure measure);
+
+int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
+int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
+int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
+const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
+const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time);
+int dft_ranks_json(const struct dft_ranks_job *job);
+
+/* --- for counting and where ------------------------------------------------------------------------------------------- */
+
+/* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to cut the whole counts. */
+int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event, uint64_t call,
+                           int64_t shift);
+int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
+                         int64_t shift);
+int dft_ranks_passes_block(const struct dft_ranks_job *job, const struct dft_block *block);
+void dft_ranks_filter_note(const struct dft_ranks_job *job); /* what the filter could not tell apart */
+void dft_ranks_filter_fini(struct dft_ranks_job *job);
+
+/* Notes that hosts start so far apart that their clocks may be wrong. Returns 0 or -ENOMEM. */
+int dft_ranks_hosts(const struct dft_ranks_job *job);
+
+/* What one row or event adds. */
+struct dft_piece {
+    uint64_t call;
+    uint64_t start_ns, middle_ns; /* of the interval; of an event both are its start. Aligned */
+    uint64_t samples, count, errors, ns, max_ns, bytes, data;
+    uint64_t first_ns, last_ns;
+    uint64_t edge_ns;
+    int64_t step;
+    uint64_t end_ns; /* of an event; 0: a row, with edge and step */
+    uint8_t op;
+};
+
+/* The tables of calls become lists; totals over all ranks, and of each rank: job->calls. */
+int dft_ranks_calls(struct dft_ranks_job *job);
+int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
+                       int64_t shift);
+int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets, const struct dft_row *row,
+                     int64_t shift);
+/* The piece's kind is one of the call's, while calls are found. */
+void dft_sums_kind(const struct dft_ranks_job *job, struct dft_rank_call *call, const struct dft_piece *piece);
+/* Which kinds each rank has, once its calls are a list; returns the most that a rank has. */
+uint32_t dft_sums_kinds(struct dft_ranks_job *job);
+/* Empty sums for the ranks from `from` on, as many as fit, up to job->sums_to. Returns 0 or -ENOMEM. */
+int dft_sums_begin(struct dft_ranks_job *job, uint32_t from);
+/* Under the rank's lock. */
+void dft_sums_add(struct dft_ranks_job *job, uint32_t rank, uint32_t bucket, const struct dft_piece *piece);
+/* What ranks [sums_from, sums_to) tell of what is usual. Returns 0 or -ENOMEM. */
+int dft_sums_learn(struct dft_ranks_job *job);
+/* What they would usually have taken, into their cells. */
+void dft_sums_judge(struct dft_ranks_job *job);
+
+/* ranks_share.c: all ranks of dftmerge-mpi know what each has counted: totals, and the widest interval of rows; sums; what
+ * was counted over time. Collective. Return an agreed 0 or -ENOMEM. */
+int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest);
+int dft_ranks_share_sums(struct dft_ranks_job *job);
+int dft_ranks_share_times(struct dft_ranks_job *job);
+/* ranks_total.c: add a rank's numbers for a call to its table; what one piece adds. Return 0 or -ENOMEM. */
+int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece);
+int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more);
+
+static inline uint32_t dft_rank_bucket(const struct dft_ranks_job *job, uint64_t time)
+{
+    uint64_t n = time > job->origin_ns ? (time - job->origin_ns) / job->bucket_ns : 0;
+
+    return n < job->nbuckets ? (uint32_t)n : job->nbuckets - 1;
+}
+
+/* The kind of what usual times are known of; -1: it is no I/O. */
+static inline int dft_lost_of(uint8_t op)
+{
+    enum dft_class class = dft_op_class(op);
+
+    return class == DFT_CLASS_META                               ? DFT_LOST_META
+           : class == DFT_CLASS_READ || class == DFT_CLASS_WRITE ? DFT_LOST_DATA
+                                                                 : -1;
+}
+
+/* Its size among kinds of its call. */
+static inline uint32_t dft_piece_size(const struct dft_piece *piece)
+{
+    return dft_lost_of(piece->op) == DFT_LOST_META ? DFT_USUAL_META : dft_usual_size(piece->bytes, piece->data);
+}
+
+#endif

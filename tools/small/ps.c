@@ -1,0 +1,337 @@
+/* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "command/command.h"
+#include "format/end.h"
+#include "small/ps_flights.h"
+#include "source/ps_tree.h"
+#include "command/write_jobs.h"
+#include "base/write_json.h"
+#include "base/write_text.h"
+
+#define INDENT_MAX 20u /* levels of the tree that are told apart */
+
+struct ps {
+    struct dft_source *source;
+    struct dft_ps_tree tree;
+    struct dft_ps_flights flights;
+};
+
+/* --- output ------------------------------------------------------------------------------------------------------- */
+
+static void json_arguments(struct dft_json *json, struct dft_text command)
+{
+    const char *at = command.bytes, *end = command.length ? at + command.length : at;
+
+    dft_json_array(json, "command");
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+        size_t length = (size_t)((stop ? stop : end) - at);
+
+        dft_json_text(json, NULL, at, length);
+        at += length + 1;
+    }
+    dft_json_end_array(json);
+}
+
+static void json_key(struct dft_json *json, const char *name, uint64_t key)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)key);
+    dft_json_string(json, name, key ? text : NULL);
+}
+
+static void json_text(struct dft_json *json, const char *name, struct dft_text text)
+{
+    if (text.length)
+        dft_json_text(json, name, text.bytes, text.length);
+    else
+        dft_json_null(json, name);
+}
+
+static void json_rank(struct dft_json *json, const char *name, int64_t rank, int64_t unknown)
+{
+    if (rank == unknown)
+        dft_json_null(json, name);
+    else
+        dft_json_int(json, name, rank);
+}
+
+static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t process)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name;
+    char room[18];
+
+    dft_json_array(json, "in_flight");
+    for (size_t i = dft_ps_flights_of(&ps->flights, process);
+         i < ps->flights.count && ps->flights.list[i].process == process; i++) {
+        const struct dft_ps_flight *flight = &ps->flights.list[i];
+
+        dft_names_call(names, flight->call, &category, &name, room);
+        dft_json_object(json, NULL);
+        dft_json_uint(json, "tid", flight->tid);
+        dft_json_uint(json, "ts", flight->start_ns);
+        dft_json_text(json, "cat", category.bytes, category.length);
+        dft_json_text(json, "name", name.bytes, name.length);
+        if (flight->file) {
+            struct dft_text file = dft_names_show(names, flight->file, room);
+
+            dft_json_text(json, "file", file.bytes, file.length);
+        }
+        if (flight->fd >= 0)
+            dft_json_int(json, "fd", flight->fd);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
+
+static void json_end(const struct ps *ps, struct dft_json *json, const struct dft_source_process *p)
+{
+    dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->how));
+    /* Nobody knows how one ended that had no time to say so. */
+    if (p->ended && p->how != DFT_ENDING_KILLED && p->how != DFT_ENDING_RUNNING && !p->unseen)
+        dft_json_int(json, "status", p->end.status);
+    else
+        dft_json_null(json, "status");
+    dft_json_uint(json, "events", p->events);
+    dft_json_object(json, "dropped");
+    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+        if (p->end.dropped[i])
+            dft_json_uint(json, dft_drop_text((enum dft_drop)i), p->end.dropped[i]);
+    dft_json_end_object(json);
+    dft_json_uint(json, "arguments_cut", p->end.misuse[DFT_MISUSE_ARG_CUT]);
+    dft_json_uint(json, "overhead_ns", p->end.overhead_ns);
+    json_flights(ps, json, p->number);
+}
+
+static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at)
+{
+    const struct dft_ps_tree *tree = &ps->tree;
+    const struct dft_source_process *p = &tree->processes[tree->order[at]];
+    const struct dft_process *process = &p->process;
+    uint32_t nfiles, njobs;
+    const struct dft_source_file *files = dft_source_files(ps->source, &nfiles);
+    uint32_t parent = tree->parent[tree->order[at]];
+    uint64_t start_ns, end_ns;
+
+    dft_process_lifetime(p, &start_ns, &end_ns);
+    dft_json_object(json, NULL);
+    json_key(json, "key", p->key);
+    json_key(json, "parent_key", process->parent_key);
+    json_key(json, "child_of", parent == DFT_PS_ROOT ? 0 : tree->processes[parent].key);
+    dft_json_uint(json, "depth", tree->depth[at]);
+    dft_json_uint(json, "pid", process->pid);
+    dft_json_uint(json, "ppid", process->ppid);
+    json_rank(json, "rank", process->rank, -1);
+    json_rank(json, "local_rank", process->local_rank, -1);
+    json_rank(json, "world_size", process->world_size, 0);
+    json_text(json, "host", process->host);
+    json_text(json, "job_id", process->job_id);
+    dft_json_string(json, "job", p->job ? dft_source_jobs(ps->source, &njobs)[p->job - 1].name : NULL);
+    dft_json_string(json, "run", dft_source_run_name(ps->source, p));
+    json_text(json, "exe", process->exe);
+    json_arguments(json, process->command);
+    json_text(json, "cwd", process->cwd);
+    dft_json_uint(json, "start_ns", start_ns);
+    dft_json_seconds(json, "start_s", start_ns);
+    dft_json_uint(json, "end_ns", end_ns);
+    dft_json_seconds(json, "end_s", end_ns);
+    json_end(ps, json, p);
+    json_text(json, "version", process->version);
+    json_text(json, "options", process->options);
+    json_text(json, "notes", process->notes);
+    json_text(json, "unmet", p->end.unmet);
+    dft_json_string(json, "file", p->file < nfiles ? files[p->file].path : NULL);
+    dft_json_string(json, "live_file", p->live_file ? files[p->live_file - 1].path : NULL);
+    dft_json_end_object(json);
+}
+
+static void print_json(const struct ps *ps)
+{
+    struct dft_json json;
+    size_t nnotes;
+    char *const *notes = dft_source_notes(ps->source, &nnotes);
+
+    dft_json_init(&json, stdout, 1);
+    dft_json_object(&json, NULL);
+    dft_json_array(&json, "processes");
+    for (uint32_t i = 0; i < ps->tree.shown; i++)
+        json_process(ps, &json, i);
+    dft_json_end_array(&json);
+    dft_json_jobs(&json, ps->source);
+    dft_json_runs(&json, ps->source);
+    dft_json_array(&json, "notes");
+    for (size_t i = 0; i < nnotes; i++)
+        dft_json_string(&json, NULL, notes[i]);
+    dft_json_end_array(&json);
+    dft_json_end_object(&json);
+    putchar('\n');
+}
+
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+/* Arguments, each ended by a NUL, with spaces between, indented by the depth in the tree. */
+static void put_command(FILE *out, const struct dft_process *process, uint32_t depth)
+{
+    struct dft_text command = process->command.length ? process->command : process->exe;
+    const char *at = command.bytes, *end = command.length ? at + command.length : at;
+
+    fprintf(out, "%*s", (int)(2 * (depth < INDENT_MAX ? depth : INDENT_MAX)), "");
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+
+        dft_text_escape(out, at, (size_t)((stop ? stop : end) - at));
+        at = stop ? stop + 1 : end;
+        if (at < end)
+            putc(' ', out);
+    }
+}
+
+static int add_command(struct dft_grid *grid, const struct dft_source_process *p, uint32_t depth)
+{
+    char *text = NULL;
+    size_t length;
+    uint64_t dropped = 0;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    put_command(out, &p->process, depth);
+    for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
+        dropped += p->end.dropped[i];
+    if (dropped)
+        fprintf(out, " [%llu events lost]", (unsigned long long)dropped);
+    if (!fclose(out))
+        rc = dft_grid_cell(grid, text);
+    free(text);
+    return rc;
+}
+
+static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct dft_ps_flight *flight,
+                      uint64_t origin_ns)
+{
+    const struct dft_names *names = dft_source_names_table(ps->source);
+    struct dft_text category, name, file;
+    char room[18], *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    int rc = -ENOMEM;
+
+    if (!out)
+        return rc;
+    dft_names_call(names, flight->call, &category, &name, room);
+    fprintf(out, "%10s in flight since %+.6f s in thread %u: ", "",
+            (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
+    dft_text_escape(out, category.bytes, category.length);
+    putc(' ', out);
+    dft_text_escape(out, name.bytes, name.length);
+    if (flight->file) {
+        file = dft_names_show(names, flight->file, room);
+        fputs(" of ", out);
+        dft_text_escape(out, file.bytes, file.length);
+    }
+    if (!fclose(out))
+        rc = dft_grid_line(grid, text);
+    free(text);
+    return rc;
+}
+
+static int add_number(struct dft_grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int add_number(struct dft_grid *grid, const char *format, ...)
+{
+    char text[40];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return dft_grid_cell(grid, text);
+}
+
+static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, uint64_t origin_ns)
+{
+    const struct dft_source_process *p = &ps->tree.processes[ps->tree.order[at]];
+    uint64_t start_ns, end_ns;
+    int rc = add_number(grid, "%u", p->process.pid);
+
+    dft_process_lifetime(p, &start_ns, &end_ns);
+    rc = rc ? rc : p->process.rank < 0 ? dft_grid_cell(grid, "-") : add_number(grid, "%d", p->process.rank);
+    rc = rc ? rc : add_number(grid, "%+.6f", (double)(int64_t)(start_ns - origin_ns) / 1e9);
+    rc = rc ? rc : add_number(grid, "%.6f", (double)(end_ns - start_ns) / 1e9);
+    rc = rc ? rc : add_number(grid, "%llu", (unsigned long long)p->events);
+    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->how));
+    rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
+    for (size_t i = dft_ps_flights_of(&ps->flights, p->number);
+         !rc && i < ps->flights.count && ps->flights.list[i].process == p->number; i++)
+        rc = add_flight(grid, ps, &ps->flights.list[i], origin_ns);
+    return rc;
+}
+
+/* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
+static int print_text(const struct ps *ps)
+{
+    const uint8_t cut = dft_comm_is_terminal() || getenv("COLUMNS");
+    const struct dft_grid_column columns[] = {
+        {"PID", 0, 0, 0},    {"RANK", 0, 0, 2},  {"START s", 0, 0, 3},   {"WALL s", 0, 0, 0},
+        {"EVENTS", 0, 0, 1}, {"ENDED", 1, 0, 0}, {"COMMAND", 1, cut, 0},
+    };
+    struct dft_grid *grid = dft_grid_create(columns, sizeof columns / sizeof *columns);
+    uint64_t origin_ns, end_ns;
+    int rc = grid ? 0 : -ENOMEM;
+
+    dft_source_lives(ps->source, &origin_ns, &end_ns);
+    for (uint32_t i = 0; !rc && i < ps->tree.shown; i++)
+        rc = add_process(grid, ps, i, origin_ns);
+    if (!rc) {
+        dft_grid_print(grid, stdout);
+        printf("%u process image%s.\n", ps->tree.shown, ps->tree.shown == 1 ? "" : "s");
+        dft_text_jobs(ps->source);
+        dft_text_runs(ps->source);
+    }
+    dft_grid_destroy(grid);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct ps ps = {.flights.lock = PTHREAD_MUTEX_INITIALIZER};
+    int code;
+
+    if (dft_options_parse(&options, &dft_command_ps, NULL, argc, argv, &code))
+        return code;
+    if (dft_command_begin(&options, &ps.source, &code))
+        return code;
+    code = DFT_EXIT_BAD;
+    if (dft_ps_tree_make(&ps.tree, ps.source, &options.filter) == 0 &&
+        dft_ps_flights_fetch(&ps.flights, ps.source) == 0) {
+        if (!ps.tree.shown)
+            dft_command_nothing(&options, ps.source);
+        if (options.json)
+            print_json(&ps);
+        if (options.json || print_text(&ps) == 0)
+            code = DFT_EXIT_OK;
+    }
+    dft_ps_tree_free(&ps.tree);
+    dft_ps_flights_free(&ps.flights);
+    return dft_command_end(&options, ps.source, code);
+}
+
+const struct dft_command dft_command_ps = {
+    .name = "ps",
+    .arguments = "PATH...",
+    .brief = "processes: tree, program, rank, start, end, how it ended, what was in flight",
+    .details = "One line for every process image (a process that execs has several), children under their parents.\n"
+               "Calls and regions that were in flight when a process was killed, or that are now, stand below it.",
+    .example = "dftmerge ps --json traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
+    .run = run,
+};

@@ -1,0 +1,218 @@
+/* Moves what a live file holds into the trace of its process.
+ *
+ * The source has made blocks of the live file already: they are appended as they are. The order is what keeps
+ * everything safe: append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice,
+ * which readers drop. */
+#include "source/recover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct append {
+    int fd;
+    off_t before, at; /* size as it was; where the next block goes */
+};
+
+static int append_bytes(void *context, const void *bytes, size_t length)
+{
+    struct append *append = context;
+
+    while (length) {
+        ssize_t done = pwrite(append->fd, bytes, length, append->at);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? -errno : -EIO;
+        bytes = (const char *)bytes + done;
+        length -= (size_t)done;
+        append->at += done;
+    }
+    return 0;
+}
+
+/* A new trace when there is none: nothing else may have that name. */
+static int append_open(struct append *append, const char *path, int make)
+{
+    struct stat st;
+
+    append->fd = open(path, O_WRONLY | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0644);
+    if (append->fd < 0)
+        return -errno;
+    if (fstat(append->fd, &st) < 0) {
+        int error = -errno;
+
+        close(append->fd);
+        return error;
+    }
+    append->before = st.st_size;
+    append->at = (st.st_size + 7) & ~(off_t)7;
+    return 0;
+}
+
+static int append_close(struct append *append, int error)
+{
+    if (!error && fsync(append->fd) < 0)
+        error = -errno;
+    if (error && ftruncate(append->fd, append->before) < 0)
+        error = -errno;
+    if (close(append->fd) < 0 && !error)
+        error = -errno;
+    return error;
+}
+
+/* The blocks of the live file that are in no other input. */
+static int put_blocks(struct append *append, const struct dft_source *source, uint32_t live)
+{
+    static const char zeros[8];
+    size_t count;
+    uint32_t nfiles;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    const char *memory = dft_source_files(source, &nfiles)[live].memory;
+    int error = 0;
+
+    for (size_t i = 0; i < count && !error; i++) {
+        size_t length = sizeof(struct dft_block_header) + blocks[i].stored;
+
+        if (blocks[i].file != live || (blocks[i].state != DFT_BLOCK_USED && blocks[i].state != DFT_BLOCK_OVERLAPS))
+            continue;
+        error = append_bytes(append, memory + blocks[i].offset, length);
+        if (!error)
+            error = append_bytes(append, zeros, -length & 7);
+    }
+    return error;
+}
+
+/* The process's own: its live file also holds what its vfork children did. */
+static uint64_t events_in(const struct dft_source *source, const struct dft_source_process *process)
+{
+    size_t count;
+    const struct dft_block *blocks = dft_source_blocks(source, &count);
+    uint64_t events = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].file == process->live_file - 1 && blocks[i].process == process->number &&
+            blocks[i].type == DFT_BLOCK_EVENTS && blocks[i].first <= blocks[i].last &&
+            blocks[i].state == DFT_BLOCK_USED)
+            events += blocks[i].count;
+    return events;
+}
+
+int dft_recover_records(const struct dft_source *source, const struct dft_source_process *process,
+                        int (*put)(void *context, const void *block, size_t bytes), void *context)
+{
+    uint32_t nfiles;
+    struct dft_end end;
+    struct dft_encoder *encoder;
+    const void *block;
+    void *memory;
+    int error = 0;
+    long bytes;
+
+    if (!process->live_file)
+        return 0;
+    dft_source_end_whole(&process->end, &end);
+    memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    encoder = dft_encoder_init(memory);
+    if (dft_source_files(source, &nfiles)[process->file].kind != DFT_FILE_TRACE) {
+        bytes = dft_encode_process(encoder, &process->process, &block);
+        error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
+    }
+    /* An END that was written before an exec that failed is not the last word. */
+    if (!error && (!process->ended || process->how == DFT_ENDING_KILLED)) {
+        end.key = process->key;
+        end.how = process->how;
+        end.events += events_in(source, process);
+        bytes = dft_encode_end(encoder, &end, &block);
+        error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
+    }
+    munmap(memory, dft_encoder_bytes());
+    return error;
+}
+
+/* The trace's name is the live file's without its last ending. */
+static char *new_trace(const char *live)
+{
+    size_t length = strlen(live), tail = strlen(".live");
+
+    return length > tail && strcmp(live + length - tail, ".live") == 0 ? strndup(live, length - tail) : NULL;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The input that is this live file's trace by its name, which holds the key, and has nothing in it that is not zero: its process ended before
+ * its first block was whole. They need not lie in one directory. */
+static const char *blank_trace(const struct dft_source *source, const char *live)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles);
+
+    for (uint32_t i = 0; i < nfiles; i++) {
+        const char *name = name_of(files[i].path);
+        size_t length = strlen(name);
+
+        if (files[i].kind == DFT_FILE_TRACE && !strncmp(name_of(live), name, length) &&
+            !strcmp(name_of(live) + length, ".live") && !files[i].error && !files[i].blocks &&
+            !files[i].skipped.damaged && !files[i].skipped.bytes)
+            return files[i].path;
+    }
+    return NULL;
+}
+
+/* The trace that the live file is moved into; NULL: there is none. A process may stand in others as well: copies,
+ * archives. */
+static const char *trace_of(const struct dft_source *source, const struct dft_source_process *process)
+{
+    uint32_t nfiles;
+    const struct dft_source_file *files = dft_source_files(source, &nfiles), *live = &files[process->live_file - 1];
+
+    if (live->trace)
+        return files[live->trace - 1].path;
+    return files[process->file].kind == DFT_FILE_TRACE ? files[process->file].path : blank_trace(source, live->path);
+}
+
+int dft_recover(struct dft_source *source, const struct dft_source_process *process)
+{
+    uint32_t nfiles, number = process->live_file - 1;
+    const struct dft_source_file *live = &dft_source_files(source, &nfiles)[number];
+    struct dft_source_process dead = *process;
+    const char *trace = trace_of(source, process);
+    char *path = trace ? strdup(trace) : new_trace(live->path);
+    struct append append;
+    int make = !trace, error = path ? 0 : -ENOMEM;
+
+    if (dead.how == DFT_ENDING_UNKNOWN)
+        dead.how = DFT_ENDING_KILLED;
+    if (!error)
+        error = append_open(&append, path, make);
+    if (!error) {
+        error = put_blocks(&append, source, number);
+        if (!error)
+            error = dft_recover_records(source, &dead, append_bytes, &append);
+        error = append_close(&append, error);
+        if (error && make)
+            unlink(path);
+    }
+    if (!error && unlink(live->path) < 0 && errno != ENOENT)
+        error = -errno;
+    if (error)
+        dft_source_note(source, 1, "%s: could not be moved into %s: %s", live->path, path ? path : "its trace",
+                        strerror(-error));
+    else
+        dft_source_note(source, 0, "%s: moved into %s", live->path, path);
+    free(path);
+    return error;
+}

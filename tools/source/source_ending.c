@@ -1,0 +1,213 @@
+/* How the processes of live files ended: what the files say about it, and whether the process is still there. */
+#include "source/source_inside.h"
+#include "source/source_share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/end.h"
+#include "format/live.h"
+
+static int end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
+{
+    static const uint8_t endings[] = {
+        [DFT_LIVE_EXEC] = DFT_ENDING_EXEC, [DFT_LIVE_CLEAN] = DFT_ENDING_EXIT, [DFT_LIVE_FATAL] = DFT_ENDING_SIGNAL};
+    struct dft_end end;
+
+    if (!process->known) {
+        process->process.pid = file->pid;
+        process->known = 1;
+        process->file = (uint32_t)(file - source->files);
+    }
+    /* An END in the trace, and a live file that says otherwise: the exec, or daemon(), failed, and the process went on. */
+    if (process->ended && file->live_state != DFT_LIVE_RUNNING) {
+        dft_source_end_whole(&process->end, &end);
+        end.dropped[DFT_DROP_TORN] += file->torn;
+        return dft_source_keep_end(source, &end, &process->end);
+    }
+    end = *file->end;
+    /* Without its END it still drains, though it has begun to end. After an exec there is another program in the process. */
+    process->unseen = file->life == DFT_LIFE_UNKNOWN;
+    if (file->life == DFT_LIFE_RUNNING && file->live_state != DFT_LIVE_EXEC)
+        process->how = DFT_ENDING_RUNNING;
+    else if (file->live_state < sizeof endings && endings[file->live_state])
+        process->how =
+            file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
+    else
+        process->how = process->unseen ? DFT_ENDING_UNKNOWN : DFT_ENDING_KILLED;
+    if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
+        end.dropped[DFT_DROP_TORN] += file->torn;
+    return dft_source_keep_end(source, &end, &process->end);
+}
+
+/* Annotations that cannot be meant so, over all processes. */
+static void note_misuse(struct dft_source *source)
+{
+    for (unsigned i = 1; i <= DFT_MISUSE_LAST; i++) {
+        uint32_t processes = 0;
+        uint64_t count = 0;
+
+        for (uint32_t p = 0; p < source->nprocesses; p++) {
+            count += source->processes[p].end.misuse[i];
+            processes += source->processes[p].end.misuse[i] != 0;
+        }
+        if (processes)
+            dft_source_note(source, 0, "annotations: %llu %s, in %u process%s", (unsigned long long)count,
+                            dft_misuse_text((enum dft_misuse)i), processes, processes == 1 ? "" : "es");
+    }
+}
+
+/* What DFTRACER_DATA_DIR kept out of the traces. */
+void dft_source_note_outside(struct dft_source *source)
+{
+    uint32_t processes = 0;
+    uint64_t count = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        count += source->processes[p].end.outside;
+        processes += source->processes[p].end.outside != 0;
+    }
+    if (processes)
+        dft_source_note(
+            source, 0,
+            "%llu call%s outside DFTRACER_DATA_DIR left out, in %u process%s: opens, other calls on paths, and "
+            "the first on each inherited descriptor",
+            (unsigned long long)count, count == 1 ? "" : "s", processes, processes == 1 ? "" : "es");
+}
+
+static int is_line_of(struct dft_text lines, const char *line, size_t length)
+{
+    const char *end = lines.bytes + lines.length;
+
+    for (const char *at = lines.bytes; at < end; at += strcspn(at, "\n") + 1)
+        if (strcspn(at, "\n") == length && !memcmp(at, line, length))
+            return 1;
+    return 0;
+}
+
+static int weaves(const struct dft_source_process *process)
+{
+    return process->ended && process->known && strstr(process->process.options.bytes, "DFTRACER_WEAVE=");
+}
+
+/* A function to be woven that was in no library of any process. */
+static int is_unmet(const struct dft_source *source, const char *line, size_t length)
+{
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        if (weaves(&source->processes[p]) && !is_line_of(source->processes[p].end.unmet, line, length))
+            return 0;
+    return 1;
+}
+
+static void note_unmet(struct dft_source *source)
+{
+    enum { SHOWN = 8 };
+    const char *line = NULL, *end = NULL;
+    char names[512] = "";
+    unsigned count = 0;
+
+    for (uint32_t p = 0; p < source->nprocesses && !line; p++)
+        if (weaves(&source->processes[p])) {
+            line = source->processes[p].end.unmet.bytes;
+            end = line + source->processes[p].end.unmet.length;
+        }
+    for (size_t length; line < end; line += length + 1) {
+        length = strcspn(line, "\n");
+        if (!is_unmet(source, line, length))
+            continue;
+        if (count < SHOWN && strlen(names) + length + 3 < sizeof names)
+            sprintf(names + strlen(names), "%s%.*s", count ? ", " : "", (int)length, line);
+        count++;
+    }
+    if (count)
+        dft_source_note(source, 0, "DFTRACER_WEAVE: %u function%s in no library that was loaded: %s%s", count,
+                        count == 1 ? " was" : "s were", names, count > SHOWN ? " ..." : "");
+}
+
+/* Did the process write rows in place of events? One of ours says so. */
+static int keeps_rows_only(const struct dft_source_process *process)
+{
+    return process->known && process->process.clock_offset
+               ? strstr(process->process.options.bytes, "DFTRACER_ENABLE_AGGREGATION=1") != NULL
+               : !process->events;
+}
+
+static uint64_t events_here(const struct dft_source_process *process)
+{
+    uint64_t rows = keeps_rows_only(process) ? process->rows_only : 0;
+
+    return rows < UINT64_MAX - process->events ? process->events + rows : UINT64_MAX;
+}
+
+uint64_t dft_source_missing(const struct dft_source_process *process)
+{
+    uint64_t here = events_here(process);
+
+    return process->ended && !process->live_file && !process->parts && process->end.events > here
+               ? process->end.events - here
+               : 0;
+}
+
+/* Files that merge makes of groups tell of all processes, and hold of each what belongs to the group: perhaps
+ * nothing. */
+static void mark_archived(struct dft_source *source)
+{
+    uint32_t *processes = calloc(source->nfiles + 1u, sizeof *processes);
+
+    for (uint32_t p = 0; processes && p < source->nprocesses; p++)
+        processes[source->processes[p].file]++;
+    for (uint32_t p = 0; processes && p < source->nprocesses; p++) {
+        struct dft_source_process *process = &source->processes[p];
+
+        process->parts |= !process->events && !process->rows_only && processes[process->file] > 1;
+    }
+    free(processes);
+}
+
+void dft_missing_notes(struct dft_source *source)
+{
+    mark_archived(source);
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        const struct dft_source_process *process = &source->processes[p];
+
+        if (dft_source_missing(process))
+            dft_source_note(
+                source, DFT_BAD_UNREAD, "%s: process %u wrote %llu events, %s%llu are here",
+                source->files[process->file].path, process->process.pid, (unsigned long long)process->end.events,
+                events_here(process) > process->events ? "at most " : "", (unsigned long long)events_here(process));
+    }
+}
+
+void dft_live_notes(struct dft_source *source)
+{
+    note_misuse(source);
+    note_unmet(source);
+    dft_fates_note(source);
+}
+
+int dft_live_processes(struct dft_source *source)
+{
+    int rc = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+        const struct dft_source_process *process =
+            file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
+
+        if (process)
+            file->life = (uint8_t)dft_life_known((enum dft_life)file->life, &process->process);
+    }
+    dft_share_running(source);
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+        struct dft_source_process *process =
+            file->kind == DFT_FILE_LIVE && file->key ? dft_process_of(source, file->key) : NULL;
+
+        if (!process)
+            continue;
+        process->live_file = f + 1;
+        rc = end_of(source, file, process);
+    }
+    return rc;
+}

@@ -1,0 +1,96 @@
+/* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however
+ * many they are. */
+#include "source/source_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/end.h"
+
+#define NAMED 3u /* processes that a note names; the others are counted */
+
+enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED /* + enum dft_ending */, FATES = FATE_ENDED + DFT_ENDING_RUNNING };
+
+struct fated {
+    const struct dft_source_process *named[NAMED];
+    uint32_t count;
+    uint64_t recovered; /* events */
+};
+
+/* Returns -1: there is nothing to tell. */
+static int fate_of(const struct dft_source_process *process)
+{
+    if (!process->live_file)
+        return -1;
+    if (process->how == DFT_ENDING_RUNNING)
+        return FATE_RUNNING;
+    if (process->unseen)
+        return FATE_UNSEEN;
+    return process->how == DFT_ENDING_KILLED || process->recovered ? FATE_ENDED + process->how : -1;
+}
+
+static void note_one(struct dft_source *source, enum fate fate, const struct dft_source_process *process)
+{
+    const char *path = source->files[process->live_file - 1].path;
+    uint32_t pid = process->process.pid;
+
+    if (fate == FATE_RUNNING)
+        dft_source_note(source, 0, "%s: process %u is still running; shown is what it did so far", path, pid);
+    else if (fate == FATE_UNSEEN)
+        dft_source_note(source, 0,
+                        "%s: whether process %u still runs cannot be seen from here (it is, or was, in another PID "
+                        "namespace or on another machine); shown is what it did so far",
+                        path, pid);
+    else
+        dft_source_note(source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, pid,
+                        process->how == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
+                        process->how == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->how),
+                        (unsigned long long)process->recovered);
+}
+
+static void note_many(struct dft_source *source, enum fate fate, const struct fated *fated)
+{
+    enum dft_ending how = (enum dft_ending)fated->named[0]->how;
+    char pids[64] = "";
+
+    for (uint32_t i = 0; i < fated->count && i < NAMED; i++)
+        sprintf(pids + strlen(pids), "%s%u", i ? ", " : "", fated->named[i]->process.pid);
+    if (fated->count > NAMED)
+        strcat(pids, " ...");
+    if (fate == FATE_RUNNING)
+        dft_source_note(source, 0, "%u processes are still running (%s); shown is what they did so far", fated->count,
+                        pids);
+    else if (fate == FATE_UNSEEN)
+        dft_source_note(source, 0,
+                        "whether %u processes still run cannot be seen from here (%s: in another PID namespace or on "
+                        "another machine); shown is what they did so far",
+                        fated->count, pids);
+    else
+        dft_source_note(source, 0, "%u processes %s%s (%s); %llu events recovered from their live files", fated->count,
+                        how == DFT_ENDING_KILLED ? "were killed, or left by a raw exit_group" : "ended by ",
+                        how == DFT_ENDING_KILLED ? "" : dft_ending_text(how), pids,
+                        (unsigned long long)fated->recovered);
+}
+
+void dft_fates_note(struct dft_source *source)
+{
+    struct fated fates[FATES] = {{{0}}};
+
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
+        const struct dft_source_process *process = &source->processes[p];
+        int fate = fate_of(process);
+        struct fated *fated = fate < 0 ? NULL : &fates[fate];
+
+        if (!fated)
+            continue;
+        if (fated->count < NAMED)
+            fated->named[fated->count] = process;
+        fated->count++;
+        fated->recovered += process->recovered;
+    }
+    for (int fate = 0; fate < FATES; fate++)
+        if (fates[fate].count == 1)
+            note_one(source, (enum fate)fate, fates[fate].named[0]);
+        else if (fates[fate].count)
+            note_many(source, (enum fate)fate, &fates[fate]);
+}

@@ -1,0 +1,365 @@
+/* Traces of DFTracer: converted into blocks of our own; nothing behind the source knows of them.
+ *
+ * One thread takes one file, the largest first. */
+#include "source/source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/comm.h"
+#include "dftracer/foreign_index.h"
+#include "source/foreign_notes.h"
+#include "dftracer/pfw.h"
+#include "source/source_read.h"
+#include "source/source_share.h"
+
+#define PAGE        UINT64_C(65536)
+#define WRITE_BYTES ((size_t)1 << 20)
+#define MEMORY_MAX  (UINT64_C(128) << 20) /* converted blocks in memory, when there is no index */
+
+/* --- where blocks go ----------------------------------------------------------------------------------------------- */
+
+struct converting {
+    struct dft_source *source;
+    struct dft_scanned *scanned;
+    uint32_t *files; /* largest first */
+    struct dft_pfw_worker *workers[DFT_THREADS_MAX];
+    struct dft_decoder *decoders[DFT_THREADS_MAX];
+    uint64_t bytes; /* of all files */
+    _Atomic uint64_t done;
+};
+
+/* Blocks of one file are gathered in memory. With an index they go on to its file; without one they stay, until there
+ * are too many: then they go to a file without a name, one a worker, that many traces share. */
+struct output {
+    struct converting *converting;
+    unsigned worker;
+    int fd; /* -1: memory alone */
+    int is_index;
+    uint64_t begin, at; /* in fd: of this trace; where the next bytes go */
+    char *bytes;
+    size_t used, capacity;
+    uint64_t seen; /* bytes of the trace that `done` has */
+};
+
+static int write_out(struct output *output)
+{
+    size_t done = 0;
+
+    while (done < output->used) {
+        ssize_t n = pwrite(output->fd, output->bytes + done, output->used - done, (off_t)(output->at + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        done += (size_t)n;
+    }
+    output->at += output->used;
+    output->used = 0;
+    return 0;
+}
+
+/* Offsets of mappings are multiples of pages. */
+static int spill(struct output *output)
+{
+    struct dft_source *source = output->converting->source;
+    int *fd = &source->spill[output->worker];
+    const char *directory = getenv("TMPDIR");
+    char *path;
+    off_t end;
+
+    if (!*fd) {
+        if (asprintf(&path, "%s/dftmerge-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+            return -ENOMEM;
+        *fd = mkostemp(path, O_CLOEXEC) + 1;
+        if (*fd)
+            unlink(path);
+        free(path);
+        if (!*fd)
+            return -errno;
+    }
+    end = lseek(*fd - 1, 0, SEEK_END);
+    if (end < 0)
+        return -errno;
+    output->fd = *fd - 1;
+    output->begin = output->at = ((uint64_t)end + PAGE - 1) / PAGE * PAGE;
+    return write_out(output);
+}
+
+static int put(void *context, const void *block, size_t bytes)
+{
+    struct output *output = context;
+
+    if (output->used + bytes > output->capacity) {
+        size_t capacity = 2 * output->capacity + bytes + 4096;
+        char *bigger = realloc(output->bytes, capacity);
+
+        if (!bigger)
+            return -ENOMEM;
+        output->bytes = bigger;
+        output->capacity = capacity;
+    }
+    memcpy(output->bytes + output->used, block, bytes);
+    output->used += bytes;
+    if (output->used < WRITE_BYTES)
+        return 0;
+    if (output->fd >= 0)
+        return write_out(output);
+    return atomic_load(&output->converting->source->in_memory) + output->used > MEMORY_MAX ? spill(output) : 0;
+}
+
+static int again(void *context)
+{
+    struct output *output = context;
+
+    output->used = 0;
+    output->at = output->begin;
+    return output->fd >= 0 && ftruncate(output->fd, (off_t)output->begin) ? -errno : 0;
+}
+
+static void progress(void *context, uint64_t bytes)
+{
+    struct output *output = context;
+    struct converting *converting = output->converting;
+    uint64_t new = bytes > output->seen ? bytes - output->seen : 0;
+
+    output->seen += new;
+    dft_source_progress(converting->source, "MiB of DFTracer traces converted",
+                        (atomic_fetch_add(&converting->done, new) + new) >> 20, (converting->bytes >> 20) + 1);
+}
+
+/* --- conversion ---------------------------------------------------------------------------------------------------- */
+
+/* Takes what an earlier question left. Returns 1: there was nothing, 0, or -errno. */
+static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
+                      struct dft_decoder *decoder)
+{
+    struct dft_source_file *file = &converting->source->files[number];
+    int rc = 1;
+
+    for (int where = 0; where < 2 && rc == 1; where++) {
+        char *path = dft_index_path(file->path, where);
+        int fd = path ? dft_index_open(path, key, decoder, file->counts) : -1;
+        struct stat st;
+
+        if (fd < 0) {
+            free(path);
+            continue;
+        }
+        if (!fstat(fd, &st)) {
+            file->blocks_path = path;
+            path = NULL;
+            rc = dft_scan_range(converting->source, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder,
+                                &converting->scanned[number]);
+            if (file->skipped.damaged || file->skipped.bytes || file->skipped.holes || rc < 0) {
+                /* not as it was written: made anew */
+                dft_scanned_fini(&converting->scanned[number]);
+                dft_rows_forget(converting->source, number);
+                memset(&file->skipped, 0, sizeof file->skipped);
+                file->blocks = 0;
+                free(file->blocks_path);
+                file->blocks_path = NULL;
+                rc = rc == -ENOMEM ? rc : 1;
+            }
+        }
+        close(fd);
+        free(path);
+    }
+    return rc;
+}
+
+/* Begins an index where one may be written. */
+static void begin_index(struct output *output, const char *trace, char **path, char **temporary)
+{
+    *path = *temporary = NULL;
+    for (int where = 0; where < 2 && output->fd < 0; where++) {
+        free(*path);
+        *path = dft_index_path(trace, where);
+        output->fd = *path ? dft_index_begin(*path, temporary) : -1;
+    }
+    if (output->fd < 0) {
+        output->fd = -1;
+        free(*path);
+        *path = NULL;
+        return;
+    }
+    output->is_index = 1;
+    output->begin = output->at = DFT_ORIGIN_ROOM;
+}
+
+/* What was converted becomes the file's blocks. */
+static int settle(struct converting *converting, uint32_t number, struct output *output, struct dft_decoder *decoder)
+{
+    struct dft_source_file *file = &converting->source->files[number];
+    int rc;
+
+    if (output->fd < 0) {
+        file->memory = output->bytes;
+        file->memory_bytes = output->used;
+        output->bytes = NULL;
+        atomic_fetch_add(&converting->source->in_memory, file->memory_bytes);
+        return dft_scan_bytes(converting->source, number, file->memory, file->memory_bytes, decoder,
+                              &converting->scanned[number]);
+    }
+    rc = write_out(output);
+    if (!rc && !output->is_index && asprintf(&file->blocks_path, "/proc/self/fd/%d", output->fd) < 0) {
+        file->blocks_path = NULL;
+        rc = -ENOMEM;
+    }
+    return rc ? rc
+              : dft_scan_range(converting->source, number, output->fd, output->begin, output->at, decoder,
+                               &converting->scanned[number]);
+}
+
+/* The trace as it was when the conversion began is what the index is of: if it has grown since, the index fits no more,
+ * and the next question makes a new one. */
+static void note_growth(struct dft_source *source, const char *path, const struct dft_index_key *key)
+{
+    struct dft_index_key now;
+    struct stat st;
+
+    if (stat(path, &st))
+        return;
+    dft_index_key_of(&now, &st, key->converter);
+    if (now.identity != key->identity)
+        dft_source_note(source, 0, "%s: it changed while it was read; shown is what was there then", path);
+}
+
+static int convert_into(struct converting *converting, uint32_t number, unsigned worker,
+                        const struct dft_index_key *key, int with_index)
+{
+    struct dft_source_file *file = &converting->source->files[number];
+    struct output output = {.converting = converting, .worker = worker, .fd = -1};
+    struct dft_pfw_job job = {.path = file->path,
+                              .identity = key->identity,
+                              .period_ns = converting->source->period_ns,
+                              .period_ends = converting->source->period_ends,
+                              .put = put,
+                              .again = again,
+                              .progress = progress,
+                              .context = &output};
+    char *path = NULL, *temporary = NULL;
+    int rc;
+
+    if (with_index)
+        begin_index(&output, file->path, &path, &temporary);
+    rc = dft_pfw_convert(converting->workers[worker], &job, file->counts);
+    if (!rc)
+        rc = settle(converting, number, &output, converting->decoders[worker]);
+    if (output.is_index && !rc) {
+        rc = dft_index_end(output.fd, output.at, temporary, path, key, file->counts,
+                           dft_pfw_worker_encoder(converting->workers[worker]));
+        if (!rc) {
+            file->blocks_path = path;
+            path = NULL;
+        }
+    } else if (output.is_index) {
+        close(output.fd);
+        unlink(temporary);
+    }
+    free(output.bytes);
+    free(path);
+    free(temporary);
+    return rc;
+}
+
+static int convert(struct converting *converting, uint32_t number, unsigned worker)
+{
+    struct dft_source *source = converting->source;
+    struct dft_source_file *file = &source->files[number];
+    struct dft_index_key key;
+    struct stat st;
+    int rc = stat(file->path, &st) ? -errno : 1;
+
+    file->counts = calloc(1, sizeof *file->counts);
+    if (!file->counts)
+        return -ENOMEM;
+    if (rc == 1) {
+        dft_index_key_of(&key, &st, dft_pfw_version(source->period_ns, source->period_ends));
+        if (!source->no_index)
+            rc = take_index(converting, number, &key, converting->decoders[worker]);
+    }
+    if (rc == 1) {
+        rc = convert_into(converting, number, worker, &key, !source->no_index && st.st_size);
+        if (rc && rc != -ENOMEM &&
+            !source->no_index) { /* no room for the index, or its directory is gone: without it */
+            dft_scanned_fini(&converting->scanned[number]);
+            dft_rows_forget(source, number);
+            memset(&file->skipped, 0, sizeof file->skipped);
+            file->blocks = 0;
+            rc = convert_into(converting, number, worker, &key, 0);
+        }
+        note_growth(source, file->path, &key);
+    }
+    if (rc && rc != -ENOMEM) {
+        file->error = -rc;
+        dft_source_note(source, 1, "%s: %s", file->path, strerror(-rc));
+        return 0;
+    }
+    if (!rc)
+        dft_foreign_note(source, file->path, file->counts);
+    return rc;
+}
+
+static int convert_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct converting *converting = context;
+    int rc = 0;
+
+    if (!converting->workers[worker])
+        converting->workers[worker] = dft_pfw_worker_create();
+    if (!converting->decoders[worker])
+        converting->decoders[worker] = dft_decoder_create();
+    if (!converting->workers[worker] || !converting->decoders[worker])
+        return -ENOMEM;
+    for (size_t i = from; !rc && i < to; i++)
+        rc = convert(converting, converting->files[i], worker);
+    return rc;
+}
+
+static int by_size(const void *left, const void *right, void *context)
+{
+    const struct dft_source_file *files = context, *a = &files[*(const uint32_t *)left],
+                                 *b = &files[*(const uint32_t *)right];
+
+    return a->bytes != b->bytes                                 ? (a->bytes < b->bytes ? 1 : -1)
+           : *(const uint32_t *)left < *(const uint32_t *)right ? -1
+                                                                : 1;
+}
+
+int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct converting converting = {.source = source, .scanned = scanned};
+    size_t count = 0;
+    int rc;
+
+    converting.files = malloc((source->nfiles + 1u) * sizeof *converting.files);
+    rc = dft_comm_agree(converting.files ? 0 : -ENOMEM);
+    if (rc) {
+        free(converting.files);
+        return rc;
+    }
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error || !dft_is_mine(source, f))
+            continue;
+        converting.files[count++] = f;
+        converting.bytes += source->files[f].bytes;
+    }
+    qsort_r(converting.files, count, sizeof *converting.files, by_size, source->files);
+    rc = dft_work_run(source->threads, count, 1, convert_piece, &converting);
+    dft_source_progress(source, "", 1, 1);
+    dft_foreign_note_all(source);
+    for (unsigned i = 0; i < DFT_THREADS_MAX; i++) {
+        dft_pfw_worker_destroy(converting.workers[i]);
+        dft_decoder_destroy(converting.decoders[i]);
+    }
+    free(converting.files);
+    return rc;
+}

@@ -1,0 +1,116 @@
+/* Gives events to a command, with the texts of their names at hand.
+ *
+ * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room for are fetched before these are
+ * given: of about as many as the last time, of half as many when that is too much. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "source/source.h"
+#include "source/source_inside.h"
+
+struct giving {
+    struct dft_source *source;
+    dft_at_fn *at;
+    const void *from;
+    uint64_t *ids; /* of the names of the events that come next */
+    size_t count, room;
+};
+
+static int want(struct giving *giving, uint64_t id)
+{
+    uint64_t *bigger;
+
+    if (!id)
+        return 0;
+    if (giving->count == giving->room) {
+        giving->room = giving->room ? 2 * giving->room : 4096;
+        bigger = realloc(giving->ids, giving->room * sizeof *bigger);
+        if (!bigger)
+            return -ENOMEM;
+        giving->ids = bigger;
+    }
+    giving->ids[giving->count++] = id;
+    return 0;
+}
+
+static int want_names(struct giving *giving, const struct dft_event_at *at, uint64_t file_before)
+{
+    int rc = at->event->file == file_before ? 0 : want(giving, at->event->file);
+
+    if (!rc)
+        rc = want(giving, at->event->file2);
+    if (!rc && at->event->region)
+        rc = want(giving, at->event->region);
+    for (uint32_t i = 0; !rc && i < at->nargs; i++)
+        rc = want(giving, at->args[i].key);
+    return rc;
+}
+
+/* Fetches the texts for events [first, last). */
+static int lend(struct giving *giving, size_t first, size_t last)
+{
+    struct dft_event_at at;
+    uint64_t before = 0;
+    int rc = 0;
+
+    giving->count = 0;
+    for (size_t i = first; !rc && i < last; i++) {
+        if (!giving->at(giving->from, i, &at))
+            continue;
+        rc = want_names(giving, &at, before);
+        before = at.event->file;
+    }
+    return rc ? rc : dft_source_names_lend(giving->source, giving->ids, giving->count, last - first == 1);
+}
+
+/* At most up to `last`: where the start of events changes before that, if it does. */
+static size_t part(const struct giving *giving, size_t first, size_t last)
+{
+    struct dft_event_at at;
+    uint64_t start;
+
+    giving->at(giving->from, last, &at);
+    start = at.event->start_ns;
+    for (size_t i = last; i > first; i--) {
+        giving->at(giving->from, i - 1, &at);
+        if (at.event->start_ns != start)
+            return i;
+    }
+    return last;
+}
+
+static int give_all(const struct giving *giving, size_t first, size_t last,
+                    int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    int rc = 0;
+
+    for (size_t i = first; !rc && i < last; i++) {
+        struct dft_event_at at;
+
+        if (giving->at(giving->from, i, &at))
+            rc = give(context, &at);
+    }
+    return rc;
+}
+
+int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
+                    int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    struct giving giving = {.source = source, .at = at, .from = from};
+    size_t first = 0, last;
+    int rc = 0;
+
+    if (!atomic_load(&source->all_located))
+        return give_all(&giving, 0, count, give, context);
+    for (; !rc && first < count; first = last) {
+        last = count - first > source->fitted ? part(&giving, first, first + source->fitted) : count;
+        while ((rc = lend(&giving, first, last)) == -E2BIG)
+            last = part(&giving, first, first + (last - first) / 2);
+        source->fitted = (last - first) + (last - first) / 4 + 1; /* likely to be the right number the next time */
+        if (!rc)
+            rc = give_all(&giving, first, last, give, context);
+        dft_source_names_return(source);
+    }
+    free(giving.ids);
+    return rc;
+}

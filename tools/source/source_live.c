@@ -1,0 +1,338 @@
+/* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
+ *
+ * Traces are scanned first: which records of a ring are in a block already is known from them. */
+#include "source/source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/live.h"
+#include "format/ops.h"
+
+#define LIVE_BYTES_MAX (UINT64_C(1) << 40)
+
+/* --- what the traces cover -----------------------------------------------------------------------------------------
+ * */
+
+struct range {
+    uint64_t key, first, last;
+    uint32_t stream;
+};
+
+struct ranges {
+    struct range *list;
+    size_t count;
+};
+
+static int by_range(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* The ranges of all EVENTS and BUCKETS blocks, joined where they overlap. */
+static int collect_ranges(const struct dft_source *source, const struct dft_scanned *scanned, struct ranges *ranges)
+{
+    size_t all = 0, n = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        all += scanned[f].count;
+    ranges->list = malloc((all + 1) * sizeof *ranges->list);
+    if (!ranges->list)
+        return -ENOMEM;
+    all = 0;
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        for (size_t i = 0; i < scanned[f].count; i++) {
+            const struct dft_block *block = &scanned[f].blocks[i];
+
+            if ((block->type == DFT_BLOCK_EVENTS || block->type == DFT_BLOCK_BUCKETS) && block->first <= block->last)
+                ranges->list[all++] = (struct range){scanned[f].keys[i], block->first, block->last, block->stream};
+        }
+    qsort(ranges->list, all, sizeof *ranges->list, by_range);
+    for (size_t i = 0; i < all; i++) {
+        struct range *last = n ? &ranges->list[n - 1] : NULL, *range = &ranges->list[i];
+
+        if (!last || last->key != range->key || last->stream != range->stream || last->last < range->first)
+            ranges->list[n++] = *range;
+        else if (range->last > last->last)
+            last->last = range->last;
+    }
+    ranges->count = n;
+    return 0;
+}
+
+static int covered(void *context, uint64_t key, uint32_t stream, uint64_t sequence)
+{
+    const struct ranges *ranges = context;
+    size_t low = 0, high = ranges->count;
+
+    while (low < high) { /* the first range behind the number */
+        size_t middle = low + (high - low) / 2;
+        const struct range *range = &ranges->list[middle];
+        int behind = range->key != key         ? range->key > key
+                     : range->stream != stream ? range->stream > stream
+                                               : range->first > sequence;
+
+        if (behind)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!low)
+        return 0;
+    low--;
+    return ranges->list[low].key == key && ranges->list[low].stream == stream && ranges->list[low].last >= sequence;
+}
+
+/* --- into blocks ---------------------------------------------------------------------------------------------------
+ * */
+
+struct converting {
+    struct ranges ranges; /* first: dft_live_reader has one context for both callbacks */
+    struct dft_source *source;
+    uint32_t file;
+    struct dft_encoder *encoder;
+    struct dft_decoder *decoder;
+    size_t capacity;
+};
+
+static int keep_block(struct converting *converting, const void *block, long n)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+
+    if (file->memory_bytes + (size_t)n > converting->capacity) {
+        size_t capacity = 2 * converting->capacity + (size_t)n;
+        char *bigger = realloc(file->memory, capacity);
+
+        if (!bigger)
+            return -ENOMEM;
+        file->memory = bigger;
+        converting->capacity = capacity;
+    }
+    memcpy(file->memory + file->memory_bytes, block, (size_t)n);
+    file->memory_bytes += (size_t)n;
+    return 0;
+}
+
+/* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the
+ * child did is in the ring. */
+static int describe_child(struct converting *converting, const struct dft_batch *batch)
+{
+    static const uint8_t endings[] = {[DFT_LIFE_RUNNING] = DFT_ENDING_RUNNING,
+                                      [DFT_LIFE_OVER] = DFT_ENDING_KILLED,
+                                      [DFT_LIFE_UNKNOWN] = DFT_ENDING_UNKNOWN};
+    const struct dft_source_file *file = &converting->source->files[converting->file];
+    const struct dft_process child = {.key = batch->key,
+                                      .parent_key = file->key,
+                                      .pid = batch->tid,
+                                      .ppid = file->pid,
+                                      .rank = -1,
+                                      .local_rank = -1,
+                                      .start_ns = batch->events[0].start_ns};
+    const struct dft_event *last = &batch->events[batch->count - 1];
+    uint8_t op = batch->calls[last->call].op;
+    const struct dft_end end = {.key = batch->key, /* without a number of events: one in the trace goes before it */
+                                .how = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
+                                                 : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
+                                                                     : endings[file->life]),
+                                .status = op == DFT_OP_EXIT ? (int32_t)(last->result & 0xff) : 0};
+    const void *block;
+    long n = dft_encode_process(converting->encoder, &child, &block);
+    int rc = n < 0 ? 0 : keep_block(converting, block, n);
+
+    if (rc)
+        return rc;
+    n = dft_encode_end(converting->encoder, &end, &block);
+    return n < 0 ? 0 : keep_block(converting, block, n);
+}
+
+static int give_batch(void *context, const struct dft_batch *batch)
+{
+    struct converting *converting = context;
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    int rc = batch->count && batch->key != file->key ? describe_child(converting, batch) : 0;
+    const void *block;
+    long n = dft_encode_events(converting->encoder, batch, &block);
+
+    if (rc)
+        return rc;
+    if (n < 0) {
+        dft_source_note(converting->source, 1, "%s: %u records cannot be kept: %s", file->path, batch->count,
+                        strerror((int)-n));
+        return 0;
+    }
+    return keep_block(converting, block, n);
+}
+
+static int keep_header(struct dft_source_file *file, const struct dft_live *live)
+{
+    file->end = calloc(1, sizeof *file->end);
+    if (!file->end)
+        return -ENOMEM;
+    file->key = live->key;
+    file->live_state = (uint16_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->state);
+    file->pid = live->pid;
+    file->start_ns = live->start_ns;
+    file->end->key = live->key;
+    file->end->events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
+    file->end->how = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how);
+    file->end->status = (int32_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->status);
+    file->end->overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
+    for (int i = 0; i <= DFT_DROP_LAST; i++)
+        file->end->dropped[i] = atomic_load(&((struct dft_live *)(uintptr_t)live)->dropped[i]);
+    return 0;
+}
+
+static int convert_rings(struct converting *converting, const void *bytes, size_t length, const struct dft_live *live)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    struct dft_live_reader reader = {
+        .bytes = bytes, .length = length, .give = give_batch, .covered = covered, .context = converting};
+    const struct dft_ring *ring;
+    size_t offset = 0;
+    int rc = 0;
+
+    while (!rc && (ring = dft_live_ring(bytes, length, &offset))) {
+        for (int i = 0; i <= DFT_DROP_LAST; i++)
+            file->end->dropped[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->dropped[i]);
+        for (int i = 0; i <= DFT_MISUSE_LAST; i++)
+            file->end->misuse[i] += atomic_load(&((struct dft_ring *)(uintptr_t)ring)->misuse[i]);
+        reader.torn = 0;
+        rc = dft_live_batches(live, ring, &reader);
+        file->torn += reader.torn;
+    }
+    return rc;
+}
+
+/* Created, and nothing more: its room is zeros, the magic number is written last, and rings come only behind that. */
+static int is_unused(const void *bytes, size_t length)
+{
+    uint64_t magic = 0;
+    size_t offset = 0;
+
+    memcpy(&magic, bytes, length < sizeof magic ? length : sizeof magic);
+    return !magic && !dft_live_ring(bytes, length, &offset);
+}
+
+static int convert_mapped(struct converting *converting, struct dft_scanned *scanned, const void *bytes)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    const struct dft_live *live;
+    int rc;
+
+    if (is_unused(bytes, file->bytes)) {
+        file->key = 0;
+        dft_source_note(converting->source, 0, "%s: its process ended before its first event", file->path);
+        return 0;
+    }
+    if (dft_live_check(bytes, file->bytes, &live, &file->why)) {
+        file->key = 0;
+        dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);
+        return 0;
+    }
+    rc = keep_header(file, live);
+    if (rc)
+        return rc;
+    converting->capacity = 0;
+    rc = convert_rings(converting, bytes, file->bytes, live);
+    if (!rc && file->memory_bytes)
+        rc = dft_scan_bytes(converting->source, converting->file, file->memory, file->memory_bytes, converting->decoder,
+                            scanned);
+    return rc;
+}
+
+/* It was not ready yet when the live files were looked at: its process had just created it. */
+static void look_late(struct dft_source_file *file, const struct dft_live *live, int fd)
+{
+    struct dft_mapped mapped = {0};
+
+    if (file->bytes < DFT_LIVE_PAGE || live->magic != DFT_LIVE_MAGIC || file->life != DFT_LIFE_UNKNOWN)
+        return;
+    file->life = (uint8_t)dft_life_of_live(&mapped, live, fd);
+    free(mapped.list);
+}
+
+static int convert_file(struct converting *converting, struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    struct stat st;
+    void *bytes = MAP_FAILED;
+    int fd, rc = 0;
+
+    if (file->snapshot)
+        return convert_mapped(converting, scanned, file->snapshot);
+    fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && (uint64_t)st.st_size < LIVE_BYTES_MAX) {
+        file->bytes = (uint64_t)st.st_size;
+        bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (bytes == MAP_FAILED) {
+        file->key = 0;
+        file->gone = fd < 0 && errno == ENOENT;
+        if (!file->gone && !file->error && !(fd >= 0 && !st.st_size))
+            dft_source_note(converting->source, 1, "%s: %s", file->path, strerror(errno));
+    } else {
+        look_late(file, bytes, fd);
+        rc = convert_mapped(converting, scanned, bytes);
+        munmap(bytes, file->bytes);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int convert_all(struct converting *converting, struct dft_scanned *scanned)
+{
+    struct dft_source *source = converting->source;
+    int rc = 0;
+
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
+        if (source->files[f].kind != DFT_FILE_LIVE)
+            continue;
+        converting->file = f;
+        source->files[f].changed = 1;
+        source->files[f].owner = 0; /* where the user is, who sees whether processes are running */
+        if (!source->files[f].gone)
+            rc = convert_file(converting, &scanned[f]);
+    }
+    return rc;
+}
+
+int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
+{
+    struct converting converting = {.source = source};
+    size_t room = dft_encoder_bytes();
+    void *memory = MAP_FAILED;
+    int rc = dft_live_snapshots(source, scanned), any = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        any |= source->files[f].kind == DFT_FILE_LIVE;
+    if (rc || !any)
+        return rc;
+    memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    converting.decoder = dft_decoder_create();
+    rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM : collect_ranges(source, *scanned, &converting.ranges);
+    if (!rc) {
+        converting.encoder = dft_encoder_init(memory);
+        dft_encoder_set(converting.encoder, DFT_DEFLATE, 0);
+        rc = convert_all(&converting, *scanned);
+    }
+    if (!rc)
+        rc = dft_scan_grown(source, *scanned); /* of what went while it was read */
+    free(converting.ranges.list);
+    dft_decoder_destroy(converting.decoder);
+    if (memory != MAP_FAILED)
+        munmap(memory, room);
+    return rc;
+}

@@ -1,0 +1,262 @@
+/* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
+#include "mpi/comm.h"
+#include "source/source_read.h"
+#include "source/source_share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/clocks.h"
+#include "base/pread_all.h"
+
+struct dft_reader {
+    struct dft_source *source;
+    struct dft_decoder *decoder;
+    char *buffer;
+    size_t capacity;
+    uint32_t file; /* whose descriptor is open */
+    int fd;
+};
+
+struct dft_reader *dft_reader_create(struct dft_source *source)
+{
+    struct dft_reader *reader = calloc(1, sizeof *reader);
+
+    if (!reader)
+        return NULL;
+    reader->source = source;
+    reader->fd = -1;
+    reader->decoder = dft_decoder_create();
+    if (!reader->decoder) {
+        free(reader);
+        return NULL;
+    }
+    return reader;
+}
+
+void dft_reader_destroy(struct dft_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->fd >= 0)
+        close(reader->fd);
+    dft_decoder_destroy(reader->decoder);
+    free(reader->buffer);
+    free(reader);
+}
+
+struct dft_decoder *dft_reader_decoder(struct dft_reader *reader)
+{
+    return reader->decoder;
+}
+
+static int reserve(struct dft_reader *reader, size_t length)
+{
+    char *bigger;
+
+    if (length <= reader->capacity)
+        return 0;
+    bigger = realloc(reader->buffer, length);
+    if (!bigger)
+        return -ENOMEM;
+    reader->buffer = bigger;
+    reader->capacity = length;
+    return 0;
+}
+
+/* Reads from the file, not from a mapping: a file that shrinks meanwhile is an error then, not a SIGBUS. */
+static int read_bytes(struct dft_reader *reader, const struct dft_block *block, size_t length)
+{
+    if (reserve(reader, length))
+        return -ENOMEM;
+    if (reader->fd < 0 || reader->file != block->file) {
+        if (reader->fd >= 0)
+            close(reader->fd);
+        const struct dft_source_file *file = &reader->source->files[block->file];
+
+        reader->file = block->file;
+        reader->fd = open(file->blocks_path ? file->blocks_path : file->path, O_RDONLY | O_CLOEXEC);
+        if (reader->fd < 0)
+            return -errno;
+    }
+    return dft_pread_all(reader->fd, reader->buffer, length, block->offset);
+}
+
+/* Where the block stands in memory: kept there, or read again. */
+static int find_bytes(struct dft_reader *reader, const struct dft_block *block, const char **bytes)
+{
+    const struct dft_source_file *file = &reader->source->files[block->file];
+    size_t length = sizeof(struct dft_block_header) + block->stored;
+    int rc = 0;
+
+    *bytes = file->memory ? file->memory + block->offset : dft_rows_find(file, block);
+    if (*bytes)
+        return 0;
+    if (file->local && file->owner != dft_comm_rank()) {
+        rc = reserve(reader, length);
+        if (!rc)
+            rc = dft_share_block(reader->source, block, reader->buffer, length);
+    } else {
+        rc = read_bytes(reader, block, length);
+        if (rc && rc != -ENOMEM)
+            dft_source_note(reader->source, 1, "%s: cannot be read again: %s", file->path,
+                            rc == -ENODATA ? "it became shorter" : strerror(-rc));
+    }
+    *bytes = reader->buffer;
+    return rc;
+}
+
+int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, struct dft_block_header *header,
+                     const void **payload)
+{
+    const struct dft_source_file *file = &reader->source->files[block->file];
+    const char *bytes;
+    int rc = find_bytes(reader, block, &bytes);
+
+    if (rc)
+        return rc;
+    memcpy(header, bytes, sizeof *header);
+    *payload = bytes + sizeof *header;
+    if (header->magic != DFT_BLOCK_MAGIC || header->stored != block->stored || header->type != block->type ||
+        header->payload_crc != block->payload_crc || header->count != block->count || header->raw != block->raw ||
+        header->tail > header->stored || dft_crc32c(0, *payload, header->stored) != block->payload_crc) {
+        dft_source_note(reader->source, 1, "%s: changed while it was read", file->path);
+        return -ESTALE;
+    }
+    return 0;
+}
+
+static void note_undecodable(struct dft_reader *reader, const struct dft_block *block, const char *why)
+{
+    dft_source_note(reader->source, 1, "%s: block at %llu: %s; left out", reader->source->files[block->file].path,
+                    (unsigned long long)block->offset, why ? why : "cannot be decoded");
+}
+
+/* Texts of calls are few, and wanted by nearly everyone. */
+static int keep_calls(struct dft_reader *reader, const struct dft_call *calls, uint32_t count)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (calls[i].text.bytes)
+            rc = dft_names_add(reader->source->names, calls[i].id, calls[i].text.bytes, calls[i].text.length, NULL);
+    return rc;
+}
+
+/* Leaves out the events that another block holds. Arguments refer to events by index, numbers count from `first`. */
+static void leave_out(struct dft_batch *batch, uint64_t covered)
+{
+    uint32_t drop = 0, args = 0;
+
+    while (drop < batch->count && dft_batch_number(batch, drop) <= covered)
+        drop++;
+    while (args < batch->nargs && batch->args[args].event < drop)
+        args++;
+    batch->args += args;
+    batch->nargs -= args;
+    for (uint32_t i = 0; i < batch->nargs; i++)
+        batch->args[i].event -= drop;
+    batch->events += drop;
+    batch->count -= drop;
+    if (batch->numbers)
+        batch->numbers += drop;
+    else
+        batch->first += drop;
+}
+
+static void correct_times(const struct dft_clocks *clocks, uint32_t process, struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        batch->events[i].start_ns += (uint64_t)dft_clocks_shift(clocks, process, batch->events[i].start_ns);
+}
+
+int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *why = NULL;
+    int rc = dft_reader_block(reader, block, &header, &payload);
+
+    if (rc)
+        return rc;
+    rc = dft_decode_events(reader->decoder, &header, payload, batch, &why);
+    if (rc == -EBADMSG)
+        note_undecodable(reader, block, why);
+    if (rc)
+        return rc;
+    if (block->state == DFT_BLOCK_OVERLAPS)
+        leave_out(batch, block->covered);
+    if (reader->source->clocks)
+        correct_times(reader->source->clocks, block->process, batch);
+    return keep_calls(reader, batch->calls, batch->ncalls);
+}
+
+int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *why = NULL;
+    int rc = dft_reader_block(reader, block, &header, &payload);
+
+    if (rc)
+        return rc;
+    rc = dft_decode_buckets(reader->decoder, &header, payload, buckets, &why);
+    if (rc == -EBADMSG)
+        note_undecodable(reader, block, why);
+    return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
+}
+
+/* --- many blocks in many threads -----------------------------------------------------------------------------------
+ * */
+
+struct reading {
+    struct dft_source *source;
+    const struct dft_block *const *blocks;
+    size_t count;
+    const char *progress;
+    dft_blocks_fn *fn;
+    void *context;
+    struct dft_reader *readers[DFT_THREADS_MAX];
+    _Atomic uint64_t done;
+};
+
+static int reading_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct reading *reading = context;
+    int rc = 0;
+
+    if (!reading->readers[worker])
+        reading->readers[worker] = dft_reader_create(reading->source);
+    if (!reading->readers[worker])
+        return -ENOMEM;
+    for (size_t i = from; !rc && i < to; i++)
+        rc = reading->fn(reading->context, worker, reading->readers[worker], reading->blocks[i], i);
+    if (reading->progress)
+        dft_source_progress(reading->source, reading->progress, atomic_fetch_add(&reading->done, to - from) + to - from,
+                            reading->count);
+    return rc;
+}
+
+int dft_read_blocks(struct dft_source *source, const struct dft_block *const *blocks, size_t count, size_t piece,
+                    const char *progress, dft_blocks_fn *fn, void *context)
+{
+    struct reading *reading = calloc(1, sizeof *reading);
+    int rc;
+
+    if (!reading)
+        return -ENOMEM;
+    *reading = (struct reading){
+        .source = source, .blocks = blocks, .count = count, .progress = progress, .fn = fn, .context = context};
+    if (!piece) {
+        piece = count / (source->threads * 16u);
+        piece = piece < 1 ? 1 : piece > 64 ? 64 : piece;
+    }
+    rc = dft_work_run(source->threads, count, piece, reading_piece, reading);
+    for (unsigned i = 0; i < DFT_THREADS_MAX; i++)
+        dft_reader_destroy(reading->readers[i]);
+    free(reading);
+    return rc;
+}

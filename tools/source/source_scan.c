@@ -1,0 +1,348 @@
+/* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and
+ * END. N threads, by file. */
+#include "source/source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/live.h"
+#include "source/source_share.h"
+#include "base/work.h"
+
+#define RELEASE_BYTES ((size_t)16 << 20)
+#define LOOK_BYTES    ((size_t)4096)
+
+static int grow(void *array, size_t *capacity, size_t count, size_t size)
+{
+    size_t wanted = *capacity ? 2 * *capacity : 2; /* there may be many files with few blocks */
+    void *bigger;
+
+    if (count < *capacity)
+        return 0;
+    bigger = realloc(*(void **)array, wanted * size);
+    if (!bigger)
+        return -ENOMEM;
+    *(void **)array = bigger;
+    *capacity = wanted;
+    return 0;
+}
+
+/* Blocks and their keys grow together. */
+static int scanned_reserve(struct dft_scanned *scanned)
+{
+    size_t capacity = scanned->capacity;
+    int rc = grow(&scanned->blocks, &capacity, scanned->count, sizeof *scanned->blocks);
+
+    return rc ? rc : grow(&scanned->keys, &scanned->capacity, scanned->count, sizeof *scanned->keys);
+}
+
+void dft_scanned_fini(struct dft_scanned *scanned)
+{
+    free(scanned->blocks);
+    free(scanned->keys);
+    free(scanned->records);
+    memset(scanned, 0, sizeof *scanned);
+}
+
+size_t dft_record_bytes(uint16_t type)
+{
+    return type == DFT_BLOCK_PROCESS ? sizeof(struct dft_process)
+           : type == DFT_BLOCK_END   ? sizeof(struct dft_source_end)
+                                     : sizeof(struct dft_group_record);
+}
+
+unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS])
+{
+    union dft_record_content *of = content;
+    struct dft_process *p = &of->process;
+    struct dft_text *const of_process[DFT_RECORD_TEXTS] = {&p->host,  &p->job_id,  &p->exe,     &p->command,
+                                                           &p->cwd,   &p->version, &p->options, &p->live_path,
+                                                           &p->notes, &p->boot_id, &p->run_id};
+
+    if (type == DFT_BLOCK_PROCESS) {
+        memcpy(texts, of_process, sizeof of_process);
+        return DFT_RECORD_TEXTS;
+    }
+    texts[0] = type == DFT_BLOCK_END ? &of->end.unmet : &of->group.name;
+    texts[1] = &of->group.rules;
+    return type == DFT_BLOCK_END ? 1 : 2;
+}
+
+int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content)
+{
+    struct dft_text *texts[DFT_RECORD_TEXTS];
+    size_t count = dft_record_texts(record->type, content, texts), bytes = dft_record_bytes(record->type);
+
+    for (size_t i = 0; i < count; i++) {
+        texts[i]->bytes = dft_source_keep(source, texts[i]->bytes, texts[i]->length);
+        if (!texts[i]->bytes)
+            return -ENOMEM;
+    }
+    record->content = dft_source_content(source, bytes);
+    if (!record->content)
+        return -ENOMEM;
+    memcpy(record->content, content, bytes);
+    return 0;
+}
+
+static int decode_end(struct dft_source *source, const struct dft_block_header *header, const void *payload,
+                      struct dft_decoder *decoder, struct dft_source_end *kept, const char **why)
+{
+    struct dft_end end = {0};
+    int rc = dft_decode_end(decoder, header, payload, &end, why);
+
+    end.key = header->key;
+    return rc ? rc : dft_source_keep_end(source, &end, kept);
+}
+
+/* Decodes a PROCESS, END or GROUP block; one that makes no sense is noted. */
+static int scan_record(struct dft_source *source, uint32_t file, const struct dft_block_header *header, uint64_t offset,
+                       const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    struct dft_found_record *record;
+    union dft_record_content content = {0};
+    const char *why = NULL;
+    int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
+
+    if (rc)
+        return rc;
+    record = &scanned->records[scanned->nrecords];
+    memset(record, 0, sizeof *record);
+    record->type = header->type;
+    record->file = file;
+    record->payload_crc = header->payload_crc;
+    if (header->type == DFT_BLOCK_PROCESS) {
+        rc = dft_decode_process(decoder, header, payload, &content.process, &why);
+        content.process.key = header->key;
+        record->order = header->first;
+    } else if (header->type == DFT_BLOCK_GROUP) {
+        rc = dft_decode_group(decoder, header, payload, &content.group, &why);
+        if (!rc && (!DFT_PART_DIVISION(content.group.part) || content.group.groups > DFT_PART_GROUPS ||
+                    DFT_PART_GROUP(content.group.part) >= content.group.groups)) {
+            why = "no such group";
+            rc = -EBADMSG;
+        }
+    } else {
+        rc = decode_end(source, header, payload, decoder, &content.end, &why);
+        record->order = content.end.events;
+    }
+    if (rc == -EBADMSG) {
+        dft_source_note(source, 1, "%s: %s record at %llu: %s", source->files[file].path,
+                        header->type == DFT_BLOCK_PROCESS ? "PROCESS"
+                        : header->type == DFT_BLOCK_END   ? "END"
+                                                          : "GROUP",
+                        (unsigned long long)offset, why);
+        return 0;
+    }
+    if (!rc)
+        rc = dft_record_own(source, record, &content);
+    if (!rc)
+        scanned->nrecords++;
+    return rc;
+}
+
+static void block_fill(struct dft_block *block, const struct dft_block_header *header, uint32_t file, uint64_t offset)
+{
+    *block = (struct dft_block){.offset = offset,
+                                .first = header->first,
+                                .last = header->last,
+                                .start = header->start,
+                                .end = header->end,
+                                .file = file,
+                                .stream = header->stream,
+                                .tid = header->tid,
+                                .part = header->part,
+                                .count = header->count,
+                                .stored = header->stored,
+                                .raw = header->raw,
+                                .payload_crc = header->payload_crc,
+                                .type = header->type};
+    if (header->type < DFT_BLOCK_PROCESS || header->type > DFT_BLOCK_GROUP)
+        block->state = DFT_BLOCK_UNKNOWN;
+}
+
+int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
+                   struct dft_decoder *decoder, struct dft_scanned *scanned)
+{
+    struct dft_source_file *info = &source->files[file];
+    struct dft_block_header header;
+    size_t offset = 0, found, released = 0;
+    int rc = 0;
+
+    while (!rc && dft_block_next(bytes, length, &offset, &header, &found, &info->skipped)) {
+        if (source->dedupe && header.stream & DFT_STREAM_REPEATED &&
+            (header.type == DFT_BLOCK_EVENTS || header.type == DFT_BLOCK_BUCKETS))
+            continue;
+        rc = scanned_reserve(scanned);
+        if (rc)
+            break;
+        block_fill(&scanned->blocks[scanned->count], &header, file, found);
+        scanned->keys[scanned->count++] = header.key;
+        info->blocks++;
+        if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END || header.type == DFT_BLOCK_GROUP)
+            rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
+                             scanned);
+        /* A mapping of a large file would count as our memory until someone else needs it. */
+        if (!info->memory && offset - released >= RELEASE_BYTES) {
+            madvise((char *)(uintptr_t)bytes + released, RELEASE_BYTES, MADV_DONTNEED);
+            released += RELEASE_BYTES;
+        }
+    }
+    return rc;
+}
+
+static void note_file(struct dft_source *source, const struct dft_source_file *file)
+{
+    const struct dft_skipped *skipped = &file->skipped;
+    unsigned long long whole = file->blocks, damaged = skipped->damaged;
+
+    if (damaged)
+        dft_source_note(source, 1, "%s: block at %llu: %s; %llu of %llu blocks unreadable%s", file->path,
+                        (unsigned long long)skipped->first_damaged, skipped->why ? skipped->why : "damaged", damaged,
+                        whole + damaged, whole ? ", the rest used" : "");
+    else if (!file->bytes)
+        dft_source_note(source, 0, "%s: empty", file->path);
+    else if (!whole && !skipped->bytes)
+        dft_source_note(source, 0, "%s: its process ended before it had written anything", file->path);
+    else if (!whole)
+        dft_source_note(source, 1, "%s: not a trace: no block of dftrace in it", file->path);
+    else if (skipped->bytes)
+        dft_source_note(source, 1, "%s: %llu bytes belong to no block; the rest used", file->path,
+                        (unsigned long long)skipped->bytes);
+}
+
+static int scan_mapped(struct dft_source *source, uint32_t number, const void *bytes, struct dft_decoder *decoder,
+                       struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    uint64_t magic = 0;
+
+    memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
+    if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
+        file->kind = DFT_FILE_LIVE; /* read later, when it is known what the traces cover */
+        return 0;
+    }
+    if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES)) {
+        file->kind = DFT_FILE_FOREIGN;
+        return 0;
+    }
+    madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
+    return dft_scan_bytes(source, number, bytes, file->bytes, decoder, scanned);
+}
+
+static void note_unreadable(struct dft_source *source, struct dft_source_file *file, int error)
+{
+    file->error = error;
+    dft_source_note(source, 1, "%s: %s", file->path, strerror(error));
+}
+
+static int scan_file(struct dft_source *source, uint32_t number, struct dft_decoder *decoder,
+                     struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    struct stat st;
+    void *bytes;
+    int fd, rc = 0;
+
+    if (dft_foreign_name(file->path) && !stat(file->path, &st)) {
+        file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
+        file->bytes = (uint64_t)st.st_size;
+        return 0;
+    }
+    fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno != ENOENT || file->kind != DFT_FILE_LIVE) /* its process has just ended: source_snapshot.c */
+            note_unreadable(source, file, errno);
+        return 0;
+    }
+    if (fstat(fd, &st)) {
+        note_unreadable(source, file, errno);
+        goto out;
+    }
+    file->bytes = (uint64_t)st.st_size;
+    if (!st.st_size)
+        goto out;
+    bytes = mmap(NULL, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        note_unreadable(source, file, errno);
+        goto out;
+    }
+    rc = scan_mapped(source, number, bytes, decoder, scanned);
+    munmap(bytes, file->bytes);
+out:
+    close(fd);
+    return rc;
+}
+
+/* Of many files with few blocks the room for more would be a good part. */
+static void scanned_fit(struct dft_scanned *scanned)
+{
+    void *blocks = scanned->count ? realloc(scanned->blocks, scanned->count * sizeof *scanned->blocks) : NULL;
+    void *keys = scanned->count ? realloc(scanned->keys, scanned->count * sizeof *scanned->keys) : NULL;
+
+    scanned->blocks = blocks ? blocks : scanned->blocks;
+    scanned->keys = keys ? keys : scanned->keys;
+    scanned->capacity = keys && blocks ? scanned->count : scanned->capacity;
+}
+
+struct scan {
+    struct dft_source *source;
+    struct dft_scanned *scanned;
+    _Atomic uint64_t done;
+};
+
+static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct scan *scan = context;
+    struct dft_decoder *decoder = dft_decoder_create();
+    int rc = decoder ? 0 : -ENOMEM;
+
+    (void)worker;
+    for (size_t i = from; !rc && i < to; i++) {
+        if (!dft_is_mine(scan->source, (uint32_t)i))
+            continue;
+        rc = scan_file(scan->source, (uint32_t)i, decoder, &scan->scanned[i]);
+        scanned_fit(&scan->scanned[i]);
+        dft_source_progress(scan->source, "files looked through", atomic_fetch_add(&scan->done, 1) + 1,
+                            scan->source->nfiles);
+    }
+    dft_decoder_destroy(decoder);
+    return rc;
+}
+
+int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct scan scan = {.source = source, .scanned = scanned};
+    size_t count = source->nfiles, piece = count / (source->threads * 16u);
+
+    return dft_work_run(source->threads, count, piece < 1 ? 1 : piece > 256 ? 256 : piece, scan_piece, &scan);
+}
+
+int dft_scan_again(struct dft_source *source, uint32_t number, struct dft_scanned *scanned)
+{
+    struct dft_source_file *file = &source->files[number];
+    struct dft_decoder *decoder = dft_decoder_create();
+    int rc;
+
+    if (!decoder)
+        return -ENOMEM;
+    dft_scanned_fini(scanned);
+    file->changed = 1;
+    file->blocks = 0;
+    memset(&file->skipped, 0, sizeof file->skipped);
+    rc = scan_file(source, number, decoder, scanned);
+    dft_decoder_destroy(decoder);
+    return rc;
+}
+
+void dft_scan_notes(struct dft_source *source)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_TRACE && !source->files[f].error)
+            note_file(source, &source->files[f]);
+}

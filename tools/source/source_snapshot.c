@@ -1,0 +1,228 @@
+/* Live files of processes that go on while they are read.
+ *
+ * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only after their records stand in
+ * the trace, so a record is in the copy, in the trace, or in both; and a slot that was filled anew while it was copied had a
+ * number that the trace holds, so that what the copy says of it is passed over. Processes begin and end meanwhile: what is new
+ * beside the inputs, and what has gone, takes another round. */
+#include "source/source_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/live.h"
+#include "base/work.h"
+
+#define BYTES_MAX     (UINT64_C(1) << 34)
+#define SCANS_MOST    20
+#define SCAN_EVERY_NS 2000000
+#define ROUNDS_MOST   8
+
+/* One slot: its marker before its contents, and once more behind them. */
+static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
+{
+    uint32_t marker = atomic_load_explicit(&((struct dft_slot *)(uintptr_t)from)->marker, memory_order_acquire);
+
+    memcpy((char *)to + sizeof marker, (const char *)from + sizeof marker, sizeof *to - sizeof marker);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&((struct dft_slot *)(uintptr_t)from)->marker, memory_order_relaxed) != marker)
+        marker = (marker & ~3u) | DFT_SLOT_BUSY;
+    atomic_store_explicit(&to->marker, marker, memory_order_relaxed);
+}
+
+/* All of it. Where no ring is, pages of 64 byte pieces do as well. */
+static void copy(char *to, const char *from, size_t bytes)
+{
+    size_t at = 0;
+
+    for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot))
+        if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC ||
+            bytes - at < DFT_LIVE_PAGE) {
+            copy_slot((struct dft_slot *)(void *)(to + at), (const struct dft_slot *)(const void *)(from + at));
+        } else {
+            dft_live_copy_head((struct dft_ring *)(void *)(to + at),
+                               (const struct dft_ring *)(const void *)(from + at));
+            at += DFT_LIVE_PAGE - sizeof(struct dft_slot);
+        }
+    memcpy(to + at, from + at, bytes - at);
+}
+
+/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live file that has gone
+ * was removed behind its trace's END, which has all. */
+static void take(struct dft_source_file *file, struct dft_mapped *mapped)
+{
+    struct stat st;
+    const struct dft_live *live;
+    void *bytes = MAP_FAILED;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        file->gone = errno == ENOENT;
+        return;
+    }
+    if (!fstat(fd, &st) && st.st_size >= (off_t)DFT_LIVE_PAGE && (uint64_t)st.st_size < BYTES_MAX)
+        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED) {
+        close(fd);
+        return;
+    }
+    live = bytes;
+    if (live->magic == DFT_LIVE_MAGIC) {
+        file->key = live->key;
+        file->life = (uint8_t)dft_life_of_live(mapped, live, fd);
+        if (file->life != DFT_LIFE_OVER)
+            file->snapshot = malloc((size_t)st.st_size);
+    }
+    close(fd);
+    if (file->snapshot) {
+        file->bytes = (uint64_t)st.st_size;
+        copy(file->snapshot, bytes, (size_t)st.st_size);
+    }
+    munmap(bytes, (size_t)st.st_size);
+}
+
+/* Its process ended after the copy was made: all is in the trace, and what the copy says of the end is old. */
+static int has_gone(struct dft_source_file *file)
+{
+    struct stat st;
+
+    if (!stat(file->path, &st) || errno != ENOENT)
+        return 0;
+    free(file->snapshot);
+    file->snapshot = NULL;
+    file->gone = 1;
+    return 1;
+}
+
+static void take_all(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct dft_mapped mapped = {0};
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE || file->error || file->snapshot || file->gone)
+            continue;
+        take(file, &mapped);
+        if (file->snapshot || file->gone)
+            scanned[f].looked = 0; /* for its trace */
+    }
+    free(mapped.list);
+}
+
+/* Returns whether any has gone since it was copied. */
+static int let_go(struct dft_source *source)
+{
+    int any = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE)
+            continue;
+        any |= file->snapshot && has_gone(file);
+        if (file->gone)
+            file->key = 0;
+    }
+    return any;
+}
+
+/* --- traces that grow --------------------------------------------------------------------------------------------- */
+
+static int has_end(const struct dft_scanned *scanned)
+{
+    size_t begun = 0, ended = 0;
+
+    for (size_t i = 0; i < scanned->nrecords; i++) {
+        begun += scanned->records[i].type == DFT_BLOCK_PROCESS;
+        ended += scanned->records[i].type == DFT_BLOCK_END;
+    }
+    return ended && ended >= begun;
+}
+
+/* Of jobs that are over nothing is asked for again. */
+static int is_over(const struct dft_source *source, const struct dft_scanned *scanned)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_LIVE ||
+            (source->files[f].kind == DFT_FILE_TRACE && !source->files[f].error && !has_end(&scanned[f])))
+            return 0;
+    return 1;
+}
+
+static int has_grown(const struct dft_source_file *file)
+{
+    struct stat st;
+
+    return file->kind == DFT_FILE_TRACE && !file->error && !stat(file->path, &st) &&
+           (uint64_t)st.st_size != file->bytes;
+}
+
+/* A block that is being written is not damaged: it is whole in a moment. */
+static int scan_growing(struct dft_source *source, uint32_t file, struct dft_scanned *scanned)
+{
+    const struct timespec pause = {0, SCAN_EVERY_NS};
+    int rc = dft_scan_again(source, file, scanned);
+
+    for (int i = 0; !rc && i < SCANS_MOST && (source->files[file].skipped.damaged || source->files[file].skipped.bytes);
+         i++) {
+        nanosleep(&pause, NULL);
+        rc = dft_scan_again(source, file, scanned);
+    }
+    return rc;
+}
+
+struct growing {
+    struct dft_source *source;
+    struct dft_scanned *scanned;
+};
+
+static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
+{
+    struct growing *growing = context;
+    int rc = 0;
+
+    (void)worker;
+    for (size_t f = from; !rc && f < to; f++)
+        if (has_grown(&growing->source->files[f]))
+            rc = scan_growing(growing->source, (uint32_t)f, &growing->scanned[f]);
+    return rc;
+}
+
+int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct growing growing = {source, scanned};
+
+    return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
+}
+
+/* A trace that has grown since what lies beside it was looked for may have got its live file, too. */
+static int is_unknown(const struct dft_source *source, const struct dft_scanned *scanned)
+{
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        if (source->files[f].kind == DFT_FILE_TRACE && !scanned[f].looked && !source->files[f].has_live &&
+            !has_end(&scanned[f]))
+            return 1;
+    return 0;
+}
+
+int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
+{
+    int rc = 0, again = 1;
+
+    for (int round = 0; !rc && again && round < ROUNDS_MOST; round++) {
+        uint32_t known = source->nfiles;
+
+        take_all(source, *scanned);
+        rc = dft_find_beside(source, scanned);
+        if (!rc)
+            rc = dft_scan_grown(source, *scanned);
+        again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
+    }
+    return rc;
+}

@@ -1,0 +1,169 @@
+/* What records of processes say, kept for as long as the source lives: equal bytes once, as hosts, programs, directories
+ * and options are equal in most processes of a job, and of losses nothing where there are none. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/source_inside.h"
+
+#define CHUNK_BYTES ((size_t)64 << 10)
+#define SLOTS_MIN   256u
+
+struct dft_kept {
+    uint64_t hash;
+    size_t length;
+    char bytes[]; /* and a NUL */
+};
+
+struct dft_kept_chunk {
+    struct dft_kept_chunk *next;
+    char bytes[];
+};
+
+static const uint64_t no_losses[DFT_DROP_LAST + DFT_MISUSE_LAST + 2];
+
+static struct dft_kept **slot_of(const struct dft_kept_texts *texts, uint64_t hash, const void *bytes, size_t length)
+{
+    size_t i = hash & (texts->nslots - 1);
+
+    while (texts->slots[i] && (texts->slots[i]->hash != hash || texts->slots[i]->length != length ||
+                               memcmp(texts->slots[i]->bytes, bytes, length)))
+        i = (i + 1) & (texts->nslots - 1);
+    return &texts->slots[i];
+}
+
+static int grow(struct dft_kept_texts *texts)
+{
+    struct dft_kept_texts bigger = {.nslots = texts->nslots ? 2 * texts->nslots : SLOTS_MIN};
+
+    bigger.slots = calloc(bigger.nslots, sizeof *bigger.slots);
+    if (!bigger.slots)
+        return -ENOMEM;
+    for (size_t i = 0; i < texts->nslots; i++)
+        if (texts->slots[i])
+            *slot_of(&bigger, texts->slots[i]->hash, texts->slots[i]->bytes, texts->slots[i]->length) = texts->slots[i];
+    free(texts->slots);
+    texts->slots = bigger.slots;
+    texts->nslots = bigger.nslots;
+    return 0;
+}
+
+/* Room in the last chunk, or in one of its own for what is large. */
+static void *reserve(struct dft_kept_texts *texts, size_t bytes)
+{
+    size_t room = bytes > CHUNK_BYTES / 8 ? bytes : CHUNK_BYTES;
+    struct dft_kept_chunk *chunk;
+    char *at = texts->at;
+
+    if (bytes <= texts->left) {
+        texts->at += bytes;
+        texts->left -= bytes;
+        return at;
+    }
+    chunk = malloc(sizeof *chunk + room);
+    if (!chunk)
+        return NULL;
+    chunk->next = texts->chunks;
+    texts->chunks = chunk;
+    if (room > bytes) {
+        texts->at = chunk->bytes + bytes;
+        texts->left = room - bytes;
+    }
+    return chunk->bytes;
+}
+
+static const void *keep(struct dft_kept_texts *texts, const void *bytes, size_t length)
+{
+    uint64_t hash = dft_name_id(bytes, length);
+    struct dft_kept **slot, *kept;
+
+    if (2 * texts->count >= texts->nslots && grow(texts))
+        return NULL;
+    slot = slot_of(texts, hash, bytes, length);
+    if (*slot)
+        return (*slot)->bytes;
+    kept = reserve(texts, (sizeof *kept + length + sizeof(uint64_t)) & ~(sizeof(uint64_t) - 1));
+    if (!kept)
+        return NULL;
+    kept->hash = hash;
+    kept->length = length;
+    memcpy(kept->bytes, bytes, length);
+    kept->bytes[length] = 0;
+    texts->count++;
+    *slot = kept;
+    return kept->bytes;
+}
+
+const void *dft_source_keep(struct dft_source *source, const void *bytes, size_t length)
+{
+    const void *kept;
+
+    if (!length)
+        return "";
+    pthread_mutex_lock(&source->texts.lock);
+    kept = keep(&source->texts, bytes, length);
+    pthread_mutex_unlock(&source->texts.lock);
+    return kept;
+}
+
+static const uint64_t *keep_losses(struct dft_source *source, const uint64_t *losses, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (losses[i])
+            return dft_source_keep(source, losses, count * sizeof *losses);
+    return no_losses;
+}
+
+int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, struct dft_source_end *kept)
+{
+    *kept = (struct dft_source_end){
+        .key = end->key,
+        .events = end->events,
+        .overhead_ns = end->overhead_ns,
+        .time_ns = end->time_ns,
+        .outside = end->outside,
+        .dropped = keep_losses(source, end->dropped, DFT_DROP_LAST + 1),
+        .misuse = keep_losses(source, end->misuse, DFT_MISUSE_LAST + 1),
+        .unmet = {dft_source_keep(source, end->unmet.bytes, end->unmet.length), end->unmet.length},
+        .status = end->status,
+        .how = end->how};
+    return kept->dropped && kept->misuse && kept->unmet.bytes ? 0 : -ENOMEM;
+}
+
+void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end)
+{
+    *end = (struct dft_end){.key = kept->key,
+                            .events = kept->events,
+                            .overhead_ns = kept->overhead_ns,
+                            .time_ns = kept->time_ns,
+                            .outside = kept->outside,
+                            .unmet = kept->unmet,
+                            .status = kept->status,
+                            .how = kept->how};
+    memcpy(end->dropped, kept->dropped, sizeof end->dropped);
+    memcpy(end->misuse, kept->misuse, sizeof end->misuse);
+}
+
+void *dft_source_content(struct dft_source *source, size_t bytes)
+{
+    void *content;
+
+    pthread_mutex_lock(&source->contents.lock);
+    content = reserve(&source->contents, (bytes + 7) & ~(size_t)7);
+    pthread_mutex_unlock(&source->contents.lock);
+    return content;
+}
+
+void dft_kept_texts_fini(struct dft_kept_texts *texts)
+{
+    struct dft_kept_chunk *next;
+
+    for (struct dft_kept_chunk *chunk = texts->chunks; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(texts->slots);
+    texts->chunks = NULL;
+    texts->slots = NULL;
+    texts->left = texts->nslots = 0;
+}

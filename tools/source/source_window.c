@@ -1,0 +1,312 @@
+/* One window of time: its blocks decoded in N threads, its events sorted.
+ *
+ * Blocks come in the order of process key, tid, stream, first, and events keep that order; so a stable sort by start
+ * alone (least significant digit first, 11 bits a pass) gives the whole order. */
+#include "source/source_window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/enclosing.h"
+
+#define CHUNK_EVENTS 1024u
+#define ARENA_BYTES  (64u << 10)
+#define DIGIT_BITS   11
+#define DIGITS       (1u << DIGIT_BITS)
+
+struct dft_arena {
+    struct dft_arena *next;
+    size_t used, capacity;
+    char bytes[];
+};
+
+/* An event of the window. */
+struct dft_window_event {
+    struct dft_event event;
+    const struct dft_arg *args;
+    uint64_t call, sequence;
+    uint32_t nargs;
+    uint32_t block; /* position in the window's list */
+    uint8_t op;
+};
+
+struct order_key {
+    uint64_t start; /* from the start of the window */
+    uint32_t slice, index;
+};
+
+static void *arena_get(struct dft_window *window, struct dft_slice *slice, size_t bytes)
+{
+    struct dft_arena *arena = slice->arena;
+    void *result;
+
+    bytes = (bytes + 7) & ~(size_t)7;
+    if (!arena || arena->capacity - arena->used < bytes) {
+        size_t capacity = bytes > ARENA_BYTES ? bytes : ARENA_BYTES;
+
+        arena = malloc(sizeof *arena + capacity);
+        if (!arena)
+            return NULL;
+        atomic_fetch_add_explicit(&window->kept_bytes, capacity, memory_order_relaxed);
+        arena->next = slice->arena;
+        arena->used = 0;
+        arena->capacity = capacity;
+        slice->arena = arena;
+    }
+    result = arena->bytes + arena->used;
+    arena->used += bytes;
+    return result;
+}
+
+void dft_window_clear(struct dft_window *window)
+{
+    for (size_t i = 0; !window->sweep && i < window->count; i++) {
+        struct dft_arena *arena, *next;
+
+        free(window->slices[i].events);
+        for (arena = window->slices[i].arena; arena; arena = next) {
+            next = arena->next;
+            free(arena);
+        }
+        window->slices[i] = (struct dft_slice){0};
+    }
+    atomic_store(&window->kept, 0);
+    atomic_store(&window->kept_bytes, 0);
+}
+
+static int keep_args(struct dft_window *window, struct dft_slice *slice, const struct dft_arg *args, uint32_t count,
+                     const struct dft_arg **result)
+{
+    struct dft_arg *copy;
+
+    *result = NULL;
+    if (!count)
+        return 0;
+    copy = arena_get(window, slice, count * sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, args, count * sizeof *copy);
+    for (uint32_t i = 0; i < count; i++) {
+        char *text;
+
+        if (copy[i].type != DFT_ARG_STRING || !copy[i].s.length)
+            continue;
+        text = arena_get(window, slice, copy[i].s.length);
+        if (!text)
+            return -ENOMEM;
+        memcpy(text, copy[i].s.bytes, copy[i].s.length);
+        copy[i].s.bytes = text;
+    }
+    *result = copy;
+    return 0;
+}
+
+static int passes(const struct dft_window *window, const struct dft_batch *batch, const struct dft_event *event)
+{
+    if (event->start_ns < window->from || event->start_ns > window->to)
+        return 0;
+    return !window->filter || dft_filter_event(window->filter, event, batch->calls[event->call].id);
+}
+
+static int keep_events(struct dft_window *window, struct dft_slice *slice, uint32_t number,
+                       const struct dft_batch *batch)
+{
+    uint32_t arg = 0;
+    size_t capacity = 0;
+    int open = batch->first > batch->last;
+
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+        const struct dft_arg *args;
+        struct dft_window_event *kept;
+        uint32_t first = arg;
+
+        while (arg < batch->nargs && batch->args[arg].event == i)
+            arg++;
+        if (!passes(window, batch, event))
+            continue;
+        if (slice->count == capacity) {
+            capacity = capacity ? 2 * capacity : batch->count - i < CHUNK_EVENTS ? batch->count - i : CHUNK_EVENTS;
+            kept = realloc(slice->events, capacity * sizeof *kept);
+            if (!kept)
+                return -ENOMEM;
+            slice->events = kept;
+        }
+        if (keep_args(window, slice, batch->nargs ? batch->args + first : NULL, arg - first, &args))
+            return -ENOMEM;
+        slice->events[slice->count++] = (struct dft_window_event){.event = *event,
+                                                                  .args = args,
+                                                                  .nargs = arg - first,
+                                                                  .call = batch->calls[event->call].id,
+                                                                  .op = batch->calls[event->call].op,
+                                                                  .sequence = open ? 0 : dft_batch_number(batch, i),
+                                                                  .block = number};
+    }
+    return 0;
+}
+
+static int too_many(struct dft_window *window)
+{
+    return !window->single && (atomic_load_explicit(&window->kept, memory_order_relaxed) > window->most ||
+                               atomic_load_explicit(&window->kept_bytes, memory_order_relaxed) > DFT_WINDOW_BYTES);
+}
+
+/* -E2BIG ends the window early: it will be halved. */
+static int decode_block(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
+                        size_t number)
+{
+    struct dft_window *window = context;
+    const struct dft_sweep *sweep = window->sweep;
+    struct dft_batch batch;
+    int64_t kept;
+    int rc;
+
+    if (too_many(window))
+        return -E2BIG;
+    rc = dft_reader_events(reader, block, &batch);
+    if (rc)
+        return rc == -ENOMEM ? rc : 0;
+    if (sweep) {
+        kept = sweep->keep(sweep->context, worker, &window->source->processes[block->process], &batch, window->from,
+                           window->to);
+        rc = kept < 0 ? (int)kept : 0;
+    } else {
+        rc = keep_events(window, &window->slices[number], (uint32_t)number, &batch);
+        kept = (int64_t)window->slices[number].count;
+    }
+    if (rc)
+        return rc;
+    atomic_fetch_add_explicit(&window->kept, (size_t)kept, memory_order_relaxed);
+    return too_many(window) ? -E2BIG : 0;
+}
+
+int dft_window_decode(struct dft_window *window)
+{
+    return dft_read_blocks(window->source, window->blocks, window->count, 1, NULL, decode_block, window);
+}
+
+/* Stable, by start. Returns where the sorted keys are: `keys` or `other`. */
+static struct order_key *sort_keys(struct order_key *keys, struct order_key *other, size_t count, uint64_t width)
+{
+    for (unsigned shift = 0; shift < 64 && width >> shift; shift += DIGIT_BITS) {
+        size_t places[DIGITS] = {0}, sum = 0;
+        struct order_key *swap;
+
+        for (size_t i = 0; i < count; i++)
+            places[keys[i].start >> shift & (DIGITS - 1)]++;
+        for (size_t d = 0; d < DIGITS; d++) {
+            size_t n = places[d];
+
+            places[d] = sum;
+            sum += n;
+        }
+        for (size_t i = 0; i < count; i++)
+            other[places[keys[i].start >> shift & (DIGITS - 1)]++] = keys[i];
+        swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}
+
+/* Of events that start together: what the order of the blocks says, where these are not parts of the same range. */
+static int by_place(const void *left, const void *right, void *context)
+{
+    const struct dft_window *window = context;
+    const struct order_key *a = left, *b = right;
+    const struct dft_block *x = window->blocks[a->slice], *y = window->blocks[b->slice];
+    uint64_t i = window->slices[a->slice].events[a->index].sequence,
+             k = window->slices[b->slice].events[b->index].sequence;
+
+    if (x->process == y->process && x->tid == y->tid && x->stream == y->stream && i != k)
+        return i < k ? -1 : 1;
+    if (a->slice != b->slice)
+        return a->slice < b->slice ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Blocks of parts lie beside each other, and so their events do not come in order where they start together. */
+static void sort_parts(struct dft_window *window, struct order_key *keys, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        int parts = window->blocks[keys[from].slice]->part != 0;
+
+        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
+            parts |= window->blocks[keys[to].slice]->part != 0;
+        if (parts && to - from > 1)
+            qsort_r(keys + from, to - from, sizeof *keys, by_place, window);
+    }
+}
+
+static int by_enclosing(const void *left, const void *right, void *context)
+{
+    const struct dft_window *window = context;
+    struct dft_enclosing_event places[2];
+
+    for (int i = 0; i < 2; i++) {
+        const struct order_key *key = i ? right : left;
+        const struct dft_window_event *kept = &window->slices[key->slice].events[key->index];
+
+        places[i] = dft_enclosing_event(&kept->event, kept->call, kept->sequence, window->blocks[kept->block]);
+    }
+    return dft_enclosing_compare(&places[0], &places[1]);
+}
+
+static void sort_outer_first(struct dft_window *window, struct order_key *keys, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && keys[to].start == keys[from].start; to++)
+            ;
+        if (to - from > 1)
+            qsort_r(keys + from, to - from, sizeof *keys, by_enclosing, window);
+    }
+}
+
+struct in_order {
+    const struct dft_window *window;
+    struct order_key *sorted;
+};
+
+static int event_at(const void *from, size_t i, struct dft_event_at *at)
+{
+    const struct in_order *in_order = from;
+    const struct dft_window *window = in_order->window;
+    const struct dft_window_event *kept = &window->slices[in_order->sorted[i].slice].events[in_order->sorted[i].index];
+    const struct dft_block *block = window->blocks[kept->block];
+
+    *at = (struct dft_event_at){.event = &kept->event,
+                                .process = &window->source->processes[block->process],
+                                .call = kept->call,
+                                .op = kept->op,
+                                .tid = block->tid,
+                                .stream = block->stream,
+                                .sequence = kept->sequence,
+                                .args = kept->args,
+                                .nargs = kept->nargs};
+    return 1;
+}
+
+int dft_window_give(struct dft_window *window, int (*give)(void *context, const struct dft_event_at *at), void *context)
+{
+    size_t count = atomic_load(&window->kept), n = 0;
+    struct order_key *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other);
+    int rc = keys && other ? 0 : -ENOMEM;
+
+    for (size_t s = 0; !rc && s < window->count; s++)
+        for (size_t i = 0; i < window->slices[s].count; i++)
+            keys[n++] =
+                (struct order_key){window->slices[s].events[i].event.start_ns - window->from, (uint32_t)s, (uint32_t)i};
+    if (!rc) {
+        struct in_order in_order = {window, sort_keys(keys, other, n, window->to - window->from)};
+
+        if (window->outer_first)
+            sort_outer_first(window, in_order.sorted, n);
+        else
+            sort_parts(window, in_order.sorted, n);
+        rc = dft_source_give(window->source, n, event_at, &in_order, give, context);
+    }
+    free(keys);
+    free(other);
+    return rc;
+}

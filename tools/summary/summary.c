@@ -1,0 +1,164 @@
+/* dftmerge summary: where the I/O time goes. The command; its output is in summary_text.c and summary_data.c. */
+#include "mpi/comm.h"
+#include "base/pattern.h"
+#include "summary/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *by_text, *width_text;
+static int from_events;
+
+static const struct dft_option own_options[] = {
+    {"by", 'b', "KEYS", &by_text, NULL, "group by these, separated by commas (default: call)"},
+    {"width", 0, "SECONDS", &width_text, NULL, "width of time groups (default: the traces' interval)"},
+    {"events", 0, NULL, NULL, &from_events,
+     "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
+    {0},
+};
+
+const char *dft_answer_source_name(enum dft_answer_source source)
+{
+    static const char *const names[] = {
+        [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "files", [DFT_ANSWER_EVENTS] = "events"};
+
+    return names[source];
+}
+
+int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
+                    uint64_t at_once, struct dft_answer *answer)
+{
+    const struct dft_order order = {.column = sort, .top = top, .at_once = at_once};
+
+    return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
+}
+
+void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    int any = answer->found != 0; /* bytes alone, of calls that are counted elsewhere, are something */
+
+    dft_comm_broadcast(&any, sizeof any);
+    if (!any && !answer->events)
+        dft_command_nothing(summary->options, summary->source);
+}
+
+static int parse_keys(struct dft_summary *summary)
+{
+    const char *wrong;
+    int64_t width;
+
+    summary->by = by_text != NULL;
+    summary->query.events = from_events;
+    if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
+        fprintf(stderr,
+                "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
+                "host, tid, process, program, time, op, class, pattern, stack, line, run\n",
+                *wrong ? wrong : "(empty)");
+        return -EINVAL;
+    }
+    if (dft_query_files(&summary->query) > 1) {
+        fprintf(stderr,
+                "dftmerge summary --by %s: file, dir and pattern are each a way to put files together: one of them at "
+                "a time\n",
+                by_text);
+        return -EINVAL;
+    }
+    if (!width_text)
+        return 0;
+    if (dft_filter_seconds(&width, width_text) || width <= 0 || (uint64_t)width > DFT_INTERVAL_NS_MAX) {
+        fprintf(stderr, "dftmerge summary: --width %s: not a number of seconds, as in 0.5\n", width_text);
+        return -EINVAL;
+    }
+    summary->query.width_ns = (uint64_t)width;
+    return 0;
+}
+
+/* Wrong columns are found before the work, not after it. */
+static int check_sort(const struct dft_summary *summary)
+{
+    const struct dft_order order = {.column = summary->options->sort};
+
+    if (!dft_order_check(&order, &summary->query))
+        return 0;
+    fprintf(stderr, "dftmerge summary: --sort %s: no such column. There are the keys of --by, and",
+            summary->options->sort);
+    for (int c = 0; c < DFT_COLUMNS; c++)
+        fprintf(stderr, " %s", dft_column_name((enum dft_column)c));
+    fputc('\n', stderr);
+    return -EINVAL;
+}
+
+/* Profiles have periods, which can be shared out evenly, or put together, and no other way. Returns
+ * whether that is said. */
+static int cuts_periods(const struct dft_summary *summary)
+{
+    uint64_t width = summary->query.width_ns, period;
+    int by_time = 0;
+
+    for (unsigned i = 0; i < summary->query.nby; i++)
+        by_time |= summary->query.by[i] == DFT_BY_TIME;
+    if (!width_text || !by_time || dft_query_period(summary->source, &period) || !period || !(period % width) ||
+        !(width % period))
+        return 0;
+    fprintf(stderr,
+            "dftmerge summary: --width %s: the traces have profiles with periods of %g s, which this neither divides "
+            "nor is a multiple of\n",
+            width_text, (double)period / 1e9);
+    return 1;
+}
+
+static int write_summary(struct dft_summary *summary)
+{
+    if (summary->options->json)
+        return dft_summary_json(summary);
+    return summary->options->csv ? dft_summary_csv(summary) : dft_summary_text(summary);
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_summary summary = {.options = &options};
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_summary, own_options, argc, argv, &code))
+        return code;
+    if (parse_keys(&summary) || check_sort(&summary)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    options.only_queries = 1;
+    options.source.newest =
+        !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (dft_command_begin(&options, &summary.source, &code))
+        return code;
+    if (cuts_periods(&summary))
+        return dft_command_end(&options, summary.source, DFT_EXIT_USAGE);
+    dft_source_note_outside(summary.source);
+    rc = dft_job_collect(&summary.job, summary.source);
+    if (!rc)
+        rc = write_summary(&summary);
+    if (rc)
+        fprintf(stderr, "dftmerge summary: %s\n", strerror(-rc));
+    dft_job_fini(&summary.job);
+    return dft_command_end(&options, summary.source, rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+}
+
+const struct dft_command dft_command_summary = {
+    .name = "summary",
+    .arguments = "PATH...",
+    .brief = "where the I/O time goes: by call, file and rank",
+    .details =
+        "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
+        "op, class, run, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is "
+        "without\n"
+        "what is directly inside a region. Percentiles are of durations, within 1.6 %. Grouping by file, dir or "
+        "pattern\n"
+        "leaves out what has no file. In patterns\n" DFT_PATTERN_RULE ".\n"
+        "By time a call counts where it starts; busy is what of all calls lies in the interval, and in flight how "
+        "many\n"
+        "were going on, on average (in_flight_max in JSON: at most).",
+    .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
+    .run = run,
+};

@@ -1,0 +1,68 @@
+/* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and CSV. */
+#ifndef DFT_SUMMARY_H
+#define DFT_SUMMARY_H
+
+#include "command/command.h"
+#include "query/query.h"
+
+#define DFT_MISSING_MAX 65536u
+
+/* What is known of the job without looking at events; of all inputs, whatever the filter. */
+struct dft_job {
+    uint32_t processes, pids, ranks, hosts;
+    uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
+    uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
+    uint32_t nmissing;
+    uint32_t killed, running;   /* processes that did not end by themselves */
+    uint32_t unseen;            /* processes that may still run, or may have been killed */
+    uint64_t recovered;         /* events from the live files of processes that have ended */
+    uint32_t endless;           /* processes without END or live file: nothing says what they lost */
+    uint64_t start_ns, wall_ns; /* from the start of the first process to the end of the last */
+    uint64_t threads;           /* that events are of; at least one a process */
+    uint64_t threads_ns;        /* the sum over these of the time from start to end of their processes */
+    uint64_t dropped[DFT_DROP_LAST + 1];
+    uint64_t args_cut; /* arguments that were cut or left out */
+    uint64_t overhead_ns;
+    uint64_t damaged;                       /* blocks */
+    uint64_t missing;                       /* events that were written and are not here: at least so many */
+    uint64_t noted;                         /* notes that say of these */
+    const struct dft_source_process *first; /* the first one that started, for its names */
+};
+
+/* How many notes say of something else that it could not be read. */
+uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
+/* Returns 0 or -ENOMEM. */
+int dft_job_collect(struct dft_job *job, const struct dft_source *source);
+void dft_job_fini(struct dft_job *job);
+
+/* Everything that a summary is asked for. */
+struct dft_summary {
+    struct dft_source *source;
+    const struct dft_options *options;
+    struct dft_query query; /* of --by, or category and name */
+    int by;                 /* --by was given */
+    struct dft_job job;
+};
+
+/* Each writes to standard output. Return 0, -EINVAL (no such column to sort by) or -ENOMEM. */
+int dft_summary_json(struct dft_summary *summary);
+int dft_summary_csv(struct dft_summary *summary);
+int dft_summary_text(struct dft_summary *summary);
+
+/* Lines of a table that are aligned with each other: a longer one is given as several. */
+#define DFT_SUMMARY_LINES 100000u
+
+/* Answers a question, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next; `at_once` is as in
+ * dft_order. */
+int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
+                    uint64_t at_once, struct dft_answer *answer);
+/* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */
+int dft_summary_table(const struct dft_answer *answer);
+int dft_summary_ranks(struct dft_summary *summary);
+/* "answered from buckets; nothing lost", or what was. */
+void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
+/* Notes that nothing passes the filter, where so. Collective. */
+void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);
+const char *dft_answer_source_name(enum dft_answer_source source);
+
+#endif

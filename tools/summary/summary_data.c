@@ -1,0 +1,183 @@
+/* The summary for programs: JSON and CSV. */
+#include <errno.h>
+#include <string.h>
+
+#include "format/end.h"
+#include "summary/summary.h"
+#include "command/write_jobs.h"
+#include "base/write_json.h"
+#include "base/write_text.h"
+
+static void json_job(struct dft_json *json, const struct dft_job *job)
+{
+    dft_json_uint(json, "processes", job->processes);
+    dft_json_uint(json, "pids", job->pids);
+    dft_json_uint(json, "ranks", job->ranks);
+    dft_json_uint(json, "world_size", job->world_size);
+    dft_json_array(json, "missing_ranks");
+    for (uint32_t i = 0; i < job->nmissing; i++)
+        dft_json_uint(json, NULL, job->missing_ranks[i]);
+    dft_json_end_array(json);
+    dft_json_uint(json, "start_ns", job->start_ns);
+    dft_json_seconds(json, "start_s", job->start_ns);
+    dft_json_uint(json, "wall_ns", job->wall_ns);
+    dft_json_uint(json, "threads", job->threads);
+    dft_json_uint(json, "threads_ns", job->threads_ns);
+}
+
+static void json_losses(struct dft_json *json, const struct dft_summary *summary)
+{
+    const struct dft_job *job = &summary->job;
+
+    dft_json_object(json, "dropped");
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            dft_json_uint(json, dft_drop_text((enum dft_drop)reason), job->dropped[reason]);
+    dft_json_end_object(json);
+    dft_json_uint(json, "arguments_cut", job->args_cut);
+    dft_json_uint(json, "killed", job->killed);
+    dft_json_uint(json, "running", job->running);
+    dft_json_uint(json, "unknown", job->unseen);
+    dft_json_uint(json, "without_end", job->endless);
+    dft_json_uint(json, "events_missing", job->missing);
+    dft_json_uint(json, "unread", dft_job_unread(job, summary->source));
+    dft_json_uint(json, "recovered", job->recovered);
+    dft_json_uint(json, "overhead_ns", job->overhead_ns);
+}
+
+static void json_key(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group,
+                     enum dft_by by)
+{
+    const char *name = dft_by_name(by);
+    struct dft_key_value value;
+
+    dft_group_value(answer, group, by, &value);
+    if (by == DFT_BY_REGION && group->key.region) {
+        struct dft_text category, region;
+        char room[18];
+
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, room);
+        dft_json_text(json, "region_cat", category.bytes, category.length);
+    }
+    if (value.type == DFT_KEY_NULL)
+        dft_json_null(json, name);
+    else if (value.type == DFT_KEY_UINT)
+        dft_json_uint(json, name, value.number);
+    else
+        dft_json_text(json, name, value.text.bytes, value.text.length);
+}
+
+static void json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
+{
+    dft_json_object(json, NULL);
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        json_key(json, answer, group, (enum dft_by)answer->query.by[i]);
+    for (int c = 0; c < DFT_COLUMNS; c++) {
+        const char *name = dft_column_name((enum dft_column)c);
+        int64_t value;
+
+        if (!dft_column_value(answer, group, (enum dft_column)c, &value))
+            dft_json_null(json, name);
+        else if (c == DFT_COLUMN_SELF)
+            dft_json_int(json, name, value);
+        else
+            dft_json_uint(json, name, (uint64_t)value);
+    }
+    dft_json_end_object(json);
+}
+
+static void json_notes(struct dft_json *json, struct dft_source *source)
+{
+    size_t count;
+    char *const *notes = dft_source_notes(source, &count);
+
+    dft_json_array(json, "notes");
+    for (size_t i = 0; i < count; i++)
+        dft_json_string(json, NULL, notes[i]);
+    dft_json_end_array(json);
+}
+
+int dft_summary_json(struct dft_summary *summary)
+{
+    struct dft_query query = summary->query;
+    struct dft_answer answer;
+    struct dft_json json;
+    int rc;
+
+    query.percentiles = query.busy_union = query.busy = 1;
+    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
+    if (rc)
+        return rc;
+    dft_json_init(&json, stdout, 1);
+    dft_json_object(&json, NULL);
+    json_job(&json, &summary->job);
+    dft_json_jobs(&json, summary->source);
+    dft_json_runs(&json, summary->source);
+    dft_json_uint(&json, "events", answer.events);
+    dft_json_uint(&json, "events_kept", answer.events_kept);
+    json_losses(&json, summary);
+    if (answer.query.width_ns)
+        dft_json_uint(&json, "width_ns", answer.query.width_ns);
+    dft_json_string(&json, "source", dft_answer_source_name(answer.source));
+    dft_json_array(&json, "groups");
+    do
+        for (uint32_t i = 0; i < answer.count; i++)
+            json_group(&json, &answer, &answer.groups[i]);
+    while ((rc = dft_answer_next(&answer)) > 0);
+    dft_json_end_array(&json);
+    dft_summary_nothing(summary, &answer);
+    json_notes(&json, summary->source);
+    dft_json_end_object(&json);
+    putchar('\n');
+    dft_answer_fini(&answer);
+    return rc;
+}
+
+static void csv_group(const struct dft_answer *answer, const struct dft_group *group)
+{
+    for (unsigned i = 0; i < answer->query.nby; i++) {
+        struct dft_key_value value;
+
+        dft_group_value(answer, group, (enum dft_by)answer->query.by[i], &value);
+        if (value.type == DFT_KEY_UINT)
+            printf("%llu", (unsigned long long)value.number);
+        else if (value.type == DFT_KEY_TEXT)
+            dft_csv_text(stdout, value.text.bytes, value.text.length);
+        putchar(',');
+    }
+    for (int c = 0; c < DFT_COLUMNS; c++) {
+        int64_t value;
+
+        if (dft_column_value(answer, group, (enum dft_column)c, &value)) {
+            if (c == DFT_COLUMN_SELF)
+                printf("%lld", (long long)value);
+            else
+                printf("%llu", (unsigned long long)value);
+        }
+        putchar(c + 1 < DFT_COLUMNS ? ',' : '\n');
+    }
+}
+
+/* One table; an empty field is what JSON calls null. */
+int dft_summary_csv(struct dft_summary *summary)
+{
+    struct dft_query query = summary->query;
+    struct dft_answer answer;
+    int rc;
+
+    query.percentiles = query.busy_union = query.busy = 1;
+    rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
+    if (rc)
+        return rc;
+    for (unsigned i = 0; i < answer.query.nby; i++)
+        printf("%s,", dft_by_name((enum dft_by)answer.query.by[i]));
+    for (int c = 0; c < DFT_COLUMNS; c++)
+        printf("%s%c", dft_column_name((enum dft_column)c), c + 1 < DFT_COLUMNS ? ',' : '\n');
+    do
+        for (uint32_t i = 0; i < answer.count; i++)
+            csv_group(&answer, &answer.groups[i]);
+    while ((rc = dft_answer_next(&answer)) > 0);
+    dft_summary_nothing(summary, &answer);
+    dft_answer_fini(&answer);
+    return rc;
+}

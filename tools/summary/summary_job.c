@@ -1,0 +1,200 @@
+/* Facts of the whole job: processes, ranks, wall time, what was lost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary/summary.h"
+
+#define RANKS_MAX (1u << 24) /* a world size beyond it is not believed */
+
+static int by_host_and_pid(const void *left, const void *right)
+{
+    const struct dft_source_process *a = *(const struct dft_source_process *const *)left;
+    const struct dft_source_process *b = *(const struct dft_source_process *const *)right;
+    struct dft_text x = a->process.host, y = b->process.host;
+    uint32_t n = x.length < y.length ? x.length : y.length;
+    int order = n ? memcmp(x.bytes, y.bytes, n) : 0;
+
+    if (order || x.length != y.length)
+        return order ? order : x.length < y.length ? -1 : 1;
+    return a->process.pid < b->process.pid ? -1 : a->process.pid > b->process.pid;
+}
+
+static int same_host(const struct dft_source_process *a, const struct dft_source_process *b)
+{
+    return a->process.host.length == b->process.host.length &&
+           (!a->process.host.length || !memcmp(a->process.host.bytes, b->process.host.bytes, a->process.host.length));
+}
+
+static int count_pids(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    const struct dft_source_process **sorted = malloc((count + 1u) * sizeof *sorted);
+
+    if (!sorted)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &processes[i];
+    qsort(sorted, count, sizeof *sorted, by_host_and_pid);
+    for (uint32_t i = 0; i < count; i++) {
+        job->pids += !i || by_host_and_pid(&sorted[i - 1], &sorted[i]) != 0;
+        job->hosts += !i || !same_host(sorted[i - 1], sorted[i]);
+    }
+    free(sorted);
+    return 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Adds the ranks of [from, to) to the list of those that are missing. */
+static int add_missing(struct dft_job *job, uint32_t from, uint32_t to)
+{
+    uint32_t n = to - from, *bigger;
+
+    if (n > DFT_MISSING_MAX - job->nmissing)
+        n = DFT_MISSING_MAX - job->nmissing;
+    if (!n)
+        return 0;
+    bigger = realloc(job->missing_ranks, (job->nmissing + n) * sizeof *bigger);
+    if (!bigger)
+        return -ENOMEM;
+    job->missing_ranks = bigger;
+    for (uint32_t i = 0; i < n; i++)
+        bigger[job->nmissing++] = from + i;
+    return 0;
+}
+
+/* What is allocated depends on how many processes there are, not on what they say of the size of their world. */
+static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
+{
+    uint32_t *ranks = malloc((count + 1u) * sizeof *ranks), n = 0, next = 0;
+    int rc = ranks ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        const struct dft_process *process = &processes[i].process;
+
+        if (process->world_size > job->world_size && process->world_size <= RANKS_MAX)
+            job->world_size = process->world_size;
+        if (process->rank < 0 || (uint32_t)process->rank >= RANKS_MAX)
+            continue;
+        ranks[n++] = (uint32_t)process->rank;
+        if ((uint32_t)process->rank >= job->world_size)
+            job->world_size = (uint32_t)process->rank + 1;
+    }
+    if (!rc && n)
+        qsort(ranks, n, sizeof *ranks, by_number);
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        if (i && ranks[i] == ranks[i - 1])
+            continue;
+        job->ranks++;
+        rc = add_missing(job, next, ranks[i]);
+        next = ranks[i] + 1;
+    }
+    if (!rc && n)
+        rc = add_missing(job, next, job->world_size);
+    free(ranks);
+    return rc;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Threads are told apart by the ids that their blocks carry. */
+static int count_threads(struct dft_job *job, const struct dft_source *source,
+                         const struct dft_source_process *processes, uint32_t count)
+{
+    size_t nblocks, n = 0;
+    const struct dft_block *blocks = dft_source_blocks(source, &nblocks);
+    uint64_t *threads = malloc((nblocks + 1) * sizeof *threads);
+    size_t at = 0;
+
+    if (!threads)
+        return -ENOMEM;
+    for (size_t i = 0; i < nblocks; i++)
+        if (blocks[i].use && blocks[i].count)
+            threads[n++] = (uint64_t)blocks[i].process << 32 | blocks[i].tid;
+    qsort(threads, n, sizeof *threads, by_value);
+    for (uint32_t p = 0; p < count; p++) {
+        uint64_t start, end, own = 0;
+
+        for (; at < n && threads[at] >> 32 == p; at++)
+            own += !at || threads[at] != threads[at - 1];
+        own = own ? own : 1;
+        dft_process_lifetime(&processes[p], &start, &end);
+        job->threads += own;
+        job->threads_ns += own * (end - start);
+    }
+    free(threads);
+    return 0;
+}
+
+static void add_process(struct dft_job *job, const struct dft_source_process *process)
+{
+    uint64_t missing = dft_source_missing(process);
+
+    job->missing += missing;
+    job->noted += missing != 0;
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        job->dropped[reason] += process->end.dropped[reason];
+    job->args_cut += process->end.misuse[DFT_MISUSE_ARG_CUT];
+    job->overhead_ns += process->end.overhead_ns;
+    job->killed += process->how == DFT_ENDING_KILLED || process->how == DFT_ENDING_SIGNAL;
+    job->recovered += process->how == DFT_ENDING_RUNNING || process->unseen ? 0 : process->recovered;
+    job->unseen += process->how == DFT_ENDING_UNKNOWN && process->unseen;
+    job->running += process->how == DFT_ENDING_RUNNING;
+    job->endless += process->known && !process->ended && !process->live_file;
+    if (process->known && process->process.exe.length &&
+        (!job->first || process->process.start_ns < job->first->process.start_ns))
+        job->first = process;
+}
+
+int dft_job_collect(struct dft_job *job, const struct dft_source *source)
+{
+    const struct dft_source_process *processes;
+    const struct dft_source_file *files;
+    uint32_t count, nfiles;
+    uint64_t end;
+    int rc;
+
+    memset(job, 0, sizeof *job);
+    processes = dft_source_processes(source, &count);
+    files = dft_source_files(source, &nfiles);
+    dft_source_lives(source, &job->start_ns, &end);
+    job->wall_ns = end - job->start_ns;
+    job->processes = count;
+    for (uint32_t i = 0; i < count; i++)
+        add_process(job, &processes[i]);
+    for (uint32_t f = 0; f < nfiles; f++) {
+        job->damaged += files[f].skipped.damaged;
+        job->noted += files[f].skipped.damaged != 0;
+    }
+    rc = count_pids(job, processes, count);
+    if (!rc)
+        rc = count_threads(job, source, processes, count);
+    if (!rc)
+        rc = count_ranks(job, processes, count);
+    if (rc)
+        dft_job_fini(job);
+    return rc;
+}
+
+uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source)
+{
+    uint64_t unread = dft_source_unread(source);
+
+    return unread > job->noted ? unread - job->noted : 0;
+}
+
+void dft_job_fini(struct dft_job *job)
+{
+    free(job->missing_ranks);
+    job->missing_ranks = NULL;
+}

@@ -1,0 +1,328 @@
+/* Tables of the summary in text: which cells, how wide; and the slow ranks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "summary/summary.h"
+#include "base/write_text.h"
+
+#define TOP_RANKS 10
+
+enum cell {
+    CELL_COUNT,
+    CELL_ERRORS,
+    CELL_TIME,
+    CELL_BUSY,
+    CELL_IN_FLIGHT,
+    CELL_SHARE,
+    CELL_SELF,
+    CELL_MEAN,
+    CELL_P50,
+    CELL_P95,
+    CELL_P99,
+    CELL_MAX,
+    CELL_BYTES,
+    CELL_RATE,
+    CELLS
+};
+
+/* Which go first on a narrow terminal. */
+static const uint8_t cell_drops[CELLS] = {
+    [CELL_ERRORS] = 2, [CELL_IN_FLIGHT] = 1, [CELL_SELF] = 1, [CELL_MEAN] = 3, [CELL_P50] = 6,
+    [CELL_P95] = 3,    [CELL_P99] = 5,       [CELL_MAX] = 4,  [CELL_RATE] = 7};
+static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "busy", "in flight", "%",     "self",
+                                               "mean",  "p50",    "p95",  "p99",  "max",       "bytes", "rate"};
+
+/* Self time where it is known: so that a region and what is inside it do not count twice. */
+static double share_of(const struct dft_answer *answer, const struct dft_group *group)
+{
+    if (!answer->has_self)
+        return (double)group->metrics.dur_sum;
+    return group->self_ns > 0 ? (double)group->self_ns : 0;
+}
+
+/* Bytes a second. A damaged row may have any number of them. */
+static uint64_t rate_of(const struct dft_metrics *metrics)
+{
+    double rate = (double)metrics->bytes * 1e9 / (double)metrics->dur_sum;
+
+    return rate < 0x1p64 ? (uint64_t)rate : UINT64_MAX;
+}
+
+static void set_cell(const struct dft_answer *answer, const struct dft_group *group, enum cell cell, uint64_t all_ns,
+                     char *room)
+{
+    const struct dft_metrics *m = &group->metrics;
+    int64_t value;
+
+    strcpy(room, "-");
+    if (cell == CELL_COUNT)
+        dft_text_count(room, m->count);
+    else if (cell == CELL_ERRORS && m->errors)
+        dft_text_count(room, m->errors);
+    else if (cell == CELL_TIME)
+        dft_text_ns(room, m->dur_sum);
+    else if (cell == CELL_BUSY && answer->has_busy)
+        dft_text_ns(room, m->edge);
+    else if (cell == CELL_IN_FLIGHT && answer->has_busy)
+        snprintf(room, DFT_TEXT_ROOM, "%.2f", (double)m->edge / (double)answer->query.width_ns);
+    else if (cell == CELL_SHARE && all_ns)
+        snprintf(room, DFT_TEXT_ROOM, "%.1f", 100.0 * share_of(answer, group) / (double)all_ns);
+    else if (cell == CELL_SELF && group->self_ns >= 0)
+        dft_text_ns(room, (uint64_t)group->self_ns);
+    else if (cell == CELL_MEAN && m->samples)
+        dft_text_ns(room, m->dur_sum / m->samples);
+    else if (cell == CELL_P50 && dft_column_value(answer, group, DFT_COLUMN_P50, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_P95 && dft_column_value(answer, group, DFT_COLUMN_P95, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_P99 && dft_column_value(answer, group, DFT_COLUMN_P99, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_MAX && dft_column_value(answer, group, DFT_COLUMN_TIME_MAX, &value))
+        dft_text_ns(room, (uint64_t)value);
+    else if (cell == CELL_BYTES && m->data)
+        dft_text_bytes(room, m->bytes);
+    else if (cell == CELL_RATE && m->bytes && m->dur_sum)
+        strcat(dft_text_bytes(room, rate_of(m)) ? room : room, "/s");
+}
+
+/* Which cells the table has: self time only where it differs, percentiles where they are known. */
+static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
+{
+    int self = 0, errors = 0, bytes = 0, time = 0;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        time |= answer->query.by[i] == DFT_BY_TIME;
+
+    for (uint32_t i = 0; i < answer->count; i++) {
+        self |= answer->has_self && answer->groups[i].self_ns != (int64_t)answer->groups[i].metrics.dur_sum;
+        errors |= answer->groups[i].metrics.errors != 0;
+        bytes |= answer->groups[i].metrics.data != 0;
+    }
+    for (int c = 0; c < CELLS; c++) {
+        if ((c == CELL_SELF && !self) || (c == CELL_ERRORS && !errors))
+            continue;
+        if ((c == CELL_BUSY || c == CELL_IN_FLIGHT) && !time)
+            continue;
+        if ((c == CELL_BYTES || c == CELL_RATE) && !bytes)
+            continue;
+        if ((c == CELL_P50 || c == CELL_P95 || c == CELL_P99) && !answer->has_percentiles)
+            continue;
+        if (c == CELL_MEAN && answer->has_percentiles)
+            continue;
+        cells[n++] = (enum cell)c;
+    }
+    return n;
+}
+
+static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, const struct dft_group *group,
+                        enum dft_by by)
+{
+    struct dft_key_value value;
+    char room[DFT_TEXT_ROOM], *text;
+    int rc;
+
+    dft_group_value(answer, group, by, &value);
+    if (value.type == DFT_KEY_NULL)
+        return dft_grid_cell(grid, "-");
+    if (value.type == DFT_KEY_UINT) {
+        if (by == DFT_BY_TIME)
+            snprintf(room, sizeof room, "%.3f s", (double)(value.number - answer->query.base_ns) / 1e9);
+        else
+            snprintf(room, sizeof room, "%llu", (unsigned long long)value.number);
+        return dft_grid_cell(grid, room);
+    }
+    text = dft_text_escaped(value.text.bytes, value.text.length);
+    rc = text ? dft_grid_cell(grid, text) : -ENOMEM;
+    free(text);
+    return rc;
+}
+
+static int print_lines(const struct dft_answer *answer)
+{
+    struct dft_grid_column columns[DFT_TABLE_COLUMNS + DFT_BY_COUNT] = {0};
+    unsigned nby = answer->query.nby < DFT_TABLE_COLUMNS - CELLS ? answer->query.nby : DFT_TABLE_COLUMNS - CELLS;
+    enum cell cells[CELLS];
+    unsigned ncells = choose_cells(answer, cells);
+    struct dft_grid *grid;
+    uint64_t all_ns = answer->all_ns;
+    int rc = 0;
+
+    for (unsigned i = 0; i < nby; i++) {
+        enum dft_by by = (enum dft_by)answer->query.by[i];
+        int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
+
+        columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
+                                              by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_PATTERN ||
+                                                  by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK ||
+                                                  by == DFT_BY_LINE};
+    }
+    for (unsigned i = 0; i < ncells; i++)
+        columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};
+    grid = dft_grid_create(columns, nby + ncells);
+    if (!grid)
+        return -ENOMEM;
+    for (uint32_t g = 0; !rc && g < answer->count; g++) {
+        for (unsigned i = 0; !rc && i < nby; i++)
+            rc = add_key_cell(grid, answer, &answer->groups[g], (enum dft_by)answer->query.by[i]);
+        for (unsigned i = 0; !rc && i < ncells; i++) {
+            char room[DFT_TEXT_ROOM + 4];
+
+            set_cell(answer, &answer->groups[g], cells[i], all_ns, room);
+            rc = dft_grid_cell(grid, room);
+        }
+    }
+    if (!rc)
+        dft_grid_print(grid, stdout);
+    dft_grid_destroy(grid);
+    return rc;
+}
+
+int dft_summary_table(const struct dft_answer *answer)
+{
+    struct dft_answer piece = *answer;
+    int rc = 0;
+
+    do {
+        uint32_t left = answer->count - (uint32_t)(piece.groups - answer->groups);
+
+        piece.count = left < DFT_SUMMARY_LINES ? left : DFT_SUMMARY_LINES;
+        rc = print_lines(&piece);
+        piece.groups += piece.count;
+    } while (!rc && piece.groups < answer->groups + answer->count);
+    return rc;
+}
+
+/* --- ranks -------------------------------------------------------------------------------------------------------- */
+
+struct rank_line {
+    uint64_t rank, io_ns, read, written;
+    struct dft_text host;
+};
+
+static int by_io(const void *left, const void *right)
+{
+    const struct rank_line *a = left, *b = right;
+
+    if (a->io_ns != b->io_ns)
+        return a->io_ns > b->io_ns ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+struct rank_lines {
+    struct rank_line *lines;
+    size_t count;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct rank_line *a = left, *b = right;
+    uint32_t n = a->host.length < b->host.length ? a->host.length : b->host.length;
+    int order = a->rank == b->rank ? memcmp(a->host.bytes, b->host.bytes, n) : a->rank < b->rank ? -1 : 1;
+
+    return order ? order : a->host.length < b->host.length ? -1 : a->host.length > b->host.length;
+}
+
+/* One line for each class and host of a rank, which may come in different parts. */
+static int take_ranks(void *context, const struct dft_answer *answer)
+{
+    struct rank_lines *ranks = context;
+    struct rank_line *lines = reallocarray(ranks->lines, ranks->count + answer->count + 1, sizeof *lines);
+
+    if (!lines)
+        return -ENOMEM;
+    ranks->lines = lines;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        struct dft_key_value rank, host;
+        unsigned class = group->key.class - 1u;
+        struct rank_line *line = &lines[ranks->count];
+
+        dft_group_value(answer, group, DFT_BY_RANK, &rank);
+        dft_group_value(answer, group, DFT_BY_HOST, &host);
+        if (rank.type != DFT_KEY_UINT)
+            continue;
+        *line = (struct rank_line){.rank = rank.number,
+                                   .host = host.type == DFT_KEY_TEXT ? host.text : (struct dft_text){"-", 1}};
+        line->io_ns = class <= DFT_CLASS_WRITE ? group->metrics.dur_sum : 0;
+        line->read = class == DFT_CLASS_READ ? group->metrics.bytes : 0;
+        line->written = class == DFT_CLASS_WRITE ? group->metrics.bytes : 0;
+        ranks->count++;
+    }
+    return 0;
+}
+
+/* Adds up the lines of each rank; of several hosts the first is shown. */
+static uint32_t collect_ranks(struct rank_lines *ranks)
+{
+    struct rank_line *lines = ranks->lines;
+    uint32_t n = 0;
+
+    if (!ranks->count)
+        return 0;
+    qsort(lines, ranks->count, sizeof *lines, by_rank);
+    for (size_t i = 0; i < ranks->count; i++) {
+        if (!n || lines[n - 1].rank != lines[i].rank) {
+            lines[n++] = lines[i];
+            continue;
+        }
+        lines[n - 1].io_ns += lines[i].io_ns;
+        lines[n - 1].read += lines[i].read;
+        lines[n - 1].written += lines[i].written;
+    }
+    qsort(lines, n, sizeof *lines, by_io);
+    return n;
+}
+
+static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t top)
+{
+    static const struct dft_grid_column columns[] = {{"rank", 0, 0},      {"host", 1, 1}, {"I/O time", 0, 0},
+                                                     {"of median", 0, 0}, {"read", 0, 0}, {"written", 0, 0}};
+    struct dft_grid *grid = dft_grid_create(columns, 6);
+    uint64_t median = lines[count / 2].io_ns;
+    char room[DFT_TEXT_ROOM];
+    int rc = grid ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < count && i < top; i++) {
+        char *host = dft_text_escaped(lines[i].host.bytes, lines[i].host.length);
+
+        snprintf(room, sizeof room, "%llu", (unsigned long long)lines[i].rank);
+        rc = dft_grid_cell(grid, room) || dft_grid_cell(grid, host ? host : "-") ||
+             dft_grid_cell(grid, dft_text_ns(room, lines[i].io_ns)) ||
+             dft_grid_cell(grid, dft_text_share(room, lines[i].io_ns, median)) ||
+             dft_grid_cell(grid, dft_text_bytes(room, lines[i].read)) ||
+             dft_grid_cell(grid, dft_text_bytes(room, lines[i].written));
+        free(host);
+    }
+    if (!rc)
+        dft_grid_print(grid, stdout);
+    dft_grid_destroy(grid);
+    return rc ? -ENOMEM : 0;
+}
+
+int dft_summary_ranks(struct dft_summary *summary)
+{
+    struct dft_query query = {.by = {DFT_BY_RANK, DFT_BY_HOST, DFT_BY_CLASS}, .nby = 3};
+    uint32_t top = summary->options->top ? (uint32_t)summary->options->top : TOP_RANKS, count;
+    struct rank_lines ranks = {0};
+    struct dft_answer answer;
+    int rc = dft_query_each(summary->source, &summary->options->filter, &query, take_ranks, &ranks, &answer);
+
+    if (rc)
+        goto out;
+    count = collect_ranks(&ranks);
+    if (count > 1) {
+        char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+        printf("\nRanks with the most I/O time (%s of %s)\n", dft_text_count(a, count < top ? count : top),
+               dft_text_count(b, count));
+        rc = print_ranks(ranks.lines, count, top);
+        if (!rc)
+            dft_summary_last_line(summary, &answer);
+    }
+    dft_answer_fini(&answer);
+out:
+    free(ranks.lines);
+    return rc;
+}

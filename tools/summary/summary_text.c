@@ -1,0 +1,374 @@
+/* The summary for people: first what matters, then tables by call, file and rank. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi/comm.h"
+#include "format/end.h"
+#include "summary/summary.h"
+#include "base/write_text.h"
+
+#define TOP_CALLS   20
+#define TOP_FILES   10
+#define TOP_REGIONS 10
+#define TOP_OTHERS  5
+
+/* --- what was lost --------------------------------------------------------------------------------------------------
+ * */
+
+static int is_anything_lost(const struct dft_summary *summary)
+{
+    const struct dft_job *job = &summary->job;
+
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            return 1;
+    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, summary->source);
+}
+
+/* `what` begins the sentence when something was. */
+static void print_losses(const struct dft_summary *summary, const char *what)
+{
+    const struct dft_job *job = &summary->job;
+    uint64_t unread = dft_job_unread(job, summary->source);
+    char room[DFT_TEXT_ROOM];
+    const char *comma = "";
+
+    if (!is_anything_lost(summary)) {
+        fputs(*what ? "nothing lost" : "nothing", stdout);
+        return;
+    }
+    fputs(what, stdout);
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
+        if (!job->dropped[reason])
+            continue;
+        printf("%s%s events (%s)", comma, dft_text_count(room, job->dropped[reason]),
+               dft_drop_text((enum dft_drop)reason));
+        comma = ", ";
+    }
+    if (job->args_cut) {
+        printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
+        comma = ", ";
+    }
+    if (job->missing) {
+        printf("%s%s events (written, and missing here)", comma, dft_text_count(room, job->missing));
+        comma = ", ";
+    }
+    if (job->damaged) {
+        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
+        comma = ", ";
+    }
+    if (job->endless) {
+        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
+               job->endless);
+        comma = ", ";
+    }
+    if (unread)
+        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(room, unread),
+               unread == 1 ? " says" : "s say");
+}
+
+void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    static const char *const names[] = {[DFT_ANSWER_BUCKETS] = "buckets",
+                                        [DFT_ANSWER_FILES] = "events and file aggregates",
+                                        [DFT_ANSWER_EVENTS] = "events"};
+    char room[DFT_TEXT_ROOM];
+
+    if (answer->query.grid_ns)
+        printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
+               dft_text_ns(room, answer->query.grid_ns));
+    printf("answered from %s; ", names[answer->source]);
+    print_losses(summary, "lost: ");
+    if (answer->unsplit)
+        printf("; %s events are known only as aggregates and are not in this table",
+               dft_text_count(room, answer->unsplit));
+    fputs("\n", stdout);
+}
+
+/* --- the head -------------------------------------------------------------------------------------------------------
+ * */
+
+/* Sums over all calls by class, and which operations there are. */
+struct classes {
+    uint64_t time_ns[8], bytes[8];
+    uint64_t ops;
+};
+
+static void add_op(struct classes *classes, const struct dft_group *group)
+{
+    classes->ops |= UINT64_C(1) << (group->key.op < DFT_OP_COUNT ? group->key.op : DFT_OP_OTHER);
+}
+
+static int ask_ops(struct dft_summary *summary, struct classes *classes)
+{
+    struct dft_query query = {.by = {DFT_BY_OP}, .nby = 1};
+    struct dft_answer answer;
+    int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, &answer);
+
+    for (uint32_t i = 0; !rc && i < answer.count; i++)
+        add_op(classes, &answer.groups[i]);
+    if (!rc)
+        dft_answer_fini(&answer);
+    return rc;
+}
+
+/* Aggregates of files know classes, but no operations. */
+static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
+{
+    enum dft_kept_events kept = summary->options->filter.nfiles ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
+    struct dft_query query = {.by = {kept == DFT_KEPT_ALL ? DFT_BY_OP : DFT_BY_CLASS}, .nby = 1};
+    int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
+
+    memset(classes, 0, sizeof *classes);
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < answer->count; i++) {
+        const struct dft_group *group = &answer->groups[i];
+        unsigned class = kept == DFT_KEPT_ALL ? (unsigned)dft_op_class(group->key.op) : group->key.class - 1u;
+
+        classes->time_ns[class] += group->metrics.dur_sum;
+        classes->bytes[class] += group->metrics.bytes;
+        if (kept == DFT_KEPT_ALL)
+            add_op(classes, group);
+    }
+    if (kept == DFT_KEPT_SOME)
+        rc = ask_ops(summary, classes);
+    if (rc)
+        dft_answer_fini(answer);
+    dft_comm_broadcast(&classes->ops, sizeof classes->ops);
+    return rc;
+}
+
+/* Which operations are file I/O. */
+static uint64_t io_ops(void)
+{
+    uint64_t ops = 0;
+
+    for (unsigned op = 0; op < DFT_OP_COUNT; op++)
+        ops |= (uint64_t)(dft_op_class((uint8_t)op) < DFT_CLASS_NONE) << op;
+    return ops;
+}
+
+static void print_command(struct dft_text command)
+{
+    char *text = malloc(command.length + 1u), *escaped;
+    size_t limit = dft_terminal_width();
+
+    if (!text)
+        return;
+    limit = limit > 30 ? limit - 10 : 20;
+    for (uint32_t i = 0; i < command.length; i++)
+        text[i] = command.bytes[i] ? command.bytes[i] : ' ';
+    while (command.length && text[command.length - 1] == ' ')
+        command.length--;
+    escaped = dft_text_escaped(text, command.length);
+    if (escaped && dft_text_columns(escaped) > limit)
+        printf("%.*s...", (int)limit - 3, escaped);
+    else if (escaped)
+        fputs(escaped, stdout);
+    free(escaped);
+    free(text);
+}
+
+/* Which of several runs this is; or that there may be several, where nothing tells. */
+static void print_runs(const struct dft_source *source)
+{
+    uint32_t count, apart, named, shown = 0;
+    const struct dft_source_job *runs = dft_source_runs(source, &count, &apart), *last = NULL;
+
+    if (!count)
+        return;
+    named = count - !runs[0].id.length;
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].id.length && !runs[i].left_out) {
+            shown++;
+            last = &runs[i];
+        }
+    if (named > 1 && shown == 1)
+        printf("run       %s, %s%u (--run all: all of them, --run NAME: another; dftmerge ps lists them)\n", last->name,
+               last == &runs[count - 1] ? "the newest of " : "one of ", named);
+    else if (named > 1)
+        printf("runs      %u, counted together (dftmerge ps lists them; --run NAME: one)\n", shown);
+    if (!runs[0].id.length && !runs[0].left_out && shown)
+        printf("          with %u process%s of no run\n", runs[0].processes, runs[0].processes == 1 ? "" : "es");
+    if (!runs[0].id.length && !runs[0].left_out && apart > 1)
+        printf("runs      nothing says what is one run: %u groups of processes, apart in time, are counted together as "
+               "one "
+               "run\n",
+               apart);
+}
+
+static void print_job(const struct dft_job *job, const struct dft_source *source)
+{
+    char room[DFT_TEXT_ROOM], when[64] = "";
+    time_t seconds = (time_t)(job->start_ns / 1000000000);
+    struct tm tm;
+
+    if (job->first) {
+        fputs("job       ", stdout);
+        if (job->first->process.job_id.length) {
+            dft_text_escape(stdout, job->first->process.job_id.bytes, job->first->process.job_id.length);
+            fputs(": ", stdout);
+        }
+        print_command(job->first->process.command.length ? job->first->process.command : job->first->process.exe);
+        putchar('\n');
+    }
+    print_runs(source);
+    printf("processes %s", dft_text_count(room, job->pids));
+    if (job->processes != job->pids)
+        printf(" (%s programs)", dft_text_count(room, job->processes));
+    if (job->ranks)
+        printf(", %s of %u ranks", dft_text_count(room, job->ranks), job->world_size);
+    if (job->hosts > 1)
+        printf(", %u hosts", job->hosts);
+    if (job->killed)
+        printf(", %u killed", job->killed);
+    if (job->running)
+        printf(", %u still running", job->running);
+    if (job->unseen)
+        printf(", %u unknown (still running, or killed)", job->unseen);
+    if (job->recovered)
+        printf("; %s events recovered from live files", dft_text_count(room, job->recovered));
+    if (job->start_ns && gmtime_r(&seconds, &tm))
+        strftime(when, sizeof when, ", from %Y-%m-%d %H:%M:%S UTC", &tm);
+    printf("\nwall time %s%s\n", dft_text_ns(room, job->wall_ns), when);
+}
+
+/* What is all of the time, of which I/O and tracing have their shares. */
+static void print_base(const struct dft_job *job)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM];
+
+    if (job->processes == 1)
+        printf("%s thread%s x %s", dft_text_count(a, job->threads), job->threads == 1 ? "" : "s",
+               dft_text_ns(b, job->threads_ns / job->threads));
+    else
+        printf("%s, the time of %s threads in %s processes", dft_text_ns(a, job->threads_ns),
+               dft_text_count(b, job->threads), dft_text_count(c, job->processes));
+}
+
+/* Requests go on beside each other, and so may calls of threads that are not told apart. */
+static void print_io_share(const struct dft_job *job, uint64_t io)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    printf("I/O time  %s, ", dft_text_ns(a, io));
+    if (io <= job->threads_ns)
+        printf("%s of ", dft_text_share(b, io, job->threads_ns));
+    else
+        fputs("so calls overlap: it is more than ", stdout);
+    print_base(job);
+    putchar('\n');
+}
+
+static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer)
+{
+    const struct dft_job *job = &summary->job;
+    uint64_t io =
+        classes->time_ns[DFT_CLASS_READ] + classes->time_ns[DFT_CLASS_WRITE] + classes->time_ns[DFT_CLASS_META];
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
+
+    print_io_share(job, io);
+    printf("          read %s, write %s, metadata %s\n", dft_text_ns(a, classes->time_ns[DFT_CLASS_READ]),
+           dft_text_ns(b, classes->time_ns[DFT_CLASS_WRITE]), dft_text_ns(c, classes->time_ns[DFT_CLASS_META]));
+    printf("moved     %s read, %s written, in %s events", dft_text_bytes(a, classes->bytes[DFT_CLASS_READ]),
+           dft_text_bytes(b, classes->bytes[DFT_CLASS_WRITE]), dft_text_count(c, answer->events));
+    if (answer->events_kept != answer->events)
+        printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
+    putchar('\n');
+    if (!is_anything_lost(summary))
+        puts("lost      nothing");
+    if (job->overhead_ns)
+        printf("tracing   took %s, %s of the same\n", dft_text_ns(a, job->overhead_ns),
+               dft_text_share(b, job->overhead_ns, job->threads_ns));
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static void print_title(const char *title, const struct dft_answer *answer, uint64_t top)
+{
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
+
+    if (top < answer->found)
+        printf("\n%s (the first %s of %s)\n", title, dft_text_count(a, top), dft_text_count(b, answer->found));
+    else
+        printf("\n%s\n", title);
+}
+
+static int table(struct dft_summary *summary, const struct dft_query *query, const char *title, uint64_t top,
+                 int even_empty)
+{
+    const struct dft_options *options = summary->options;
+    struct dft_answer answer;
+    int rc, any;
+
+    if (options->top)
+        top = options->top;
+    rc = dft_summary_ask(summary, query, options->sort, top, DFT_SUMMARY_LINES, &answer);
+    if (rc == -EINVAL) /* the column to sort by is a key of another table */
+        rc = dft_summary_ask(summary, query, NULL, top, DFT_SUMMARY_LINES, &answer);
+    if (rc)
+        return rc;
+    any = answer.count || even_empty;
+    dft_comm_broadcast(&any, sizeof any);
+    if (any) {
+        print_title(title, &answer, top);
+        do
+            rc = dft_summary_table(&answer);
+        while (!rc && (rc = dft_answer_next(&answer)) > 0);
+        if (!rc)
+            dft_summary_last_line(summary, &answer);
+    }
+    dft_answer_fini(&answer);
+    return rc;
+}
+
+/* Of calls of these operations, if there are any. */
+static int table_of(struct dft_summary *summary, const struct dft_query *query, uint64_t ops, const char *title,
+                    uint64_t top)
+{
+    struct dft_query those = *query;
+
+    those.ops = ops;
+    return ops ? table(summary, &those, title, top, 0) : 0;
+}
+
+int dft_summary_text(struct dft_summary *summary)
+{
+    struct dft_query files = {.by = {DFT_BY_FILE}, .nby = 1, .events = summary->query.events};
+    struct dft_query query = summary->query;
+    struct dft_answer answer;
+    struct classes classes;
+    int rc = ask_classes(summary, &classes, &answer);
+
+    if (rc)
+        return rc;
+    if (is_anything_lost(summary)) { /* first: what follows is not all */
+        fputs("lost      ", stdout);
+        print_losses(summary, "");
+        putchar('\n');
+    }
+    print_job(&summary->job, summary->source);
+    print_io(summary, &classes, &answer);
+    dft_summary_nothing(summary, &answer);
+    dft_answer_fini(&answer);
+    query.busy = 1;
+    query.percentiles = query.by[0] != DFT_BY_TIME;
+    for (unsigned i = 1; i < query.nby; i++)
+        query.percentiles &= query.by[i] != DFT_BY_TIME;
+    if (summary->by)
+        return table(summary, &query, "Groups by time", TOP_CALLS, 1);
+    rc = table_of(summary, &query, classes.ops & io_ops(), "Calls by time", TOP_CALLS);
+    if (!rc)
+        rc = table(summary, &files, "Files by time", TOP_FILES, 0);
+    if (!rc)
+        rc = table_of(summary, &query, classes.ops & UINT64_C(1) << DFT_OP_REGION, "Regions by time", TOP_REGIONS);
+    if (!rc && summary->job.ranks > 1)
+        rc = dft_summary_ranks(summary);
+    if (!rc) /* mostly waiting: for children, for requests */
+        rc = table_of(summary, &query, classes.ops & ~(io_ops() | UINT64_C(1) << DFT_OP_REGION),
+                      "Processes and requests by time", TOP_OTHERS);
+    return rc;
+}

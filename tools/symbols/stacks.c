@@ -1,0 +1,92 @@
+/* Turns recorded stacks into texts: names of functions (symbols.c) and lines (lines.c). */
+#include "symbols/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec.h"
+#include "symbols/lines.h"
+#include "symbols/symbols.h"
+
+#define PREFIX 6u /* "STACK", NUL */
+
+uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t room)
+{
+    struct dft_text text = dft_names_text(names, stack);
+    uint32_t n;
+
+    if (!stack || text.length <= PREFIX || memcmp(text.bytes, "STACK", PREFIX) != 0)
+        return 0;
+    n = (text.length - PREFIX) / 8;
+    if (n > room)
+        n = room;
+    memcpy(frames, text.bytes + PREFIX, 8 * (size_t)n);
+    return n;
+}
+
+struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char room[18])
+{
+    struct dft_text category, name;
+
+    dft_names_call(names, frame, &category, &name, room);
+    return name;
+}
+
+static uint64_t add(struct dft_names *names, const char *bytes, size_t length, int *rc)
+{
+    uint64_t id = dft_name_id(bytes, length);
+
+    *rc = dft_names_add(names, id, bytes, (uint32_t)length, NULL);
+    return *rc ? 0 : id;
+}
+
+uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
+{
+    uint64_t frames[DFT_STACK_FRAMES_MAX], id = 0;
+    uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
+    char *text = NULL, room[18];
+    size_t used = 0;
+
+    *rc = 0;
+    for (uint32_t i = n; i-- > 0;) {
+        struct dft_text name = dft_stack_function(names, frames[i], room);
+        char *more = realloc(text, used + name.length + 1);
+
+        if (!more) {
+            free(text);
+            *rc = -ENOMEM;
+            return 0;
+        }
+        text = more;
+        memcpy(text + used, name.bytes, name.length);
+        for (uint32_t k = 0; k < name.length; k++)
+            if (text[used + k] == ';' || text[used + k] == '\n')
+                text[used + k] = ':'; /* they mean something to who reads this */
+        used += name.length;
+        text[used++] = ';';
+    }
+    if (used)
+        id = add(names, text, used - 1, rc);
+    free(text);
+    return id;
+}
+
+uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
+{
+    uint64_t frame, build_id, address;
+    char path[1024], room[18];
+    const char *line = NULL;
+    struct dft_text text;
+
+    *rc = 0;
+    if (!dft_stack_frames(names, stack, &frame, 1))
+        return 0;
+    text = dft_names_text(names, frame);
+    if (text.length > 5 && dft_symbols_place(text.bytes + 5, text.length - 5, path, &build_id, &address))
+        line = dft_lines_find(path, build_id, address);
+    if (line)
+        return add(names, line, strlen(line), rc);
+    text = dft_stack_function(names, frame, room);
+    return add(names, text.bytes, text.length, rc);
+}

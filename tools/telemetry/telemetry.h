@@ -1,0 +1,78 @@
+/* Telemetry files: samples of memory over time, as stormlog's trackers write them (JSON, schema version 2, or the
+ * records without a version of before). What is read from them, and the analysis across ranks.
+ *
+ * A file holds a list of records, an object whose "events" is such a list, one record, or any of these one after another
+ * (JSON lines). Records are read one at a time: memory is that of the file's text and 64 bytes a record kept. */
+#ifndef DFT_TELEMETRY_H
+#define DFT_TELEMETRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ranks/first_cause.h"
+
+#define DFT_TELEMETRY_TIME_END  (INT64_C(1) << 62) /* the year 2116: sums of two times still fit */
+#define DFT_TELEMETRY_WORLD_MAX (1u << 24)         /* a larger job is not believed */
+
+/* One record, as far as it is used. Texts are numbers in the list of texts + 1; 0: none. */
+struct dft_telemetry_event {
+    int64_t time_ns;
+    int64_t used_bytes;
+    int64_t interval_ms;
+    int64_t pid;
+    uint32_t host, job;
+    uint32_t rank, world_size;
+    uint8_t is_sample;
+};
+
+struct dft_telemetry {
+    struct dft_telemetry_event *events;
+    size_t count, capacity;
+    char **texts; /* each once */
+    uint32_t ntexts;
+    uint32_t *text_slots; /* hash table of numbers + 1 */
+    uint32_t nslots;
+    char **problems; /* "FILE: event 3 (line 4): what is wrong with it" */
+    size_t nproblems;
+    uint64_t bad; /* records, and files, that could not be used: more than there are problems, when there are many */
+};
+
+/* Can this program read them: was it built with a JSON library? */
+int dft_telemetry_can_read(void);
+
+/* Reads a file; what is wrong becomes a problem. Returns 0 or -ENOMEM. */
+int dft_telemetry_read(struct dft_telemetry *telemetry, const char *path);
+/* The same of text in memory (not ended by 0). */
+int dft_telemetry_parse(struct dft_telemetry *telemetry, const char *name, const char *text, size_t length);
+void dft_telemetry_fini(struct dft_telemetry *telemetry);
+
+/* --- for the reader ----------------------------------------------------------------------------------------------- */
+
+int dft_telemetry_add(struct dft_telemetry *telemetry, const struct dft_telemetry_event *event);
+/* The number of a text + 1; 0: no memory. */
+uint32_t dft_telemetry_text(struct dft_telemetry *telemetry, const char *text);
+int dft_telemetry_problem(struct dft_telemetry *telemetry, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* --- the analysis ------------------------------------------------------------------------------------------------- */
+
+struct dft_cross_rank {
+    const char *job; /* NULL: none */
+    uint32_t world_size;
+    struct dft_series *series; /* of each rank that takes part, ascending */
+    uint32_t nseries;
+    uint32_t *appearance; /* the same, as positions in series, in the order in which they appear in the input */
+    uint32_t *missing;    /* ranks, ascending */
+    uint32_t nmissing;
+    int64_t interval_ns; /* between samples; 0: unknown */
+    struct dft_first_cause cause;
+    char **notes;
+    size_t nnotes;
+    struct dft_sample *samples;
+};
+
+/* Returns 0 or -ENOMEM; after either call dft_cross_rank_fini. */
+int dft_cross_rank_analyse(const struct dft_telemetry *telemetry, struct dft_cross_rank *result);
+void dft_cross_rank_fini(struct dft_cross_rank *result);
+
+#endif
