@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""The rooms: what may use what, held from the includes of the sources and from the symbols of the objects.
+
+    rooms_test.py BUILD     the tree above this file, built in BUILD
+    rooms_test.py           the same with BUILD from DFT_BUILD; without objects the includes alone
+
+A layer (format, aggregator, preload, tools) uses the layers below it and only their public headers. Inside preload/ and tools/ a
+room uses the rooms that its line in ROOMS names. A name in ROOMS that nothing needs is an error, too: the file says what is so.
+The last line is 'N passed, N failed[, N skipped]'."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+LAYERS = {"format": (), "aggregator": ("format",), "preload": ("format", "aggregator"), "tools": ("format", "aggregator")}
+HOUSES = ("preload", "tools")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+LINES_MAX = 60
+SOURCES = (".c", ".h", ".S", ".def")
+
+
+class BadRooms(Exception):
+    """A ROOMS file that cannot be used: the text says which line, and what to do."""
+
+
+def read_rooms(path):
+    """The rooms of a ROOMS file: {room: [rooms it may use]}, from the ground up."""
+    rooms = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        match = re.fullmatch(r"([a-z]+):((?: +[a-z]+)*)", line)
+        if not match:
+            raise BadRooms(f"{path}:{number}: '{line}' is no line 'room: rooms that it may use'")
+        room, used = match.group(1), match.group(2).split()
+        for name in used:
+            if name not in rooms:
+                raise BadRooms(f"{path}:{number}: {room} uses '{name}', which is no room above it; those are: "
+                               f"{' '.join(rooms) or 'none'}")
+        if not (path.parent / room).is_dir():
+            raise BadRooms(f"{path}:{number}: there is no folder for the room '{room}': make it, or correct the name")
+        rooms[room] = used
+    for folder in sorted({source.parent.name for source in path.parent.glob("*/*.c")} - set(rooms)):
+        raise BadRooms(f"{path}: the folder '{folder}' has no line: add '{folder}: rooms that it may use'")
+    return rooms
+
+
+def room_of(path, house):
+    """The room in which a source lies; None for one beside ROOMS, which may use every room."""
+    parts = path.relative_to(house).parts
+    return parts[0] if len(parts) > 1 else None
+
+
+def layer_files(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
+
+
+def included_room(name, rooms, house):
+    """The room of the header that is included as NAME, None when it is none of this house's."""
+    room = name.split("/")[0]
+    return room if room in rooms and (house / name).exists() else None
+
+
+def check_house_includes(house, rooms, seen):
+    """Each #include of a room's files; notes in seen[room] the rooms it uses. Returns what is wrong, a line each."""
+    wrong = []
+    headers = {path.name for path in house.glob("*/*.h")}
+    for path in layer_files(house):
+        room = room_of(path, house)
+        for name in INCLUDE.findall(path.read_text(errors="replace")):
+            used = included_room(name, rooms, house)
+            if "/" not in name and name in headers:
+                wrong.append(f"{path}: includes \"{name}\" without its room")
+            elif used and room and used != room:
+                seen[room].add(used)
+                if used not in rooms[room]:
+                    wrong.append(f"{path}: {room} includes \"{name}\", and ROOMS does not let {room} use {used}")
+    return wrong
+
+
+def check_layer_includes(top):
+    """No layer includes a private header of another layer, or anything of a layer that it does not stand on."""
+    wrong = []
+    for layer, below in LAYERS.items():
+        for path in layer_files(top / layer):
+            for name in INCLUDE.findall(path.read_text(errors="replace")):
+                for other in LAYERS:
+                    if other == layer:
+                        continue
+                    public = (top / other / "include" / name).exists()
+                    private = name.startswith("../" + other) or (
+                        (top / other / name).exists() and not any((base / name).exists() for base in (
+                            path.parent, top / layer, top / layer / "include")))
+                    if private or (public and other not in below):
+                        wrong.append(f"{path}: {layer} includes \"{name}\" of {other}" +
+                                     (", which is private" if other in below else ", which is no layer below it"))
+    return wrong
+
+
+def object_symbols(path):
+    """(defined, undefined) external names of ours in an object. The wrappers' names are those of the C library: others mean that."""
+    defined, undefined = set(), set()
+    for line in subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout.splitlines():
+        name, kind = line.split()[:2]
+        if not name.startswith("dft_"):
+            continue
+        if kind in "Uvw":
+            undefined.add(name)
+        else:
+            defined.add(name)
+    return defined, undefined
+
+
+def owners_of(objects):
+    """objects: [(owner, path)]. Returns ({name: owners that define it}, [(owner, path, undefined names)])."""
+    owners, needs = {}, []
+    for owner, path in objects:
+        defined, undefined = object_symbols(path)
+        for name in defined:
+            owners.setdefault(name, set()).add(owner)
+        needs.append((owner, path, undefined))
+    return owners, needs
+
+
+def check_house_objects(objects, rooms, seen):
+    """objects: [(room, path)]. Each undefined symbol lies in the room itself or in one that it may use."""
+    wrong = []
+    owners, needs = owners_of(objects)
+    for room, path, undefined in needs:
+        for name in sorted(undefined & owners.keys()):
+            if room in owners[name]:
+                continue
+            used = sorted(owners[name])[0]
+            seen[room].add(used)
+            if used not in rooms[room]:
+                wrong.append(f"{path.name}: {room} uses {name} of {used}, and ROOMS does not let it")
+    return wrong
+
+
+def check_layer_objects(objects):
+    """objects: [(layer, path)]. No layer needs a symbol of one above it, or beside it."""
+    owners, needs = owners_of(objects)
+    return [f"{path.name}: {layer} uses {name}, which only {' and '.join(sorted(owners[name]))} defines"
+            for layer, path, undefined in needs for name in sorted(undefined & owners.keys())
+            if not owners[name] & {layer, *LAYERS[layer]}]
+
+
+def check_need(house, rooms, seen):
+    return [f"{house / 'ROOMS'}: {room} may use {name}, and does not: take the name out"
+            for room, used in rooms.items() for name in used if name not in seen[room]]
+
+
+def house_objects(build, house, rooms):
+    return [(path.parent.name, path) for path in sorted((build / house).glob("CMakeFiles/*_*.dir/*/*.o"))
+            if path.parent.name in rooms]
+
+
+def layer_objects(build):
+    return [(layer, path) for layer in LAYERS for path in sorted((build / layer).glob("CMakeFiles/*.dir/**/*.o"))]
+
+
+class Report:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def say(self, title, wrong):
+        if wrong:
+            self.failed += 1
+            print(f"FAIL {title}")
+            for line in wrong[:LINES_MAX]:
+                print(f"     {line}")
+            if len(wrong) > LINES_MAX:
+                print(f"     and {len(wrong) - LINES_MAX} more")
+        else:
+            self.passed += 1
+
+    def skip(self, title, why):
+        self.skipped += 1
+        print(f"SKIP {title}: {why}")
+
+
+def check_tree(top, build, report):
+    for name in HOUSES:
+        house = top / name
+        rooms = read_rooms(house / "ROOMS")
+        seen = {room: set() for room in rooms}
+        report.say(f"{name}: includes", check_house_includes(house, rooms, seen))
+        objects = house_objects(build, name, rooms) if build else []
+        if not objects:
+            report.skip(f"{name}: symbols", "there are no objects of it in this build")
+            continue
+        report.say(f"{name}: symbols", check_house_objects(objects, rooms, seen))
+        if {room for room, _ in objects} >= set(rooms):
+            report.say(f"{name}: every name in ROOMS is needed", check_need(house, rooms, seen))
+        else:
+            report.skip(f"{name}: every name in ROOMS is needed", "not every room is in this build")
+    report.say("layers: includes", check_layer_includes(top))
+    if build:
+        report.say("layers: symbols", check_layer_objects(layer_objects(build)))
+
+
+# Planted trouble: a small tree of its own, in which each rule is broken once.
+
+def plant(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def compile_to(folder, source):
+    out = folder / (pathlib.Path(source).name + ".o")
+    subprocess.run([os.environ.get("CC", "cc"), "-c", folder / source, f"-I{folder / 'tools'}", "-o", out], check=True)
+    return out
+
+
+def raises(path, text, word):
+    path.write_text(text)
+    try:
+        read_rooms(path)
+    except BadRooms as bad:
+        return [] if word in str(bad) else [f"says '{bad}', without '{word}'"]
+    return [f"'{text.strip()}' was taken"]
+
+
+def check_planted(report):
+    with tempfile.TemporaryDirectory(prefix="dft-rooms-") as name:
+        top = pathlib.Path(name)
+        plant(top, {"tools/ROOMS": "low:\nhigh: low\n", "tools/low/a.h": "int dft_a(void);\n",
+                    "tools/low/a.c": "int dft_b(void);\nint dft_a(void) { return dft_b(); }\n", "tools/high/b.h": "int dft_b(void);\n",
+                    "tools/high/b.c": "#include \"low/a.h\"\nint dft_b(void) { return dft_a(); }\n"})
+        house = top / "tools"
+        rooms = read_rooms(house / "ROOMS")
+        seen = {room: set() for room in rooms}
+        report.say("planted: a right tree has right includes", check_house_includes(house, rooms, seen))
+        plant(top, {"tools/low/c.c": "#include \"high/b.h\"\n", "tools/low/d.c": "#include \"b.h\"\n"})
+        wrong = check_house_includes(house, rooms, seen)
+        report.say("planted: an include upwards, and one without its room", [] if len(wrong) == 2 else [f"found {wrong}"])
+        objects = [("low", compile_to(top, "tools/low/a.c")), ("high", compile_to(top, "tools/high/b.c"))]
+        wrong = check_house_objects(objects, rooms, seen)
+        report.say("planted: a symbol upwards", [] if len(wrong) == 1 and "uses dft_b of high" in wrong[0] else [f"found {wrong}"])
+        wrong = check_layer_objects([("format", objects[0][1]), ("tools", objects[1][1])])
+        report.say("planted: a layer's symbol upwards", [] if len(wrong) == 1 and "tools defines" in wrong[0] else [f"found {wrong}"])
+        wrong = check_need(house, {"low": [], "high": ["low"]}, {"low": set(), "high": set()})
+        report.say("planted: a name that nothing needs", [] if len(wrong) == 1 else [f"found {wrong}"])
+        plant(top, {"format/f.c": "#include \"../tools/low/a.h\"\n", "format/secret.h": "\n", "format/include/format/open.h": "\n",
+                    "tools/low/e.c": "#include \"secret.h\"\n#include \"format/open.h\"\n"})
+        wrong = check_layer_includes(top)
+        report.say("planted: a private header, and a layer above", [] if len(wrong) == 2 else [f"found {wrong}"])
+        for text, word in (("low:\nhigh: lwo\n", "'lwo', which is no room above it"), ("low: high\nhigh:\n", "no room above"),
+                           ("low:\nhigh: low\nattic: low\n", "no folder for the room 'attic'"), ("low:\n", "'high' has no line"),
+                           ("low\n", "is no line")):
+            report.say(f"planted: ROOMS with {word}", raises(house / "ROOMS", text, word))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("DFT_BUILD", TOP / "build"))
+    report = Report()
+    try:
+        check_tree(TOP, build if shutil.which("nm") and build.is_dir() else None, report)
+        check_planted(report)
+    except BadRooms as bad:
+        report.say("ROOMS", [str(bad)])
+    print(f"{report.passed} passed, {report.failed} failed" + (f", {report.skipped} skipped" if report.skipped else ""))
+    return 1 if report.failed else 0
+
+
+sys.exit(main())
