@@ -82,7 +82,7 @@ static char *common_directory(const struct dft_source *source)
     return whole;
 }
 
-char *dft_beside_path(const struct dft_source *source, const char *what, const char *number)
+char *dft_beside_path(const struct dft_source *source, const char *what)
 {
     char *directory = common_directory(source), *path = NULL;
 
@@ -91,8 +91,8 @@ char *dft_beside_path(const struct dft_source *source, const char *what, const c
 
         if (!is_indexed(&source->files[f]))
             continue;
-        if (asprintf(&path, "%.*s.%s-%016" PRIx64 "%s.dft", (int)(strrchr(index, '/') + 1 - index), index, what,
-                     dft_name_id(directory, strlen(directory)), number) < 0)
+        if (asprintf(&path, "%.*s.%s-%016" PRIx64 ".dft", (int)(strrchr(index, '/') + 1 - index), index, what,
+                     dft_name_id(directory, strlen(directory))) < 0)
             path = NULL;
         break;
     }

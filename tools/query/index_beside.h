@@ -15,9 +15,9 @@
  * indexed traces alone, or small; else 1. */
 int dft_beside_key(const struct dft_source *source, uint64_t version, struct dft_index_key *key);
 
-/* ".WHAT-<directory>NUMBER.dft" with the index of the first trace, where <directory> stands for the one that all traces lie in or
- * below; number: "" or "-" and a number. From malloc, or NULL. */
-char *dft_beside_path(const struct dft_source *source, const char *what, const char *number);
+/* ".WHAT-<directory>.dft" beside the index of the first trace. <directory> stands for the directory that all traces lie
+ * in or below. From malloc, or NULL. */
+char *dft_beside_path(const struct dft_source *source, const char *what);
 
 /* All behind ORIGIN of a file that fits, of at most `most` bytes: *bytes is from malloc. Returns 1; 0: there is none, or it cannot be
  * read; or -ENOMEM. */

@@ -39,7 +39,7 @@ static int is_whole(const struct dft_together *together)
 
 int dft_together_read(const struct dft_source *source, const struct dft_index_key *key, struct dft_together *together)
 {
-    char *path = dft_beside_path(source, "together", "");
+    char *path = dft_beside_path(source, "together");
     struct dft_pfw_counts counts;
     int rc = path ? dft_beside_read(path, key, DFT_TOGETHER_BYTES, &counts, &together->bytes, &together->length) : 0;
     int keep = rc == 1 && !counts.not_kept;
@@ -59,7 +59,7 @@ void dft_together_write(const struct dft_source *source, const struct dft_index_
                         const struct dft_together *together)
 {
     struct dft_pfw_counts counts = {.not_kept = !together->bytes};
-    char *path = dft_beside_path(source, "together", "");
+    char *path = dft_beside_path(source, "together");
 
     if (path)
         dft_beside_write(path, key, &counts, together->bytes, together->bytes ? together->length : 0);

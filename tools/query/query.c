@@ -7,7 +7,6 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
-#include "query/query_kept.h"
 
 #define GROUP_BYTES     ((size_t)96 << 20) /* for the groups that are counted in one pass; see README.md */
 #define EACH_BYTES      ((size_t)32 << 20) /* the same of answers that are taken part by part */
@@ -268,7 +267,6 @@ static int is_swept(const char *column)
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer)
 {
-    const uint64_t notes = dft_kept_notes(source);
     struct dft_query asked = *query;
     struct dft_asking *asking;
     int rc = dft_order_check(order, query);
@@ -276,9 +274,6 @@ int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter,
     if (rc)
         return rc;
     asked.events |= asked.busy_union && is_swept(order->column);
-    rc = dft_kept_find(source, filter, &asked, order, answer);
-    if (rc)
-        return rc < 0 ? rc : 0;
     rc = asking_begin(&asking, source, filter, &asked, answer);
     if (!rc)
         rc = dft_count_part(asking, 0);
@@ -294,8 +289,6 @@ int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter,
         rc = dft_count_union(asking, answer);
     if (!rc)
         rc = dft_answer_sort(answer, order->column, order->top);
-    if (!rc)
-        dft_kept_put(asking, filter, &asked, order, notes, answer);
     return done(asking, answer, rc);
 }
 

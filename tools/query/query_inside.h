@@ -118,7 +118,6 @@ struct dft_asking {
     size_t budget, share;  /* bytes for the groups of a part, and for those that one thread has not handed over yet */
     struct dft_part part;  /* the one that is counted */
     uint64_t asked;        /* blocks that there are to count in this pass */
-    uint64_t asked_events; /* in these */
     int all_blocks;        /* also those that have nothing in the part are read: what is met is that of all */
     uint64_t *members;     /* if not NULL: only keys with these hashes, ascending, are counted */
     uint64_t nmembers;

@@ -184,7 +184,6 @@ static int is_asked(void *context, const struct dft_source_process *process, con
         !dft_filter_block(asking->filter, process, block))
         return 0;
     asking->asked++;
-    asking->asked_events += block->type == DFT_BLOCK_EVENTS ? block->count : 0;
     return 1;
 }
 
@@ -194,7 +193,7 @@ static int begin(struct dft_asking *asking)
     int rc = dft_tally_init(&asking->total, histograms);
 
     memset(&asking->met, 0, sizeof asking->met);
-    asking->asked = asking->asked_events = 0;
+    asking->asked = 0;
     for (unsigned i = 0; !rc && i < asking->nworkers; i++) {
         struct dft_counting *counting = &asking->workers[i];
 

@@ -21,7 +21,6 @@ struct dft_notes {
     char **shown; /* pointers to the texts, for dft_source_notes */
     size_t count, capacity;
     size_t shared; /* as many were told to other ranks */
-    uint64_t told; /* how often there was something to note, the same again or not */
     int bad;
 };
 

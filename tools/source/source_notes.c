@@ -57,7 +57,6 @@ void dft_source_note(struct dft_source *source, int bad, const char *format, ...
     va_end(list);
     pthread_mutex_lock(&notes->lock);
     notes->bad |= bad;
-    notes->told++;
     if (length >= 0) {
         if (notes->count < NOTES_MAX)
             note_keep(notes, bad, text);
