@@ -59,6 +59,9 @@ need_packages_of() {
         need_command git git
         need_command clang clang
         need_command clang-format clang-format
+        need_command lowdown lowdown
+        need_command mandoc mandoc
+        python3 -c 'import jsonschema' 2>/dev/null || lacks python3-jsonschema
         need_command strace strace
         need_command sqlite3 sqlite3
         need_command fio fio

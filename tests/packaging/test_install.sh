@@ -8,6 +8,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 passed=0
+skipped=0
 ok() {
     passed=$((passed + 1))
     echo "ok: $1"
@@ -16,6 +17,21 @@ ok() {
 cmake --install "$build" --prefix "$tmp/first" >"$tmp/log" || { cat "$tmp/log"; exit 1; }
 mv "$tmp/first" "$tmp/moved"
 ok "installs, and can be moved"
+
+# With lowdown there is a manual of every command, which names the command and has no faults.
+if [ -d "$build/man" ]; then
+    for page in "$here"/../../docs/commands/*.md; do
+        name=$(basename "$page" .md)
+        manual=$tmp/moved/share/man/man1/$name.1
+        grep -qi "^\.TH \"$name\" \"1\"" "$manual"
+        grep -q "^$name - " "$manual"
+        ! command -v mandoc >/dev/null || mandoc -Tlint -Werror "$manual"
+    done
+    ok "a manual page for each command"
+else
+    echo "skipped: no lowdown, no manual pages"
+    skipped=1
+fi
 
 pc=$(dirname "$(find "$tmp/moved" -name dftrace.pc)")
 export PKG_CONFIG_PATH="$pc"
@@ -79,4 +95,4 @@ cmake -S "$tmp/theirs" -B "$tmp/theirs/build" -DCMAKE_PREFIX_PATH="$tmp/moved" >
     cmake --build "$tmp/theirs/build" >>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
 program found "$tmp/theirs/build/theirs" "with find_package(dftracer)"
 
-echo "$passed passed, 0 failed"
+echo "$passed passed, 0 failed, $skipped skipped"

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Makes the parts of docs/ that are made from something else: the table of variables.md and the members of json.md.
+
+    docs/generate.py            writes them anew
+    docs/generate.py --check    exit code 1, and the name of the page, where one is stale
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parent
+ROOT = DOCS.parent
+# In the order of json.md. The name of a schema is the command's, but for the answer of `ranks` to telemetry files.
+SCHEMAS = ["summary", "dump", "ranks", "telemetry", "compare", "ps", "check", "stat", "calls"]
+
+
+# --- variables ----------------------------------------------------------------------------------------------------------
+
+
+def strings(text):
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+
+
+def words_of_types():
+    """The words that each type of option takes, as the parsers of the library have them."""
+    source = (ROOT / "preload" / "os" / "config.c").read_text()
+    found = re.findall(r"static int parse_(\w+)\([^)]*\)\s*{[^}]*?WORDS\(([^)]*)\)", source)
+    words = {name: ", ".join(f"`{word}`" for word in re.findall(r'"(\w+)"', text)) for name, text in found}
+    return {**words, "BOOL": "`0`, `1`", "TEXT": "text", "UINT": "number"}
+
+
+def options():
+    """The rows of config.def: variable, type, default, help."""
+    text = (ROOT / "include" / "dftrace" / "config.def").read_text().split("*/", 1)[1]
+    row = re.compile(r'DFT_OPTION\(\s*\w+,\s*(\w+),\s*(\w+),\s*("[^"]*"|\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)')
+    rows = [(f"DFTRACER_{name}", kind, default, strings(more)) for name, kind, default, more in row.findall(text)]
+    assert len(rows) == text.count("DFT_OPTION("), "config.def has a row that cannot be read"
+    return rows
+
+
+def show_default(default):
+    if default == '""':
+        return ""
+    return f"`{default.strip(chr(34)) if default.startswith(chr(34)) else default.rsplit('_', 1)[-1]}`"
+
+
+def variables():
+    types = words_of_types()
+    lines = ["| variable | values | default | meaning |", "| --- | --- | --- | --- |"]
+    for name, kind, default, more in options():
+        lines.append(f"| `{name}` | {types[kind]} | {show_default(default)} | {more} |")
+    return lines
+
+
+# --- members of JSON ----------------------------------------------------------------------------------------------------
+
+
+def resolve(schema, root):
+    while "$ref" in schema:
+        schema = {**root["definitions"][schema["$ref"].rsplit("/", 1)[1]], **{k: v for k, v in schema.items() if k != "$ref"}}
+    return schema
+
+
+def type_of(schema, root):
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{word}`" if word else "null" for word in schema["enum"])
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if "array" in kinds:
+        kinds = ["array of " + type_of(resolve(schema["items"], root), root)] + [k for k in kinds if k != "array"]
+    return " or ".join(kinds)
+
+
+def members(schema, root, depth=0):
+    """A line for each member, those of an object below it; an array's are those of what is in it."""
+    below = schema
+    while below.get("items") is not None:
+        below = resolve(below["items"], root)
+    for name, member in below.get("properties", {}).items():
+        member = resolve(member, root)
+        words = ": ".join(word for word in (f"`{name}` ({type_of(member, root)})", member.get("description")) if word)
+        yield "  " * depth + "- " + words
+        if "$comment" not in member:  # the members are described above
+            yield from members(member, root, depth + 1)
+
+
+def json_members():
+    lines = []
+    for name in SCHEMAS:
+        schema = json.loads((DOCS / "schema" / f"{name}.json").read_text())
+        lines += [f"## {name}", "", f"{schema['description']} Schema: [{name}.json](schema/{name}.json).", ""]
+        lines += [*members(schema, schema), ""]
+    return lines[:-1]
+
+
+# --- pages --------------------------------------------------------------------------------------------------------------
+
+MADE = {"variables.md": variables, "json.md": json_members}
+
+
+def made_anew(name):
+    begin, end = "<!-- made by docs/generate.py, do not edit -->", "<!-- end of what is made -->"
+    before, _, rest = (DOCS / name).read_text().partition(begin)
+    _, found, after = rest.partition(end)
+    assert found, f"docs/{name} has no place for what is made"
+    return "\n".join([before + begin, "", *MADE[name](), "", end + after])
+
+
+def main():
+    stale = [name for name in MADE if made_anew(name) != (DOCS / name).read_text()]
+    for name in stale:
+        if "--check" in sys.argv[1:]:
+            print(f"docs/{name} is stale: run docs/generate.py")
+        else:
+            (DOCS / name).write_text(made_anew(name))
+    sys.exit(1 if stale and "--check" in sys.argv[1:] else 0)
+
+
+if __name__ == "__main__":
+    main()
