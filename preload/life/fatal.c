@@ -11,7 +11,6 @@
 
 #include <string.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "unwind/backtrace.h"
 #include "os/clock.h"
@@ -43,8 +42,6 @@ void dft_fatal_init(void)
         dft_message(DFT_LOG_ERROR, "no memory for DFTRACER_BIND_SIGNALS", NULL);
         return;
     }
-    if (environ) /* loaded by a program that runs */
-        dft_backtrace_init();
     dft_fatal_regain();
 }
 

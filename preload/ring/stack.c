@@ -31,7 +31,6 @@ void dft_stack_init(void)
 {
     if (!dft_config.enable || !dft_config.stack)
         return;
-    dft_unwind_init();
     start_ticks = dft_ticks();
     start_ns = dft_clock_monotonic_ns();
     dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;

@@ -1,79 +1,77 @@
 /* Owns the walk up the stack, and what was learnt of places in code on the way: one word for each, in a table that all threads share. */
 #include "unwind/unwind.h"
 
-#include <stdatomic.h>
 #include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
 
 #include "os/resolve.h"
 #include "os/sys.h"
 
-#define TABLE      8192u
-#define PAGE       UINT64_C(4096) /* or a part of one */
-#define FRAME_MOST (UINT64_C(1) << 24)
-
-static int (*iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+#define TABLE     8192u
+#define PAGE      UINT64_C(4096)      /* or a part of one */
+#define FRAME_MAX (UINT64_C(1) << 36) /* a damaged table says more */
 
 static uint64_t spared_from, spared_to; /* libffi, while functions are woven */
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
-void dft_unwind_init(void)
+int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value)
 {
-    *(void **)&iterate = dft_resolve_symbol("dl_iterate_phdr");
-}
-
-int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value)
-{
-    if (at % 8)
+    if (at % 8 || at < DFT_UNWIND_PAGE || !dft_sys_can_read((const void *)at)) /* NOLINT: an address of the stack */
         return -1;
-    if (at / PAGE != memory->page) {
-        if (!dft_sys_can_read((const void *)at)) /* NOLINT: an address of the stack */
-            return -1;
-        memory->page = at / PAGE;
-    }
+    memory->page = at / DFT_UNWIND_PAGE;
     *value = *(const uint64_t *)at; /* NOLINT: the same */
     return 0;
 }
 
 /* --- the library of an address ------------------------------------------------------------------------------------ */
 
-/* For C libraries without _dl_find_object (before 2.35). */
-struct place {
-    uint64_t pc;
-    const uint8_t *table;
-};
-
-static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
+/* The parts of a library in the loader's list, and their number. The program itself need not begin with a header. */
+static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
 {
-    struct place *place = data;
-    const uint8_t *table = NULL;
-    int is_here = 0;
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr; /* NOLINT: where the library lies */
 
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-        if (part->p_type == PT_LOAD && place->pc - info->dlpi_addr - part->p_vaddr < part->p_memsz)
-            is_here = 1;
-        else if (part->p_type == PT_GNU_EH_FRAME)
-            table = (const uint8_t *)(info->dlpi_addr + part->p_vaddr);
+    if (map == _r_debug.r_map) {
+        *count = (unsigned)getauxval(AT_PHNUM);
+        return (const ElfW(Phdr) *)getauxval(AT_PHDR); /* NOLINT: the kernel's word */
     }
-    if (is_here)
-        place->table = table;
-    return is_here;
+    if (!dft_sys_can_read(head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
+        return NULL;
+    *count = head->e_phnum;
+    return (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+}
+
+/* For C libraries without _dl_find_object (before 2.35): dl_iterate_phdr would take the loader's lock. */
+static const uint8_t *search_libraries(uint64_t pc)
+{
+    for (const struct link_map *map = _r_debug.r_map; map && dft_sys_can_read(map); map = map->l_next) {
+        unsigned count = 0;
+        const ElfW(Phdr) *parts = parts_of(map, &count);
+        const uint8_t *table = NULL;
+        int is_here = 0;
+
+        for (unsigned i = 0; parts && i < count; i++)
+            if (parts[i].p_type == PT_LOAD && pc - map->l_addr - parts[i].p_vaddr < parts[i].p_memsz)
+                is_here = 1;
+            else if (parts[i].p_type == PT_GNU_EH_FRAME)
+                table = (const uint8_t *)(map->l_addr + parts[i].p_vaddr); /* NOLINT: its table */
+        if (is_here)
+            return table;
+    }
+    return NULL;
 }
 
 static const uint8_t *table_of(uint64_t pc)
 {
     struct dl_find_object object;
-    struct place place = {pc, NULL};
 
-    if (dft_own.find_object)
-        return dft_own.find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
-    if (iterate)
-        iterate(look_at_library, &place);
-    return place.table;
+    if (!dft_own.find_object)
+        return search_libraries(pc);
+    return dft_own.find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
 }
 
 /* --- what is known of places -------------------------------------------------------------------------------------- */
@@ -127,25 +125,6 @@ static void learn(uint64_t pc, const struct dft_unwind_row *row)
     atomic_store_explicit(&known[entry_of(pc)].check, pc ^ word, memory_order_relaxed);
 }
 
-static int recall(uint64_t pc, struct dft_unwind_row *row)
-{
-    static const uint32_t bases[] = {DFT_DWARF_SP, DFT_DWARF_FP, DFT_DWARF_BX, 0};
-    uint64_t word = atomic_load_explicit(&known[entry_of(pc)].word, memory_order_relaxed);
-
-    if (!word || (atomic_load_explicit(&known[entry_of(pc)].check, memory_order_relaxed) ^ word) != pc)
-        return 0;
-    row->base = bases[word & 3];
-    row->offset = bits_of(word, 2, 21);
-    row->is_signal = 0;
-    for (int i = 0; i < DFT_UNWIND_REGISTERS; i++) {
-        int64_t words = bits_of(word, 23 + SAVED_BITS * i, SAVED_BITS);
-
-        row->rules[i] = words == SAVED_SAME ? (struct dft_unwind_rule){DFT_RULE_SAME, 0}
-                                            : (struct dft_unwind_rule){DFT_RULE_AT, words * 8};
-    }
-    return 1;
-}
-
 void dft_unwind_forget(void)
 {
     for (uint32_t i = 0; i < TABLE; i++)
@@ -173,28 +152,66 @@ static int apply(struct dft_unwind_walk *walk, const struct dft_unwind_rule *rul
                    : dft_unwind_load(&walk->memory, at, value);
     case DFT_RULE_IS_EX:
         return dft_unwind_evaluate(walk, (const uint8_t *)rule->value, frame, value);
+    case DFT_RULE_REGISTER:
+        return dft_unwind_register(walk, (uint64_t)rule->value, value);
     default:
         return -1;
     }
 }
 
-/* The address without its signature. */
-static uint64_t plain_address(uint64_t address)
+/* Where the kernel has put the registers that a handler's trampoline gives back. */
+static uint64_t context_above(const struct dft_unwind_walk *walk)
 {
 #if defined(__aarch64__)
-    register uint64_t x30 __asm__("x30") = address;
-
-    __asm__("hint #7" : "+r"(x30)); /* xpaclri */
-    return x30;
+    return walk->sp + sizeof(siginfo_t);
 #else
-    return address;
+    return walk->sp;
 #endif
+}
+
+/* Of a function that has not saved it: on 64-bit ARM it is in a register. */
+static int is_caller_known(struct dft_unwind_walk *walk, const struct dft_unwind_row *row)
+{
+    if (row->rules[DFT_UNWIND_PC].kind != DFT_RULE_SAME)
+        return 1;
+    return DFT_DWARF_PC == 30 && !dft_unwind_register(walk, DFT_DWARF_PC, &walk->registers[DFT_UNWIND_PC]);
+}
+
+static int is_frame(const struct dft_unwind_walk *walk, uint64_t frame)
+{
+    return frame > walk->sp - (DFT_DWARF_PC == 30) && frame - walk->sp <= FRAME_MAX;
+}
+
+/* By the word that an earlier walk has left for this place. Returns 1: there is none. */
+static int go_by_word(struct dft_unwind_walk *walk, uint64_t pc)
+{
+    uint64_t word = atomic_load_explicit(&known[entry_of(pc)].word, memory_order_relaxed), frame;
+
+    if (!word || (atomic_load_explicit(&known[entry_of(pc)].check, memory_order_relaxed) ^ word) != pc)
+        return 1;
+    frame = (word & 3) == 0 ? walk->sp : walk->registers[(word & 3) == 1 ? DFT_UNWIND_FP : DFT_UNWIND_BX];
+    frame += (uint64_t)bits_of(word, 2, 21);
+    if (!is_frame(walk, frame))
+        return -1;
+    for (int i = 0; i < DFT_UNWIND_REGISTERS; i++) {
+        int64_t words = bits_of(word, 23 + SAVED_BITS * i, SAVED_BITS);
+
+        if (words == SAVED_SAME || !dft_unwind_load(&walk->memory, frame + (uint64_t)words * 8, &walk->registers[i]))
+            continue;
+        if (i == DFT_UNWIND_PC)
+            return -1;
+        walk->registers[i] = 0;
+    }
+    walk->context = 0;
+    walk->pc = dft_unwind_plain(walk->registers[DFT_UNWIND_PC]);
+    walk->sp = frame;
+    walk->is_exact = 0;
+    return 0;
 }
 
 static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *row)
 {
-    struct dft_unwind_walk next = *walk;
-    uint64_t frame;
+    uint64_t frame, registers[DFT_UNWIND_REGISTERS];
 
     if (row->base == DFT_UNWIND_BY_EXPRESSION) {
         if (dft_unwind_evaluate(walk, (const uint8_t *)row->offset, 0, &frame)) /* NOLINT: the expression */
@@ -204,84 +221,62 @@ static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *
             return -1;
         frame += (uint64_t)row->offset;
     }
-    if (!row->is_signal && (frame <= walk->sp - (DFT_DWARF_PC == 30) || frame - walk->sp > FRAME_MOST))
+    if ((!row->is_signal && !is_frame(walk, frame)) || !is_caller_known(walk, row))
         return -1;
-    if (row->rules[DFT_UNWIND_PC].kind == DFT_RULE_SAME)
-        return -1;
+    memcpy(registers, walk->registers, sizeof registers);
     for (int i = 0; i < DFT_UNWIND_REGISTERS; i++)
-        if (apply(walk, &row->rules[i], frame, &next.registers[i])) {
+        if (apply(walk, &row->rules[i], frame, &registers[i])) {
             if (i == DFT_UNWIND_PC)
                 return -1;
-            next.registers[i] = 0;
+            registers[i] = 0;
         }
-    next.pc = plain_address(next.registers[DFT_UNWIND_PC]);
-    next.sp = frame;
-    next.is_exact = row->is_signal;
-    next.memory = walk->memory;
-    *walk = next;
+    memcpy(walk->registers, registers, sizeof registers);
+    walk->context = row->is_signal ? context_above(walk) : 0;
+    walk->pc = dft_unwind_plain(registers[DFT_UNWIND_PC]);
+    walk->sp = frame;
+    walk->is_exact = row->is_signal;
     return 0;
 }
 
-/* --- code without tables ------------------------------------------------------------------------------------------ */
-
-/* Does a call stand before this address? */
-static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
+/* Of a place that no walk has seen. */
+__attribute__((noinline)) static int go_by_table(struct dft_unwind_walk *walk, uint64_t pc)
 {
-    uint64_t words[2];
-    uint8_t bytes[16], *before;
-#if defined(__aarch64__)
-    uint32_t instruction;
-#endif
-
-    if (pc < 16 || dft_unwind_load(memory, (pc - 8) & ~UINT64_C(7), &words[0]) ||
-        dft_unwind_load(memory, (pc - 1) & ~UINT64_C(7), &words[1]))
-        return 0;
-    memcpy(bytes, words, 16);
-    before = bytes + (pc & 7);
-#if defined(__x86_64__)
-    for (int length = 2; length <= 7; length++)
-        if (before[8 - length] == 0xff && (before[9 - length] >> 3 & 7) == 2)
-            return 1;
-    return before[3] == 0xe8;
-#else
-    memcpy(&instruction, before + 4, 4);
-    return (instruction & 0xfc000000) == 0x94000000 || (instruction & 0xfffffc1f) == 0xd63f0000;
-#endif
-}
-
-/* Code that was made at run time mostly keeps a chain of frames; it is believed where it leads to behind a call. */
-static int go_by_chain(struct dft_unwind_walk *walk)
-{
-    uint64_t frame = walk->registers[DFT_UNWIND_FP], caller, pc;
-
-    if (frame < walk->sp || frame - walk->sp > FRAME_MOST || dft_unwind_load(&walk->memory, frame, &caller) ||
-        dft_unwind_load(&walk->memory, frame + 8, &pc))
-        return -1;
-    pc = plain_address(pc);
-    if (!is_after_call(&walk->memory, pc))
-        return -1;
-    walk->pc = pc;
-    walk->sp = frame + 16;
-    walk->registers[DFT_UNWIND_FP] = caller;
-    walk->registers[DFT_UNWIND_BX] = 0;
-    walk->is_exact = 0;
-    return 0;
-}
-
-static int step(struct dft_unwind_walk *walk)
-{
-    uint64_t pc = walk->pc - !walk->is_exact;
+    const uint8_t *table = table_of(pc);
     struct dft_unwind_row row;
-    const uint8_t *table;
 
-    if (recall(pc, &row))
-        return go_by_row(walk, &row);
-    table = table_of(pc);
     if (!table || dft_unwind_find_row(table, pc, &row))
-        return go_by_chain(walk);
+        return dft_unwind_guess(walk);
     learn(pc, &row);
     return go_by_row(walk, &row);
 }
+
+int dft_unwind_step(struct dft_unwind_walk *walk)
+{
+    uint64_t pc = walk->pc - !walk->is_exact;
+    int rc = go_by_word(walk, pc);
+
+    return rc > 0 ? go_by_table(walk, pc) : rc;
+}
+
+void dft_unwind_begin(struct dft_unwind_walk *walk, const void *context)
+{
+    const mcontext_t *registers = &((const ucontext_t *)context)->uc_mcontext;
+
+    *walk = (struct dft_unwind_walk){.is_exact = 1, .context = (uint64_t)context};
+#if defined(__x86_64__)
+    walk->pc = (uint64_t)registers->gregs[REG_RIP];
+    walk->sp = (uint64_t)registers->gregs[REG_RSP];
+    walk->registers[DFT_UNWIND_FP] = (uint64_t)registers->gregs[REG_RBP];
+    walk->registers[DFT_UNWIND_BX] = (uint64_t)registers->gregs[REG_RBX];
+#elif defined(__aarch64__)
+    walk->pc = registers->pc;
+    walk->sp = registers->sp;
+    walk->registers[DFT_UNWIND_FP] = registers->regs[DFT_DWARF_FP];
+    walk->registers[DFT_UNWIND_BX] = registers->regs[DFT_DWARF_BX];
+#endif
+}
+
+/* --- a walk from here --------------------------------------------------------------------------------------------- */
 
 static int is_ours(uint64_t address)
 {
@@ -328,7 +323,7 @@ uint32_t dft_unwind(uint64_t *addresses, uint32_t room)
             addresses[n++] = walk.pc - !walk.is_exact;
             was_ours = 0;
         }
-        if (step(&walk))
+        if (dft_unwind_step(&walk))
             break;
     }
     return n;

@@ -1,6 +1,6 @@
-/* Walks up the calling thread's stack by the tables that compilers leave for exceptions (.eh_frame). Takes no lock, allocates nothing, opens
- * nothing, leaves errno: also in handlers, in the middle of malloc, and in forked children. Memory of the stack is looked at only where it can
- * be read. */
+/* Walks up the calling thread's stack by the tables that compilers leave for exceptions (.eh_frame). The walk takes no
+ * lock, allocates nothing, opens nothing and leaves errno. So it may run in handlers, in the middle of malloc, and in
+ * forked children. It reads memory of the stack only after it has asked whether it can be read. */
 #ifndef DFT_UNWIND_H
 #define DFT_UNWIND_H
 
@@ -17,7 +17,8 @@ enum dft_unwind_kind {
     DFT_RULE_IS,    /* is that */
     DFT_RULE_AT_EX, /* saved where an expression says; `value` points to its length */
     DFT_RULE_IS_EX,
-    DFT_RULE_NONE /* not kept; of the PC: there is no caller */
+    DFT_RULE_REGISTER, /* in another register, `value` */
+    DFT_RULE_NONE      /* not kept; of the PC: there is no caller */
 };
 
 struct dft_unwind_rule {
@@ -55,27 +56,59 @@ int dft_unwind_find_row(const uint8_t *table, uint64_t pc, struct dft_unwind_row
 uint64_t dft_unwind_uleb(const uint8_t **at);
 int64_t dft_unwind_sleb(const uint8_t **at);
 
-/* Reads a word of the stack; nonzero: it cannot be. */
+#define DFT_UNWIND_PAGE UINT64_C(4096) /* or a part of one */
+
 struct dft_unwind_memory {
-    uint64_t page; /* the last that could be read */
+    uint64_t page; /* the last that could be read; 0: none yet */
 };
-int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value);
+
+/* Of a page that is not the last. */
+int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value);
+
+/* Reads a word of the stack; nonzero: it cannot be. */
+static inline int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value)
+{
+    if (at % 8 || at / DFT_UNWIND_PAGE != memory->page || !memory->page)
+        return dft_unwind_load_page(memory, at, value);
+    *value = *(const uint64_t *)at; /* NOLINT: an address of the stack */
+    return 0;
+}
 
 /* Where a walk is. */
 struct dft_unwind_walk {
     uint64_t pc, sp, registers[DFT_UNWIND_REGISTERS];
-    int is_exact; /* the address is that of the next instruction, not what a call returns to */
+    int is_exact;     /* the address is that of the next instruction, not what a call returns to */
+    uint64_t context; /* where the kernel has put all registers of this frame (ucontext_t); 0: it was not interrupted */
     struct dft_unwind_memory memory;
 };
 
+/* Starts a walk where a signal struck: from the third argument of its handler. */
+void dft_unwind_begin(struct dft_unwind_walk *walk, const void *context);
+/* Goes to the caller. Nonzero: there is none, or none is known. */
+int dft_unwind_step(struct dft_unwind_walk *walk);
+
 /* A register by its number in DWARF; nonzero: it is not known. */
-int dft_unwind_register(const struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value);
+int dft_unwind_register(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value);
 /* A DWARF expression, as far as tables of linkers and C libraries have them. With `start` non-zero that is on the stack first. Nonzero: it cannot
  * be. (unwind_expression.c) */
 int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result);
 
-/* Once, early. */
-void dft_unwind_init(void);
+/* The address without its signature. */
+static inline uint64_t dft_unwind_plain(uint64_t address)
+{
+#if defined(__aarch64__)
+    register uint64_t x30 __asm__("x30") = address;
+
+    __asm__("hint #7" : "+r"(x30)); /* xpaclri */
+    return x30;
+#else
+    return address;
+#endif
+}
+
+/* Goes to the caller of code that has no table. Nonzero: nothing there looks like one. (unwind_guess.c) */
+int dft_unwind_guess(struct dft_unwind_walk *walk);
+
 /* A library is gone. */
 void dft_unwind_forget(void);
 

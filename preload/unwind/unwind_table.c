@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "unwind/dwarf.h"
+
 #define REMEMBERED 4u
 
 /* --- bytes -------------------------------------------------------------------------------------------------------- */
@@ -44,25 +46,25 @@ int64_t dft_unwind_sleb(const uint8_t **at)
 /* An address in one of the encodings (DW_EH_PE_*); those that no linker makes for code are taken as 0. */
 static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 {
-    uint64_t from = (encoding & 0x70) == 0x10 ? (uint64_t)*at : 0, value;
+    uint64_t from = (encoding & DW_EH_PE_BASE) == DW_EH_PE_pcrel ? (uint64_t)*at : 0, value;
 
-    switch (encoding & 0x0f) {
-    case 0x01:
+    switch (encoding & DW_EH_PE_FORM) {
+    case DW_EH_PE_uleb128:
         value = dft_unwind_uleb(at);
         break;
-    case 0x02:
+    case DW_EH_PE_udata2:
         value = get(at, 2);
         break;
-    case 0x03:
+    case DW_EH_PE_udata4:
         value = get(at, 4);
         break;
-    case 0x09:
+    case DW_EH_PE_sleb128:
         value = (uint64_t)dft_unwind_sleb(at);
         break;
-    case 0x0a:
+    case DW_EH_PE_sdata2:
         value = (uint64_t)(int64_t)(int16_t)get(at, 2);
         break;
-    case 0x0b:
+    case DW_EH_PE_sdata4:
         value = (uint64_t)(int64_t)(int32_t)get(at, 4);
         break;
     default:
@@ -112,7 +114,7 @@ static int read_augmentation(struct description *description, const char *letter
         else if (*letters == 'P') {
             uint8_t encoding = *(*at)++;
 
-            if ((encoding & 0x70) == 0x50)
+            if ((encoding & DW_EH_PE_BASE) == DW_EH_PE_aligned)
                 return -1;
             get_pointer(at, encoding);
         } else if (*letters == 'S')
@@ -158,7 +160,7 @@ static int read_description(struct description *description, const uint8_t *at)
     if (read_common(description, common))
         return -1;
     description->from = get_pointer(&at, description->encoding);
-    description->to = description->from + get_pointer(&at, description->encoding & 0x0f);
+    description->to = description->from + get_pointer(&at, description->encoding & DW_EH_PE_FORM);
     if (description->has_length)
         skip_block(&at);
     description->own = (struct code){at, end};
@@ -173,7 +175,7 @@ static const uint8_t *find_description(const uint8_t *table, uint64_t pc)
     uint64_t count, low = 0;
     int64_t place = (int64_t)(pc - (uint64_t)table);
 
-    if (table[0] != 1 || table[2] != 0x03 || table[3] != 0x3b)
+    if (table[0] != 1 || table[2] != DW_EH_PE_udata4 || table[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
         return NULL;
     get_pointer(&at, table[1]);
     count = get(&at, 4);
@@ -230,36 +232,35 @@ static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
     uint64_t dwarf = dft_unwind_uleb(at);
 
     switch (op) {
-    case 0x05: /* offset_extended */
+    case DW_CFA_offset_extended:
         set(machine, dwarf, DFT_RULE_AT, (int64_t)dft_unwind_uleb(at) * unit);
         return 0;
-    case 0x06:
+    case DW_CFA_restore_extended:
         restore(machine, dwarf);
         return 0;
-    case 0x07:
+    case DW_CFA_undefined:
         set(machine, dwarf, DFT_RULE_NONE, 0);
         return 0;
-    case 0x08:
+    case DW_CFA_same_value:
         set(machine, dwarf, DFT_RULE_SAME, 0);
         return 0;
-    case 0x09: /* in another register */
-        dft_unwind_uleb(at);
-        set(machine, dwarf, DFT_RULE_NONE, 0);
-        return dwarf == DFT_DWARF_PC ? -1 : 0;
-    case 0x10:
+    case DW_CFA_register:
+        set(machine, dwarf, DFT_RULE_REGISTER, (int64_t)dft_unwind_uleb(at));
+        return 0;
+    case DW_CFA_expression:
         set(machine, dwarf, DFT_RULE_AT_EX, (int64_t)*at);
         skip_block(at);
         return 0;
-    case 0x11:
+    case DW_CFA_offset_extended_sf:
         set(machine, dwarf, DFT_RULE_AT, dft_unwind_sleb(at) * unit);
         return 0;
-    case 0x14:
+    case DW_CFA_val_offset:
         set(machine, dwarf, DFT_RULE_IS, (int64_t)dft_unwind_uleb(at) * unit);
         return 0;
-    case 0x15:
+    case DW_CFA_val_offset_sf:
         set(machine, dwarf, DFT_RULE_IS, dft_unwind_sleb(at) * unit);
         return 0;
-    case 0x16:
+    case DW_CFA_val_expression:
         set(machine, dwarf, DFT_RULE_IS_EX, (int64_t)*at);
         skip_block(at);
         return 0;
@@ -275,26 +276,26 @@ static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
     struct dft_unwind_row *row = &machine->row;
 
     switch (op) {
-    case 0x0c:
+    case DW_CFA_def_cfa:
         row->base = (uint32_t)dft_unwind_uleb(at);
         row->offset = (int64_t)dft_unwind_uleb(at);
         return 0;
-    case 0x0d:
+    case DW_CFA_def_cfa_register:
         row->base = (uint32_t)dft_unwind_uleb(at);
         return 0;
-    case 0x0e:
+    case DW_CFA_def_cfa_offset:
         row->offset = (int64_t)dft_unwind_uleb(at);
         return 0;
-    case 0x0f:
+    case DW_CFA_def_cfa_expression:
         row->base = DFT_UNWIND_BY_EXPRESSION;
         row->offset = (int64_t)*at;
         skip_block(at);
         return 0;
-    case 0x12:
+    case DW_CFA_def_cfa_sf:
         row->base = (uint32_t)dft_unwind_uleb(at);
         row->offset = dft_unwind_sleb(at) * unit;
         return 0;
-    case 0x13:
+    case DW_CFA_def_cfa_offset_sf:
         row->offset = dft_unwind_sleb(at) * unit;
         return 0;
     default:
@@ -306,32 +307,32 @@ static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
 static int run_place(struct machine *machine, uint8_t op, const uint8_t **at)
 {
     switch (op) {
-    case 0x00: /* nothing */
-    case 0x2d: /* the return address is signed: taken care of everywhere */
+    case DW_CFA_nop:
+    case DW_CFA_AARCH64_negate_ra_state: /* the return address is signed: taken care of everywhere */
         return 0;
-    case 0x01:
+    case DW_CFA_set_loc:
         machine->at = get_pointer(at, machine->description->encoding);
         return 0;
-    case 0x02:
+    case DW_CFA_advance_loc1:
         machine->at += get(at, 1) * machine->description->code_align;
         return 0;
-    case 0x03:
+    case DW_CFA_advance_loc2:
         machine->at += get(at, 2) * machine->description->code_align;
         return 0;
-    case 0x04:
+    case DW_CFA_advance_loc4:
         machine->at += get(at, 4) * machine->description->code_align;
         return 0;
-    case 0x0a:
+    case DW_CFA_remember_state:
         if (machine->depth == REMEMBERED)
             return -1;
         machine->remembered[machine->depth++] = machine->row;
         return 0;
-    case 0x0b:
+    case DW_CFA_restore_state:
         if (!machine->depth)
             return -1;
         machine->row = machine->remembered[--machine->depth];
         return 0;
-    case 0x2e: /* the size of arguments */
+    case DW_CFA_GNU_args_size:
         dft_unwind_uleb(at);
         return 0;
     default:
@@ -344,14 +345,14 @@ static int run(struct machine *machine, struct code code)
     const uint8_t *at = code.at;
 
     while (at < code.end && machine->at <= machine->pc) {
-        uint8_t op = *at++, low = op & 0x3f;
+        uint8_t op = *at++, low = op & DW_CFA_OPERAND;
         int rc = 0;
 
-        if (op >> 6 == 1)
+        if ((op & DW_CFA_PRIMARY) == DW_CFA_advance_loc)
             machine->at += low * machine->description->code_align;
-        else if (op >> 6 == 2)
+        else if ((op & DW_CFA_PRIMARY) == DW_CFA_offset)
             set(machine, low, DFT_RULE_AT, (int64_t)dft_unwind_uleb(&at) * machine->description->data_align);
-        else if (op >> 6 == 3)
+        else if ((op & DW_CFA_PRIMARY) == DW_CFA_restore)
             restore(machine, low);
         else if ((rc = run_place(machine, op, &at)) > 0 && (rc = run_frame(machine, op, &at)) > 0)
             rc = run_register(machine, op, &at);

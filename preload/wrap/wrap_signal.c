@@ -2,7 +2,6 @@
  * and that of the start of the program, before which libunwind and libffi cannot be loaded. */
 #include "os/resolve.h"
 
-#include "unwind/backtrace.h"
 #include "life/fatal.h"
 #include "ring/stack.h"
 #include "weave/weave.h"
@@ -64,8 +63,6 @@ WRAPPER(int, __libc_start_main,
         (int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
          void (*loader_fini)(void), void *stack_end))
 {
-    if (dft_fatal_signals)
-        dft_backtrace_init();
     dft_stack_init();
     dft_weave_init();
     return DFT_REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);

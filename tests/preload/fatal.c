@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define CALLS   20000
@@ -325,7 +326,7 @@ static void *hold(void *held)
     return NULL;
 }
 
-/* The frames cannot be found while another thread has the loader's lock for good. */
+/* Another thread has the loader's lock for good. */
 static int loader_is_locked(void)
 {
     static volatile int held;
@@ -382,6 +383,54 @@ static int overflow_beside_little(void)
     pthread_create(&thread, NULL, overflow_in_thread, NULL);
     pthread_join(thread, NULL);
     return 0;
+}
+
+/* --- stacks that are damaged -------------------------------------------------------------------------------------- */
+
+static uint64_t frame_word, return_word;
+
+/* Puts other words in the place of its caller's frame and of where it returns to. */
+static void smash(void)
+{
+    uint64_t *frame = __builtin_frame_address(0);
+
+    for (int i = 0; i < 64; i += 2) {
+        frame[i] = frame_word;
+        frame[i + 1] = return_word;
+    }
+    strike("segv");
+}
+
+/* On a stack with a page above that cannot be read. */
+static int smash_on_own_stack(uint64_t in_frame, uint64_t in_return)
+{
+    char *stack = mmap(NULL, 80 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ucontext_t context, here;
+
+    mprotect(stack + (64 << 10), 16 << 10, PROT_NONE);
+    frame_word = in_frame ? in_frame : (uint64_t)stack + (64 << 10);
+    return_word = in_return;
+    getcontext(&context);
+    context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = 60 << 10};
+    context.uc_link = NULL;
+    makecontext(&context, smash, 0);
+    work("file", CALLS);
+    return swapcontext(&here, &context);
+}
+
+static int smashed_wild(void)
+{
+    return smash_on_own_stack(0x4141414141414141, 0x4141414141414141);
+}
+
+static int smashed_low(void)
+{
+    return smash_on_own_stack(8, 16);
+}
+
+static int smashed_guard(void)
+{
+    return smash_on_own_stack(0, (uint64_t)malloc(100) + 32);
 }
 
 /* --- masks -------------------------------------------------------------------------------------------------------- */
@@ -555,6 +604,9 @@ static const struct {
              {"overflow", overflow},
              {"overflow_beside", overflow_beside},
              {"overflow_beside_little", overflow_beside_little},
+             {"smashed_wild", smashed_wild},
+             {"smashed_low", smashed_low},
+             {"smashed_guard", smashed_guard},
              {"waits", waits},
              {"child_of_vfork", child_of_vfork},
              {"child_of_fork", child_of_fork},

@@ -16,7 +16,6 @@ from tracing import BUILD, SECONDS, Skip, Tests, dftmerge, dump, environment, eq
 tests = Tests()
 FATAL = BUILD / "bin" / "fatal"
 CALLS = 20000
-HAS_UNWIND = "DFT_HAVE_UNWIND" in (BUILD / "build.ninja").read_text() if (BUILD / "build.ninja").exists() else True
 
 
 def both(directory, *arguments, program=FATAL, wrap=(), **settings):
@@ -73,10 +72,9 @@ def each_signal(directory):
         all_there(place)
         header, found = frames(bound.err)
         true(number.name in header, f"{way}: {header}")
-        if HAS_UNWIND:
-            names = [function for function, _ in found]
-            true("strike" in names and "main" in names and names.index("strike") < names.index("main"), f"{way}: {names}")
-            true(all(module == str(FATAL) for function, module in found if function in ("strike", "main")), f"{way}: modules")
+        names = [function for function, _ in found]
+        true("strike" in names and "main" in names and names.index("strike") < names.index("main"), f"{way}: {names}")
+        true(all(module == str(FATAL) for function, module in found if function in ("strike", "main")), f"{way}: modules")
         equal(dftmerge("check", place).code, 0, f"{way}: check")
 
 
@@ -90,7 +88,7 @@ def the_program_cannot_tell(directory):
 
 @tests.case
 def the_program_starts_as_ever(directory):
-    """Loading libunwind too early would take its environment from it."""
+    """Its arguments and its environment are there, whatever the constructor has done."""
     bound, _ = both(directory, "start")
     true(b"PATH=" in bound.out, "the environment")
 
@@ -145,7 +143,7 @@ def handlers_that_call_the_one_before(directory):
     equal((bound.code, bound.out), (-11, b"before: default\n"), "exit code and output")
     equal((ended(place), live_files(place)), ([("signal", 11)], []), "ended")
     names = [function for function, _ in frames(bound.err)[1]]
-    true(not HAS_UNWIND or names[:2] == ["strike", "chained"], f"frames: {names}")
+    equal(names[:2], ["strike", "chained"], "frames")
     all_there(place)
 
 
@@ -170,6 +168,7 @@ def many_threads_at_once(directory):
 def a_loader_that_is_locked(directory):
     bound, place = both(directory, "loader_is_locked")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "exit code, ended")
+    equal([function for function, _ in frames(bound.err)[1]][:3], ["strike", "loader_is_locked", "main"], "frames")
     all_there(place)
 
 
@@ -177,11 +176,11 @@ def a_loader_that_is_locked(directory):
 def stacks_that_overflow(directory):
     bound, place = both(directory / "a", "overflow_beside")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on an alternate stack")
-    true(len(frames(bound.err)[1]) > 20 or not HAS_UNWIND, "frames")
+    true(len(frames(bound.err)[1]) > 20, "frames")
     all_there(place)
     bound, place = both(directory / "little", "overflow_beside_little")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "on the smallest one that there may be")
-    true(len(frames(bound.err)[1]) > 20 or not HAS_UNWIND, "frames")
+    true(len(frames(bound.err)[1]) > 20, "frames")
     all_there(place)
     bound, place = both(directory / "b", "overflow")
     equal((bound.code, bound.err, len(live_files(place))), (-11, b"", 1), "without one: no handler can run")
@@ -192,9 +191,18 @@ def stacks_that_overflow(directory):
 def stacks_that_are_lost(directory):
     bound, place = both(directory, "die", "call")
     equal((bound.code, ended(place)), (-11, [("signal", 11)]), "a call of a function at 0")
-    if HAS_UNWIND:
-        equal([function for function, _ in frames(bound.err)[1]][:3], [None, "strike", "main"], "frames: it is known who called")
+    equal([function for function, _ in frames(bound.err)[1]][:3], [None, "strike", "main"], "frames: it is known who called")
     all_there(place)
+
+
+@tests.case
+def stacks_that_are_damaged(directory):
+    """The list of frames ends where the stack makes no sense; nothing faults on the way."""
+    for case in ("smashed_wild", "smashed_low", "smashed_guard"):
+        bound, place = both(directory / case, case)
+        equal((bound.code, ended(place)), (-11, [("signal", 11)]), f"{case}: exit code, ended")
+        equal([function for function, _ in frames(bound.err)[1]], ["strike", "smash", None], f"{case}: frames")
+        all_there(place)
 
 
 @tests.case
