@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "life/lifecycle.h"
+#include "life/ending.h"
 #include "os/resolve.h"
 
 /* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the

@@ -9,14 +9,18 @@
 #include "ring/drain.h"
 #include "format/end.h"
 #include "probe/inlined.h"
-#include "life/lifecycle.h"
 #include "store/livefile.h"
 #include "store/process.h"
 #include "probe/request.h"
-#include "ring/run.h"
+#include "ring/bursts.h"
+#include "ring/rings.h"
+#include "os/self.h"
+#include "store/process_start.h"
+#include "probe/traced.h"
+#include "weave/weave.h"
 #include "life/sandbox.h"
 #include "ring/unsent.h"
-#include "life/vfork_child.h"
+#include "ring/vfork_child.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
 #define WAIT_FOR_END_NS  5000000000u
@@ -83,7 +87,7 @@ static int is_ours_to_end(void)
 static int announce_late(void)
 {
     if (dft_self)
-        dft_run_break_all(dft_self);
+        dft_bursts_end(dft_self);
     __atomic_store_n(&dft_late, 1, __ATOMIC_SEQ_CST);
     return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
 }
@@ -97,6 +101,17 @@ static struct dft_ended note_end(enum dft_ending how, int status)
     atomic_store(&dft_live->status, (uint32_t)status);
     atomic_store(&dft_live->ended_ns, end.time_ns);
     return end;
+}
+
+/* The END block. Returns 0, or -errno: it could not be written. */
+static int write_end(enum dft_ending how, int status)
+{
+    static char unmet[1024]; /* the end comes once */
+    struct dft_end end = {.how = (uint8_t)how, .status = status, .outside = dft_traced_left_out()};
+
+    end.unmet = (struct dft_text){unmet, (uint32_t)dft_weave_unmet(unmet, sizeof unmet)};
+    dft_rings_sum(&end);
+    return dft_process_write_end(&end);
 }
 
 static int any_region_is_open(void)
@@ -142,15 +157,15 @@ int dft_process_exec(void)
 
     if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_ends(DFT_ENDING_EXEC, 0))
         return 1;
-    dft_process_start_at_last();
+    dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
         return 0;
     before = dft_signals_block();
     dft_requests_end();
     if (try_exec()) {
         unsure = announce_late();
-        if (!unsure && !drain_everything(&not_yet) && !dft_process_write_end(DFT_ENDING_EXEC, 0) &&
-            !any_region_is_open() && !is_kept() && renewed < NEW_LIVEFILES)
+        if (!unsure && !drain_everything(&not_yet) && !write_end(DFT_ENDING_EXEC, 0) && !any_region_is_open() &&
+            !is_kept() && renewed < NEW_LIVEFILES)
             dft_livefile_remove();
     } else {
         wait_for_the_end();
@@ -243,7 +258,7 @@ void dft_process_end(enum dft_ending how, int status)
 
     if (dft_vfork_child_ends(how, status) || dft_sandbox_ends(how, status))
         return;
-    dft_process_start_at_last();
+    dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
         return;
     before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
@@ -266,7 +281,7 @@ void dft_process_end(enum dft_ending how, int status)
     if (is_kept() && dft_self)
         dft_unsent_leave(dft_self);
     /* When END cannot be written, the live file alone knows what was lost. */
-    if (!dft_process_write_end(how, status & 0xff) && !unsure && !is_kept())
+    if (!write_end(how, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
     dft_futex_wake(&done, INT32_MAX);

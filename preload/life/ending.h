@@ -1,9 +1,22 @@
-/* How a process ends: what lifecycle.h declares of it, and what lifecycle.c needs. */
+/* How a process ends, or is replaced. */
 #ifndef DFT_ENDING_H
 #define DFT_ENDING_H
+
+#include "format/format.h"
 
 /* In the constructor, where it is cheap; and in a forked child. */
 void dft_ending_init(void);
 void dft_ending_forked(void);
+
+/* Everything to the file; END; the live file goes. Called for exit, _exit and fatal signals (status: the signal), once;
+ * later events are written through. */
+void dft_process_end(enum dft_ending how, int status);
+
+/* A call that ends the process within the C library may come back after all (daemon): what dft_process_end() did is undone. */
+void dft_process_end_failed(void);
+
+/* Before exec. Returns 1: after a failed one dft_process_exec_failed() goes on as before. */
+int dft_process_exec(void);
+void dft_process_exec_failed(void);
 
 #endif

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "life/ending.h"
 #include "unwind/backtrace.h"
 #include "os/clock.h"
 #include "os/config.h"
-#include "life/lifecycle.h"
 #include "os/onstack.h"
 #include "os/resolve.h"
 #include "os/sys.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "os/config.h"
-#include "life/lifecycle.h"
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "os/sys.h"

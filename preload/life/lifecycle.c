@@ -1,4 +1,4 @@
-/* Owns all ordering, with ending.c: load, first event, fork. */
+/* Owns all ordering, with ending.c: load and fork. */
 #include "life/lifecycle.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 
 #include <dftrace/dftrace.h>
 
+#include "ring/names.h"
 #include "regions/annotate.h"
 #include "life/at_exit.h"
 #include "os/clock.h"
 #include "format/codec.h"
 #include "os/config.h"
 #include "store/context.h"
-#include "ring/drain.h"
 #include "life/ending.h"
 #include "life/fatal.h"
 #include "tables/fdtable.h"
@@ -29,32 +29,18 @@
 #include "probe/paths.h"
 #include "regions/perfflow.h"
 #include "probe/probe_process.h"
+#include "store/first.h"
 #include "store/process.h"
+#include "store/process_start.h"
+#include "os/self.h"
 #include "probe/request.h"
 #include "os/resolve.h"
-#include "life/sandbox.h"
 #include "os/settings.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
 #include "ring/unsent.h"
 #include "weave/weave.h"
-
-#define TRY_AGAIN_NS 100000000u
-
-int dft_on;
-int dft_late;
-uint64_t dft_key, dft_parent_key;
-uint32_t dft_pid;
-struct dft_spin dft_process_lock;
-
-static uint32_t no_generation;
-volatile uint32_t *dft_generation = &no_generation;
-
-enum started { STARTED_NOT, STARTED, STARTED_FAILED };
-static enum started started;        /* atomic; dft_process_lock to change it */
-static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
-static _Atomic uint64_t unrecorded; /* events until then */
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
 
@@ -95,6 +81,13 @@ static int wanted(void)
     return on;
 }
 
+static void end_regions(struct dft_thread *self)
+{
+    dft_annotate_end_all(self, "thread", 1);
+}
+
+static const struct dft_thread_orders orders = {.ends = end_regions, .forked = dft_process_forked};
+
 static void set_up(void)
 {
     dft_clock_init();
@@ -102,7 +95,7 @@ static void set_up(void)
     dft_key = draw_key();
     dft_tracename_init();
     dft_traced_init();
-    if (dft_fdtable_init() || make_generation() || dft_thread_init()) {
+    if (dft_fdtable_init() || make_generation() || dft_thread_init(&orders)) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;
     }
@@ -128,106 +121,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
         dft_perfflow_init(environment);
         set_up();
     }
-    dft_settings_tell();
-}
-
-/* --- first event -------------------------------------------------------------------------------------------------- */
-
-int dft_process_waits(void)
-{
-    uint64_t then = __atomic_load_n(&try_again_ns, __ATOMIC_RELAXED);
-
-    return then && dft_clock_monotonic_ns() < then;
-}
-
-int dft_process_is_started(void)
-{
-    return __atomic_load_n(&started, __ATOMIC_ACQUIRE) == STARTED;
-}
-
-void dft_process_drop(void)
-{
-    if (dft_process_is_started())
-        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_NO_MEMORY], 1, memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
-}
-
-/* Others close descriptors and delete files. */
-static int may_pass(int error)
-{
-    return error == -EMFILE || error == -ENFILE || error == -ENOSPC || error == -EDQUOT || error == -ENOMEM ||
-           error == -EIO;
-}
-
-static int is_last_try; /* the process ends */
-
-static int create_trace(void)
-{
-    int result = dft_tracefile_create(), passes = may_pass(result);
-    char room[DFT_ERROR_ROOM];
-    const char *why;
-
-    if (!result)
-        return 0;
-    why = dft_line_error(-result, room);
-    if (!passes || is_last_try) /* the path last: a long one is cut */
-        dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", why, ": ",
-                    dft_tracefile_path(), NULL);
-    else if (!try_again_ns)
-        dft_message(DFT_LOG_WARN, "cannot create a trace yet, it is tried again: ", why, ": ", dft_tracefile_path(),
-                    NULL);
-    if (passes)
-        __atomic_store_n(&try_again_ns, dft_clock_monotonic_ns() + TRY_AGAIN_NS, __ATOMIC_RELAXED);
-    return passes ? -EAGAIN : result;
-}
-
-int dft_process_start(void)
-{
-    int result;
-
-    if (__builtin_expect(started == STARTED, 1))
-        return 0;
-    if (started == STARTED_FAILED)
-        return -EIO;
-    result = create_trace();
-    if (result == -EAGAIN)
-        return result;
-    if (!result && (dft_livefile_create() || dft_process_write_start() == -ENOMEM)) {
-        dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
-        dft_livefile_remove();
-        dft_tracefile_remove();
-        result = -ENOMEM;
-    }
-    if (result) {
-        started = STARTED_FAILED;
-        dft_on = 0;
-        return result;
-    }
-    __atomic_store_n(&try_again_ns, 0, __ATOMIC_RELAXED);
-    if (atomic_load(&unrecorded)) /* what was opened meanwhile has no name in the trace */
-        dft_fdtable_unname();
-    atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
-    __atomic_store_n(&started, STARTED, __ATOMIC_RELEASE);
-    return 0;
-}
-
-/* The process ends before it was time to try again, or without an event: if the trace can be created now, it says at
- * least how much is missing, or was left out. */
-void dft_process_start_at_last(void)
-{
-    struct dft_signals before;
-
-    if (!dft_on || !*dft_generation || started != STARTED_NOT || !(atomic_load(&unrecorded) || dft_traced_left_out()) ||
-        (uint32_t)dft_sys_getpid() != dft_pid)
-        return;
-    before = dft_signals_block();
-    dft_spin_lock(&dft_process_lock);
-    is_last_try = 1;
-    dft_process_start();
-    is_last_try = 0;
-    dft_spin_unlock(&dft_process_lock);
-    dft_signals_restore(before);
+    dft_settings_tell(dft_first_tells);
 }
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */
@@ -252,9 +146,7 @@ void dft_process_forked(void)
     dft_key = draw_key();
     dft_vfork_mark = DFT_MARK_NONE;
     dft_late = 0;
-    started = STARTED_NOT;
-    try_again_ns = 0;
-    atomic_store(&unrecorded, 0);
+    dft_process_start_forked();
     dft_ending_forked();
     dft_process_lock.held = 0;
     dft_opening_forked();
@@ -268,7 +160,7 @@ void dft_process_forked(void)
     dft_fdtable_forked();
     dft_requests_forked();
     dft_unsent_forked();
-    dft_function_forget();
+    dft_names_forget_code();
     dft_traced_forked();
     dft_weave_forked();
     dft_signals_restore(before);

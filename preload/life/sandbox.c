@@ -1,5 +1,5 @@
-/* Owns the mode without system calls: what is made ready before a thread forbids them to itself (seccomp), who is in that mode, and
- * what it costs.
+/* Owns the mode without system calls: what is made ready before a thread forbids them to itself (seccomp), and
+ * what becomes of it.
  *
  * In this mode records go on into the rings, which dftmerge reads from the live file; each system call of ours answers -EPERM at its
  * one entrance (sys.h). So offsets that others may move are null, a relative path is known as long as the working directory
@@ -12,40 +12,15 @@
 
 #include "os/clock.h"
 #include "ring/drain.h"
+#include "ring/rings.h"
 #include "life/fatal.h"
 #include "tables/fdtable.h"
-#include "life/lifecycle.h"
-#include "store/livefile.h"
-#include "regions/pause.h"
 #include "tables/maps.h"
 #include "tables/opening.h"
 #include "probe/paths.h"
 #include "probe/probe.h"
 #include "probe/request.h"
-#include "life/vfork_child.h"
-
-#define SPARE_RINGS 8u
-#define SOME_THREAD 1 /* of this process */
-#define SOME_CHILD  2 /* a vfork child, which ran in our memory */
-
-int dft_sandbox;
-
-int dft_is_sandboxed(void)
-{
-    const struct dft_thread *self = dft_self;
-
-    if (!dft_sandbox)
-        return 0;
-    if (dft_vfork_mark == DFT_MARK_SANDBOXED)
-        return 1;
-    return dft_sandbox & SOME_THREAD && (!self || __atomic_load_n(&self->sandboxed, __ATOMIC_RELAXED));
-}
-
-void dft_sandbox_drop(void)
-{
-    if (*dft_generation && dft_live && dft_is_sandboxed())
-        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_SANDBOX], 1, memory_order_relaxed);
-}
+#include "ring/vfork_child.h"
 
 /* --- making ready ------------------------------------------------------------------------------------------------- */
 
@@ -87,36 +62,11 @@ static void meet_descriptors(void)
     dft_sys_close((int)fd);
 }
 
-/* Rings for later: they lie behind those in use. */
-static void lay_in(struct dft_thread *self)
-{
-    dft_spin_lock(&dft_process_lock);
-    while (self->spares < SPARE_RINGS && self->nrings < DFT_THREAD_RINGS) {
-        struct dft_ring *ring = dft_livefile_ring(DFT_RING_SLOTS_MAX, self->home->tid, 0);
-
-        if (!ring)
-            break;
-        atomic_store_explicit(&ring->paused, dft_pause_of_ring(self), memory_order_relaxed);
-        self->rings[self->nrings++] = ring;
-        self->spares++;
-    }
-    dft_spin_unlock(&dft_process_lock);
-}
-
-int dft_sandbox_next_ring(struct dft_thread *self)
-{
-    if (!self->spares || !dft_is_sandboxed())
-        return 0;
-    self->ring = self->rings[self->nrings - self->spares--];
-    self->drain_at = self->ring->capacity / 4 * 3;
-    return 1;
-}
-
 /* --- in and out --------------------------------------------------------------------------------------------------- */
 
 static void count_in(struct dft_thread *thread, int more)
 {
-    __atomic_fetch_add(&thread->sandboxed, (uint32_t)more, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&thread->task.sandboxed, (uint32_t)more, __ATOMIC_SEQ_CST);
 }
 
 /* All threads but this one. Signals blocked where they are to be drained: none is in the mode before a drain of its own
@@ -145,14 +95,14 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
     before = dft_signals_block();
     dft_paths_know_directory(self);
     dft_drain_all_of(self);
-    lay_in(self);
+    dft_rings_lay_in(self);
     if (kind == DFT_SANDBOX_FILTER_ALL) {
-        __atomic_fetch_or(&dft_sandbox, SOME_THREAD, __ATOMIC_SEQ_CST);
+        __atomic_fetch_or(&dft_sandbox, DFT_SANDBOX_THREAD, __ATOMIC_SEQ_CST);
         count_others_in(1, 1);
     }
     dft_signals_restore(before);
     if (kind == DFT_SANDBOX_STRICT)
-        dft_clock_forgo(self);
+        dft_clock_disable_counter(&self->task);
 }
 
 void dft_process_sandboxed(enum dft_sandbox_kind kind)
@@ -164,7 +114,7 @@ void dft_process_sandboxed(enum dft_sandbox_kind kind)
     if (dft_in_vfork_child()) {
         dft_vfork_child_know();
         dft_vfork_mark = DFT_MARK_SANDBOXED;
-        __atomic_fetch_or(&dft_sandbox, SOME_CHILD, __ATOMIC_SEQ_CST);
+        __atomic_fetch_or(&dft_sandbox, DFT_SANDBOX_CHILD, __ATOMIC_SEQ_CST);
         return;
     }
     dft_fatal_give_up();
@@ -175,7 +125,7 @@ void dft_process_sandboxed(enum dft_sandbox_kind kind)
         count_others_in(1, 0);
     if (self)
         count_in(self, 1);
-    __atomic_fetch_or(&dft_sandbox, SOME_THREAD, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&dft_sandbox, DFT_SANDBOX_THREAD, __ATOMIC_SEQ_CST);
 }
 
 void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
@@ -193,28 +143,16 @@ void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
     if (dft_self)
         count_in(dft_self, -1);
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
-        left += __atomic_load_n(&thread->sandboxed, __ATOMIC_SEQ_CST);
+        left += __atomic_load_n(&thread->task.sandboxed, __ATOMIC_SEQ_CST);
     if (!left) {
-        __atomic_fetch_and(&dft_sandbox, ~SOME_THREAD, __ATOMIC_SEQ_CST);
+        __atomic_fetch_and(&dft_sandbox, ~DFT_SANDBOX_THREAD, __ATOMIC_SEQ_CST);
         dft_fatal_regain();
     }
     if (kind == DFT_SANDBOX_STRICT && dft_self)
-        dft_clock_regain(dft_self);
+        dft_clock_enable_counter(&dft_self->task);
 }
 
 /* --- what becomes of it ------------------------------------------------------------------------------------------- */
-
-int dft_sandbox_forked(void)
-{
-    if (!dft_is_sandboxed()) {
-        dft_sandbox = 0; /* the child has this thread alone */
-        return 0;
-    }
-    if (dft_live) /* the parent's */
-        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_SANDBOX], 1, memory_order_relaxed);
-    dft_on = 0;
-    return 1;
-}
 
 int dft_sandbox_ends(enum dft_ending how, int status)
 {

@@ -1,18 +1,16 @@
-/* The mode without system calls: inside the library. What others call stands in lifecycle.h. */
+/* The mode without system calls: into it and out of it. Who is in it: os/self.h. */
 #ifndef DFT_SANDBOX_H
 #define DFT_SANDBOX_H
 
 #include "format/format.h"
-#include "ring/thread.h"
 
-/* Counts a call that could not be recorded for want of a system call, if this thread is in the mode. */
-void dft_sandbox_drop(void);
-
-/* The thread's ring is full and cannot be drained: goes on in a spare one. Returns 0 when there is none, or when it may drain. */
-int dft_sandbox_next_ring(struct dft_thread *self);
-
-/* In a forked child. Returns 1: it inherited the mode and cannot have files of its own; tracing is off (the parent counts one). */
-int dft_sandbox_forked(void);
+/* Before a call that may forbid the calling thread (or all threads) system calls: what there is goes to the file, rings are
+ * laid in, and no system call is made any more on its account; what does not fit is counted as DFT_DROP_SANDBOX. strict: nor
+ * can the processor's clock be read (SECCOMP_MODE_STRICT takes it away). When the call failed, dft_process_sandbox_failed()
+ * goes back. Calls nest: a program may add filter to filter. */
+enum dft_sandbox_kind { DFT_SANDBOX_FILTER, DFT_SANDBOX_FILTER_ALL, DFT_SANDBOX_STRICT };
+void dft_process_sandboxed(enum dft_sandbox_kind kind);
+void dft_process_sandbox_failed(enum dft_sandbox_kind kind);
 
 /* The process ends (or is replaced). Returns 1: nothing can be written, and the live file says so. */
 int dft_sandbox_ends(enum dft_ending how, int status);

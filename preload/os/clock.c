@@ -3,10 +3,9 @@
 
 #include <time.h>
 
-#include "store/livefile.h"
 #include "os/resolve.h"
 #include "os/sys.h"
-#include "ring/thread.h"
+#include "os/self.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -34,11 +33,11 @@ static struct dft_clock current;
 static struct dft_spin lock; /* for all of the above */
 
 static int has_counter;
-static int forgone; /* by some thread */
+static int disabled; /* by some thread */
 
 static int must_not_read(void)
 {
-    return forgone && (!dft_self || dft_self->no_counter);
+    return disabled && (!dft_self || dft_self_task()->no_counter);
 }
 
 /* The usual way reads the counter too, within the C library: then the kernel is asked, or where that is forbidden, its last tick. */
@@ -270,10 +269,12 @@ uint64_t dft_ticks_slow(void)
     ticks = current.base_ticks;
     if (ns > current.base_ns)
         ticks += (uint64_t)(((__uint128_t)(ns - current.base_ns) << 32) / current.mult);
-    return dft_self && ticks < dft_self->ticks_least ? dft_self->ticks_least : ticks;
+    if (dft_self && ticks < dft_self_task()->ticks_least)
+        return dft_self_task()->ticks_least;
+    return ticks;
 }
 
-void dft_clock_forgo(struct dft_thread *self)
+void dft_clock_disable_counter(struct dft_task *task)
 {
     struct dft_clock clock;
     struct dft_signals before = dft_signals_block();
@@ -282,18 +283,18 @@ void dft_clock_forgo(struct dft_thread *self)
     if (dft_live)
         dft_live->clock = clock;
     dft_signals_restore(before);
-    self->ticks_least = dft_ticks();
-    self->no_counter = 1;
-    forgone = 1;
+    task->ticks_least = dft_ticks();
+    task->no_counter = 1;
+    disabled = 1;
     dft_clock_invariant = 0;
 }
 
-void dft_clock_regain(struct dft_thread *self)
+void dft_clock_enable_counter(struct dft_task *task)
 {
-    self->no_counter = 0;
+    task->no_counter = 0;
 }
 
-int dft_clock_is_forgone(void)
+int dft_clock_counter_is_disabled(void)
 {
-    return forgone;
+    return disabled;
 }

@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 #endif
 
-struct dft_thread;
+struct dft_task;
 
 uint64_t dft_clock_monotonic_ns(void);
 uint64_t dft_clock_realtime_ns(void);
@@ -49,12 +49,13 @@ void dft_clock_init(void);
 int dft_clock_update(struct dft_clock *clock);
 void dft_clock_forked(void);
 
-/* From now on reading the counter is fatal to this thread (SECCOMP_MODE_STRICT, PR_SET_TSC): its ticks are made from a clock of the
- * kernel; where no system call may be made either, that has a resolution of milliseconds. And back. */
-void dft_clock_forgo(struct dft_thread *self);
-void dft_clock_regain(struct dft_thread *self);
+/* From now on reading the counter is fatal to this thread (SECCOMP_MODE_STRICT, PR_SET_TSC): its ticks are made from a clock
+ * of the kernel. Where no system call may be made either, that clock has a resolution of milliseconds. And back. */
+void dft_clock_disable_counter(struct dft_task *task);
+void dft_clock_enable_counter(struct dft_task *task);
 /* Has any thread done so? Threads that begin later may have inherited it. */
-int dft_clock_is_forgone(void);
+int dft_clock_counter_is_disabled(void);
+
 extern int64_t dft_clock_offset;    /* Unix ns - monotonic ns */
 extern uint64_t dft_clock_start_ns; /* Unix ns of init, or of the fork */
 

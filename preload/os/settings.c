@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "os/config.h"
-#include "os/first.h"
 
 #define NOTES_MOST 16u
 #define NAME_MOST  64u /* longer names are compared as far as that */
@@ -235,15 +234,15 @@ const char *dft_settings_shown(unsigned i)
     return shown;
 }
 
-void dft_settings_tell(void)
+void dft_settings_tell(int (*tells)(const char *variable))
 {
     for (unsigned i = 0; i < count; i++) {
         const struct note *what = &notes[i];
 
-        if ((dft_config.enable || what->when_off) && dft_first_tells(what->variable))
+        if ((dft_config.enable || what->when_off) && tells(what->variable))
             dft_message(DFT_LOG_ERROR, dft_settings_shown(i), what->in_part ? ": " : " has no effect: ", what->why,
                         what->nearest ? what->nearest : "", dft_config.enable ? "" : "; nothing is recorded", NULL);
     }
-    if (more && dft_config.enable && dft_first_tells(notes[count - 1].variable))
+    if (more && dft_config.enable && tells(notes[count - 1].variable))
         dft_message(DFT_LOG_ERROR, "more settings have no effect", NULL);
 }

@@ -1,4 +1,4 @@
-/* What is told of settings that have no effect as they are given: one line each, by one process of a job (first.h), and
+/* What is told of settings that have no effect as they are given: one line each, by one process of a job (store/first.h), and
  * in its PROCESS block. Constructor only. */
 #ifndef DFT_SETTINGS_H
 #define DFT_SETTINGS_H
@@ -30,7 +30,8 @@ void dft_settings_forget(void);
 
 /* Is there anything to tell? */
 int dft_settings_any(void);
-void dft_settings_tell(void);
+/* `tells`: is this the process that tells of a setting? (store/first.h) */
+void dft_settings_tell(int (*tells)(const char *variable));
 
 /* What PROCESS has behind each of them. */
 #define DFT_SETTINGS_NO_EFFECT " (no effect)\n"

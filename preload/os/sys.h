@@ -8,10 +8,9 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* A thread has forbidden itself system calls (sandbox.c): then none of ours is made where that may be so; each answers -EPERM. */
-extern int dft_sandbox;
-int dft_is_sandboxed(void);
+#include "os/self.h"
 
+/* Where the caller may make none (self.h), each answers -EPERM. */
 static inline long dft_sys6(long number, long a, long b, long c, long d, long e, long f)
 {
     if (__builtin_expect(dft_sandbox, 0) && dft_is_sandboxed())

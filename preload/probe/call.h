@@ -76,10 +76,4 @@ struct dft_probe {
     struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
 };
 
-/* Bits of dft_on. */
-#define DFT_ON_POSIX   1
-#define DFT_ON_STDIO   2
-#define DFT_ON_PROCESS 4
-#define DFT_ON_REGIONS 8
-
 #endif

@@ -1,12 +1,12 @@
 /* Owns the question whether an exec is going to work, as far as access rights tell. */
+#include "probe/executable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "life/lifecycle.h"
-#include "probe/probe_process.h"
 #include "os/sys.h"
 
 static int is_executable(int dirfd, const char *path)

@@ -1,7 +1,7 @@
 /* Owns the characters that inlined code moved. */
 #include "probe/inlined.h"
 
-#include "ring/run.h"
+#include "probe/burst.h"
 
 #define STREAMS 16u
 
@@ -51,8 +51,8 @@ void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
     if (!atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
                                                  memory_order_relaxed))
         return; /* another thread counts them, or will */
-    dft_run_add_inlined(self, &probe, dft_stream_is_written(stream) ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
-                        gap, dft_access_bits(open, offset, gap));
+    dft_burst_add_inlined(self, &probe, dft_stream_is_written(stream) ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
+                          gap, dft_access_bits(open, offset, gap));
 }
 
 void dft_inlined_begin(FILE *stream, struct dft_probe *probe)

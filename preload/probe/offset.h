@@ -2,6 +2,7 @@
 #ifndef DFT_OFFSET_H
 #define DFT_OFFSET_H
 
+#include "os/self.h"
 #include "probe/call.h"
 #include "format/live.h"
 #include "format/ops.h"
@@ -15,16 +16,6 @@ int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved);
 
 /* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
 void dft_stream_find(struct dft_open *open, const FILE *stream);
-/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's offset. */
-void dft_stream_closed(struct dft_open *open);
-
-/* The single-threaded process needs no locked instructions. */
-extern char __libc_single_threaded __attribute__((weak));
-
-static inline int dft_is_single(void)
-{
-    return &__libc_single_threaded && __libc_single_threaded;
-}
 
 static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
 {

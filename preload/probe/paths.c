@@ -6,13 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/process_start.h"
 #include "format/codec.h"
-#include "os/config.h"
 #include "tables/fdtable.h"
-#include "life/lifecycle.h"
 #include "probe/probe.h"
 #include "ring/ring.h"
-#include "life/sandbox.h"
 #include "probe/traced.h"
 #include "ring/unsent.h"
 

@@ -4,12 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "regions/annotate.h"
 #include "probe/paths.h"
 #include "os/reading.h"
 #include "os/resolve.h"
 #include "probe/traced.h"
-#include "life/sandbox.h"
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 

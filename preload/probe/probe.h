@@ -8,6 +8,7 @@
 #ifndef DFT_PROBE_H
 #define DFT_PROBE_H
 
+#include "probe/burst.h"
 #include "probe/call.h"
 #include "os/clock.h"
 #include "probe/offset.h"
@@ -36,17 +37,10 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
 /* What all records have: times, file, descriptor, region. */
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end);
+/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's offset. */
+void dft_stream_closed(struct dft_open *open);
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
                   int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
-
-/* run.h: ends this thread's runs on a stream, but for that of the call `keep`. */
-void dft_run_break(struct dft_thread *self, const FILE *stream, enum dft_call_number keep);
-/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
-void dft_run_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
-                       const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
-/* The same for `moved` calls on one character each that took no time. */
-void dft_run_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
-                         const FILE *stream, int64_t offset, int64_t moved, uint8_t bits);
 
 /* inlined.h: counts what inlined code moved since the last call that was seen. */
 void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word);
@@ -150,8 +144,8 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
             dft_inlined_sync(args->stream, probe->open, probe->word);
         if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
             dft_stream_find(probe->open, args->stream);
-        if (!args->run && dft_self && dft_self->runs_open)
-            dft_run_break(dft_self, args->stream, DFT_CALL_NONE);
+        if (!args->run && dft_self && dft_self->bursts_open)
+            dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
         if (dft_op_is_stream_data(op))
             dft_stream_turn_begin(probe);
     }
@@ -212,7 +206,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
         struct dft_probe probe_copy = *probe;
 
-        dft_run_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
+        dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
         return;
     }
     if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||

@@ -7,7 +7,6 @@
 
 #include "probe/convert.h"
 #include "probe/paths.h"
-#include "life/sandbox.h"
 #include "probe/traced.h"
 #include "store/tracefile.h"
 

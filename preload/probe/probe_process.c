@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "regions/annotate.h"
 #include "format/codec.h"
 #include "os/config.h"
 #include "probe/paths.h"

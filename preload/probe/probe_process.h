@@ -2,10 +2,8 @@
 #ifndef DFT_PROBE_PROCESS_H
 #define DFT_PROBE_PROCESS_H
 
+#include "probe/executable.h"
 #include "probe/probe.h"
-
-/* For dirfd of a file that is looked for in PATH. */
-#define DFT_SEARCH_PATH (-1000)
 
 /* What is recorded beside times. Pointers are the program's: read after the call, once it is sure that the kernel could. */
 struct dft_process_call {

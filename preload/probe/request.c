@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "life/lifecycle.h"
 #include "store/livefile.h"
 #include "store/process.h"
-#include "life/sandbox.h"
 
 int dft_requests_on(void)
 {

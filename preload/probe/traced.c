@@ -6,7 +6,7 @@
 
 #include "probe/call.h"
 #include "os/config.h"
-#include "os/first.h"
+#include "store/first.h"
 #include "os/sys.h"
 
 #define RULES_MAX 64u

@@ -4,60 +4,17 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ring/bursts.h"
+#include "ring/names.h"
 #include "os/clock.h"
 #include "format/codec.h"
 #include "regions/region.h"
-#include "ring/run.h"
 
-#define NAME_ROOM 448u /* longer names are cut */
-
-/* --- names -------------------------------------------------------------------------------------------------------- */
-
-/* "category NUL name" on the stack of its user. */
-struct name {
-    uint64_t id;
-    uint32_t length;
-    char text[NAME_ROOM];
-};
-
-/* Copies what there is room for. Returns its length. */
-static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const char *text)
-{
-    size_t n;
-
-    if (!text) {
-        dft_misuse(self, DFT_MISUSE_NULL, 1);
-        text = "(null)";
-    }
-    n = strnlen(text, room + 1u);
-    if (n > room) {
-        dft_misuse(self, DFT_MISUSE_NAME_CUT, 1);
-        n = room;
-    }
-    memcpy(to, text, n);
-    return (uint32_t)n;
-}
-
-/* Its text goes into the ring at the first use. */
-__attribute__((noinline)) uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *text)
-{
-    struct dft_pieces pieces = {.count = 0};
-    struct name name;
-    uint32_t n = copy(self, name.text, 64, category);
-
-    name.text[n++] = 0;
-    name.length = n + copy(self, name.text + n, NAME_ROOM - n, text);
-    name.id = dft_name_id(name.text, name.length);
-    if (!dft_name_was_sent(self, name.id)) {
-        dft_pieces_add(&pieces, name.text, name.length);
-        dft_name_send(self, name.id, &pieces);
-    }
-    return name.id;
-}
+/* --- sites ------------------------------------------------------------------------------------------------------- */
 
 uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {
-    uint64_t id = dft_annotate_name(self, site->category ? site->category : category, site->name);
+    uint64_t id = dft_names_define(self, site->category ? site->category : category, site->name);
 
     __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
     return id;
@@ -174,7 +131,7 @@ static void region_begin_args(struct dftrace_site *site, const struct dftrace_ar
 
     if (!self)
         return;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     dft_region_begin(self, dft_annotate_site(self, site, "APP"), dft_ticks(), 0);
     dft_region_keep_args(self, args, count);
 }
@@ -186,8 +143,8 @@ static void region_begin(struct dftrace_site *site)
 
     if (__builtin_expect(self == NULL, 0))
         return;
-    if (__builtin_expect(self->runs_open, 0))
-        dft_run_break_all(self);
+    if (__builtin_expect(self->bursts_open, 0))
+        dft_bursts_end(self);
     name = dft_annotate_site(self, site, "APP");
     if (__builtin_expect(!dft_region_begin_quick(self, name), 0))
         dft_region_begin(self, name, dft_ticks(), 0);
@@ -216,7 +173,7 @@ static void region_end_args(struct dftrace_site *site, const struct dftrace_arg 
 
     if (!self)
         return;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     end_region(self, dft_annotate_site(self, site, "APP"), end, args, count);
 }
 
@@ -225,8 +182,8 @@ static inline __attribute__((always_inline)) struct dft_thread *ending_thread(vo
 {
     struct dft_thread *self = dft_annotate_thread();
 
-    if (self && __builtin_expect(self->runs_open, 0))
-        dft_run_break_all(self);
+    if (self && __builtin_expect(self->bursts_open, 0))
+        dft_bursts_end(self);
     return self;
 }
 
@@ -319,7 +276,7 @@ void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg)
     struct dft_thread *self = dft_annotate_thread();
 
     if (self)
-        put_value(self, DFT_OP_METADATA, dft_annotate_name(self, scope ? scope : "APP", arg->key), *arg);
+        put_value(self, DFT_OP_METADATA, dft_names_define(self, scope ? scope : "APP", arg->key), *arg);
 }
 
 static void metadata(const char *key, const char *value)

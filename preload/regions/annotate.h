@@ -4,6 +4,7 @@
 
 #include <dftrace/dftrace.h>
 
+#include "os/shared_tls.h"
 #include "ring/ring.h"
 
 /* Lets programs see that annotations are recorded. */
@@ -17,19 +18,12 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left);
 /* The calling thread's state, or NULL: nothing is to be recorded. */
 static inline struct dft_thread *dft_annotate_thread(void)
 {
-    if (__builtin_expect(dft_vfork_mark == DFT_MARK_LENT, 0) && dft_is_borrower())
+    if (__builtin_expect(dft_vfork_mark == DFT_MARK_SHARED_TLS, 0) && dft_shared_tls_is_child())
         return NULL; /* the regions are those of the thread that it shares memory with */
-    return __builtin_expect(dft_on & 8 /* DFT_ON_REGIONS */, 1) ? dft_thread_get() : NULL;
+    return __builtin_expect(dft_on & DFT_ON_REGIONS, 1) ? dft_thread_get() : NULL;
 }
 
-static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uint64_t times)
-{
-    atomic_fetch_add_explicit(&self->home->misuse[what], times, memory_order_relaxed);
-}
-
-/* The id of "category NUL name", whose text this thread's stream has carried. */
-uint64_t dft_annotate_name(struct dft_thread *self, const char *category, const char *name);
-/* The same of a site, which remembers it; `category` when it has none. */
+/* The id of the name of a site, which remembers it; `category` when it has none. */
 uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category);
 static inline uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {

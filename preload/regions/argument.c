@@ -2,6 +2,7 @@
  * began; behind them those of a point, or of an end, that is being put together. */
 #include <string.h>
 
+#include "ring/names.h"
 #include "regions/annotate.h"
 
 #define STRING_MOST 4096u
@@ -113,7 +114,7 @@ static uint8_t tag_of(const struct dftrace_arg *number)
 static void keep_string(struct dft_thread *self, _Atomic uint32_t *of, const char *key, const char *value)
 {
     if (value)
-        keep(self, of, DFT_ITEM_ARG_STRING, dft_annotate_name(self, "", key), value,
+        keep(self, of, DFT_ITEM_ARG_STRING, dft_names_define(self, "", key), value,
              (uint32_t)strnlen(value, STRING_MOST));
     else
         dft_misuse(self, DFT_MISUSE_NULL, 1);
@@ -121,12 +122,12 @@ static void keep_string(struct dft_thread *self, _Atomic uint32_t *of, const cha
 
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value)
 {
-    keep(self, NULL, DFT_ITEM_ARG_INT, dft_annotate_name(self, "", key), &value, 8);
+    keep(self, NULL, DFT_ITEM_ARG_INT, dft_names_define(self, "", key), &value, 8);
 }
 
 static void keep_number(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg)
 {
-    uint64_t key = dft_annotate_name(self, "", arg->key);
+    uint64_t key = dft_names_define(self, "", arg->key);
 
     if (!of || !change_number(self, of, tag_of(arg), key, (uint64_t)arg->value.integer))
         keep(self, of, tag_of(arg), key, &arg->value, 8);
@@ -149,7 +150,7 @@ void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *a
 int dft_annotate_change(struct dft_thread *self, _Atomic uint32_t *of, const struct dftrace_arg *arg)
 {
     return arg->type != 2 &&
-           change_number(self, of, tag_of(arg), dft_annotate_name(self, "", arg->key), (uint64_t)arg->value.integer);
+           change_number(self, of, tag_of(arg), dft_names_define(self, "", arg->key), (uint64_t)arg->value.integer);
 }
 
 void dft_region_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count)

@@ -1,17 +1,8 @@
 /* Owns pauses: rings that are marked as paused go on as ever, so that descriptors, regions and names stay known, but no event of theirs is
  * kept. That costs nothing where there is no pause. */
-#include "regions/pause.h"
-
 #include "regions/annotate.h"
 #include "ring/drain.h"
-#include "ring/run.h"
-
-static uint32_t process_pauses; /* atomic; changed with dft_process_lock held: states are made under it */
-
-uint32_t dft_pause_of_ring(const struct dft_thread *thread)
-{
-    return thread->pauses || __atomic_load_n(&process_pauses, __ATOMIC_RELAXED);
-}
+#include "ring/bursts.h"
 
 /* What was recorded so far goes by the old rule. Signals blocked. */
 static void apply(struct dft_thread *thread)
@@ -19,7 +10,7 @@ static void apply(struct dft_thread *thread)
     dft_drain_all_of(thread);
     dft_spin_lock(&thread->lock);
     for (uint32_t i = 0; i < thread->nrings; i++)
-        atomic_store_explicit(&thread->rings[i]->paused, dft_pause_of_ring(thread), memory_order_relaxed);
+        atomic_store_explicit(&thread->rings[i]->paused, dft_thread_pause_of_ring(thread), memory_order_relaxed);
     dft_spin_unlock(&thread->lock);
 }
 
@@ -29,7 +20,7 @@ static void apply_to_process(int more)
     struct dft_thread *threads;
 
     dft_spin_lock(&dft_process_lock);
-    __atomic_add_fetch(&process_pauses, (uint32_t)more, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&dft_process_pauses, (uint32_t)more, __ATOMIC_RELAXED);
     threads = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE);
     dft_spin_unlock(&dft_process_lock);
     for (; threads; threads = threads->next)
@@ -43,7 +34,7 @@ static struct dft_thread *begin(struct dft_signals *before)
 
     if (!self)
         return NULL;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     *before = dft_signals_block();
     return self;
 }
@@ -73,7 +64,7 @@ void dft_resume(int what)
 
     if (!self)
         return;
-    pauses = what == DFT_PAUSE_PROCESS ? __atomic_load_n(&process_pauses, __ATOMIC_RELAXED) : self->pauses;
+    pauses = what == DFT_PAUSE_PROCESS ? __atomic_load_n(&dft_process_pauses, __ATOMIC_RELAXED) : self->pauses;
     if (!pauses) {
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
     } else if (what == DFT_PAUSE_PROCESS) {

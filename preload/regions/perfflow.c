@@ -5,12 +5,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "ring/bursts.h"
+#include "ring/names.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/line.h"
 #include "os/resolve.h"
-#include "ring/run.h"
 #include "os/settings.h"
 
 #define PART_MOST 60u /* bytes of an option that are shown */
@@ -143,7 +144,7 @@ static struct dft_thread *begin(void)
 
     if (!self)
         return NULL;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     if (__builtin_expect(__atomic_exchange_n(&said, dft_key, __ATOMIC_RELAXED) != dft_key, 0)) {
         const struct dftrace_arg arg = dftrace_string("options", options);
 
@@ -223,7 +224,7 @@ static void before(int async, const char *module, const char *function, const ch
 
     if (!self)
         return;
-    name = dft_annotate_name(self, module, function);
+    name = dft_names_define(self, module, function);
     if (is_around(pointcut)) {
         if (async) {
             uint32_t from = self->args_used;
@@ -250,7 +251,7 @@ static void after(int async, const char *module, const char *function, const cha
 
     if (!self)
         return;
-    name = dft_annotate_name(self, module, function);
+    name = dft_names_define(self, module, function);
     if (is_around(pointcut)) {
         uint32_t from = self->args_used;
         int within;

@@ -5,8 +5,6 @@
 #include "regions/annotate.h"
 #include "os/clock.h"
 
-#define MOST (DFT_OPEN_REGIONS + DFT_DEEP_REGIONS)
-
 /* The first time a thread is in so deep. A handler may have been quicker. */
 static __attribute__((noinline)) struct dft_deep_region *map_deep(struct dft_thread *self)
 {
@@ -39,15 +37,7 @@ _Atomic uint32_t *dft_region_args(struct dft_thread *self)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
 
-    return depth == 0 || depth > (self->deep ? MOST : DFT_OPEN_REGIONS) ? NULL : args_of(self, depth - 1);
-}
-
-uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth)
-{
-    if (depth > MOST)
-        depth = MOST;
-    return self->deep ? self->deep[depth - 1 - DFT_OPEN_REGIONS].region.name
-                      : self->home->regions[DFT_OPEN_REGIONS - 1].name;
+    return depth == 0 || depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS) ? NULL : args_of(self, depth - 1);
 }
 
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame)
@@ -56,7 +46,8 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
     const uint32_t used = self->args_used, args = used | (used & ~DFT_ARGS_CUT) << 16;
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
 
-    if (__builtin_expect(depth >= DFT_OPEN_REGIONS, 0) && (depth >= MOST || (!self->deep && !map_deep(self)))) {
+    if (__builtin_expect(depth >= DFT_OPEN_REGIONS, 0) &&
+        (depth >= DFT_REGIONS_MAX || (!self->deep && !map_deep(self)))) {
         atomic_store_explicit(&self->home->depth, depth + 1, memory_order_release);
         return;
     }
@@ -146,7 +137,7 @@ static uint32_t place_of(struct dft_thread *self, uint32_t depth, uint64_t name)
 _Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    uint32_t place = depth > (self->deep ? MOST : DFT_OPEN_REGIONS) ? 0 : place_of(self, depth, name);
+    uint32_t place = depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS) ? 0 : place_of(self, depth, name);
 
     return place ? args_of(self, place - 1) : NULL;
 }
@@ -154,7 +145,7 @@ _Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name)
 /* Beyond what is kept only the number of regions is known: one less. */
 static int leave_unknown(struct dft_thread *self, uint32_t depth)
 {
-    if (__builtin_expect(depth <= (self->deep ? MOST : DFT_OPEN_REGIONS), 1))
+    if (__builtin_expect(depth <= (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS), 1))
         return 0;
     atomic_store_explicit(&self->home->depth, depth - 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], 1, memory_order_relaxed);
@@ -192,7 +183,7 @@ uint64_t dft_region_span(struct dft_thread *self, uint64_t name)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
 
-    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+    if (depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS))
         return 0;
     while (depth > 0 && !is_it(self, depth - 1, name, 1))
         depth--;
@@ -217,7 +208,7 @@ void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame)
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     uint32_t least = depth > LOOK_MOST ? depth - LOOK_MOST : 0;
 
-    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+    if (depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS))
         return;
     for (uint32_t i = depth; i > least; i--)
         if (*frame_of(self, i - 1) == frame && region_at(self, i - 1)->start) {
@@ -301,7 +292,7 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
     uint32_t more, word;
     uint8_t *args = self->home->args;
 
-    if (depth > (self->deep ? MOST : DFT_OPEN_REGIONS))
+    if (depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS))
         return -1;
     args_from &= ~DFT_ARGS_CUT;
     more = (self->args_used & ~DFT_ARGS_CUT) - args_from;
@@ -325,7 +316,7 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
     const struct dftrace_arg why = dftrace_string(DFT_ENDED_BY, what);
     uint64_t end = dft_ticks();
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    uint32_t most = self->deep ? MOST : DFT_OPEN_REGIONS;
+    uint32_t most = self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS;
 
     if (depth > most) {
         atomic_fetch_add_explicit(&self->ring->dropped[DFT_DROP_TOO_DEEP], depth - most, memory_order_relaxed);

@@ -2,8 +2,8 @@
 #ifndef DFT_REGION_H
 #define DFT_REGION_H
 
-#include "regions/annotate.h"
 #include "os/clock.h"
+#include "regions/annotate.h"
 
 /* Returns 0 when nothing was done. */
 static inline int dft_region_begin_quick(struct dft_thread *self, uint64_t name)

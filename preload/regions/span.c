@@ -5,9 +5,9 @@
  * claimed by changing its key, to CLAIMED while the rest of it is written or read. */
 #include <string.h>
 
+#include "ring/bursts.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
-#include "ring/run.h"
 
 #define WAYS    8u
 #define SETS    512u
@@ -187,7 +187,7 @@ void dft_span_resume(const struct dftrace_span *span)
 
     if (!self)
         return;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     if (is_begun(span))
         dft_region_begin(self, span->name, 0, span->id);
     else
@@ -200,7 +200,7 @@ void dft_span_suspend(const struct dftrace_span *span)
 
     if (!self)
         return;
-    dft_run_break_all(self);
+    dft_bursts_end(self);
     if (!is_begun(span) || dft_region_leave(self, span->name, span->id) < 0)
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
 }

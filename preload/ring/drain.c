@@ -12,11 +12,12 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "store/context.h"
-#include "life/lifecycle.h"
+#include "os/self.h"
 #include "store/livefile.h"
 #include "os/onstack.h"
 #include "store/process.h"
 #include "store/staging.h"
+#include "ring/rings.h"
 #include "ring/unsent.h"
 
 #define GROW_AFTER 2u
@@ -258,8 +259,8 @@ void dft_drain_own(struct dft_thread *self)
         with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
                      head);
         if (++self->drains >= GROW_AFTER && !dft_late)
-            dft_thread_grow(self);
-        dft_thread_renew(self);
+            dft_rings_grow(self);
+        dft_rings_renew(self);
         dft_spin_unlock(&self->lock);
         dft_process_describe();
     }

@@ -18,13 +18,4 @@ extern int dft_drain_kept; /* atomic */
  * cannot be taken: the thread is at them. Signals blocked. */
 uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended);
 
-/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked. Returns 0, -ENOMEM, or -EIO: they could not
- * be written. */
-struct dft_encoder;
-struct dft_drain_block {
-    long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
-    const void *what;
-};
-int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count);
-
 #endif

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "os/shared_tls.h"
 #include "format/codec.h"
 #include "ring/drain.h"
-#include "life/sandbox.h"
-#include "life/vfork_child.h"
+#include "ring/rings.h"
+#include "ring/vfork_child.h"
 
 static void count_drop(struct dft_thread *self, enum dft_drop why)
 {
@@ -35,7 +36,7 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
 
         if (occupied(ring) >= ring->capacity) {
             dft_drain_own(self);
-            if (occupied(self->ring) >= self->ring->capacity && !dft_sandbox_next_ring(self))
+            if (occupied(self->ring) >= self->ring->capacity && !dft_rings_next_spare(self))
                 break;
             continue;
         }
@@ -100,7 +101,7 @@ static int make_room(struct dft_thread *self, uint32_t n)
     if (occupied(self->ring) + n <= self->ring->capacity)
         return 0;
     dft_drain_own(self);
-    if (occupied(self->ring) + n <= self->ring->capacity || dft_sandbox_next_ring(self))
+    if (occupied(self->ring) + n <= self->ring->capacity || dft_rings_next_spare(self))
         return 0;
     return -1;
 }
@@ -130,9 +131,9 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
     uint64_t first;
     int late, tries = 0;
 
-    if (dft_vfork_mark == DFT_MARK_LENT && dft_is_borrower()) {
+    if (dft_vfork_mark == DFT_MARK_SHARED_TLS && dft_shared_tls_is_child()) {
         if (record->call != DFT_CALL_NAME)
-            dft_borrower_drop();
+            dft_shared_tls_drop();
         return -1;
     }
     for (uint32_t i = 0; i < items->count; i++)
@@ -174,7 +175,7 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     for (uint32_t i = 0; i < items->count; i++)
         dft_pieces_add(&signed_items, items->at[i], items->length[i]);
     result = put_slots(self, &copy, &signed_items, run);
-    child->events += !result;
+    child->process.events += !result;
     return result;
 }
 
@@ -286,4 +287,14 @@ int dft_name_leave(struct dft_thread *self, const struct dft_name *name)
     atomic_store_explicit(&fill_record(ring, first, n, &record, &items)->marker,
                           dft_ring_marker(ring, first, DFT_SLOT_VALID), memory_order_release);
     return 0;
+}
+
+/* --- regions ------------------------------------------------------------------------------------------------------ */
+
+uint64_t dft_ring_deep_region(const struct dft_thread *self, uint32_t depth)
+{
+    if (depth > DFT_REGIONS_MAX)
+        depth = DFT_REGIONS_MAX;
+    return self->deep ? self->deep[depth - 1 - DFT_OPEN_REGIONS].region.name
+                      : self->home->regions[DFT_OPEN_REGIONS - 1].name;
 }

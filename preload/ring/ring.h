@@ -4,7 +4,7 @@
 #define DFT_RING_H
 
 #include "format/calls.h"
-#include "life/lifecycle.h"
+#include "os/self.h"
 #include "ring/stack.h"
 #include "ring/thread.h"
 
@@ -138,6 +138,12 @@ static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_sl
         dft_ring_put(self, record);
 }
 
+/* The program has used the interface of dftrace.h otherwise than it is meant. */
+static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uint64_t times)
+{
+    atomic_fetch_add_explicit(&self->home->misuse[what], times, memory_order_relaxed);
+}
+
 /* A run as a record; `open`: the run in the live file, which is told where its record stands, or NULL. */
 void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);
 
@@ -154,8 +160,8 @@ void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces
  * there is none. */
 int dft_name_leave(struct dft_thread *self, const struct dft_name *name);
 
-/* Of the innermost of more than DFT_OPEN_REGIONS. (region.c) */
-uint64_t dft_region_deep_name(const struct dft_thread *self, uint32_t depth);
+/* The name of the innermost of more than DFT_OPEN_REGIONS. */
+uint64_t dft_ring_deep_region(const struct dft_thread *self, uint32_t depth);
 
 /* The innermost open region, 0 none. */
 static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint16_t *depth)
@@ -164,7 +170,7 @@ static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint1
 
     *depth = (uint16_t)open;
     if (__builtin_expect(open > DFT_OPEN_REGIONS, 0))
-        return dft_region_deep_name(self, open);
+        return dft_ring_deep_region(self, open);
     return open == 0 ? 0 : self->home->regions[open - 1].name;
 }
 

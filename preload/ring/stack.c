@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "ring/names.h"
 #include "os/clock.h"
 #include "format/codec.h"
 #include "os/config.h"
-#include "regions/function.h"
 #include "ring/ring.h"
 #include "unwind/unwind.h"
 
@@ -64,7 +64,7 @@ static uint32_t name_frames(struct dft_thread *self, struct dft_stack_room *room
     uint32_t n = dft_unwind(room->frames, dft_stack_depth);
 
     for (uint32_t i = 0; i < n; i++)
-        room->frames[i] = dft_function_id(self, room->frames[i]);
+        room->frames[i] = dft_names_of_code(self, room->frames[i]);
     return n;
 }
 

@@ -6,25 +6,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "ring/drain.h"
-#include "life/lifecycle.h"
+#include "os/shared_tls.h"
 #include "store/livefile.h"
-#include "probe/paths.h"
-#include "regions/pause.h"
-#include "ring/run.h"
-#include "life/sandbox.h"
+#include "store/process_start.h"
+#include "ring/bursts.h"
+#include "ring/rings.h"
 
-__thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
-__thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
 struct dft_thread *dft_threads;
+uint32_t dft_process_pauses;
 
+static struct dft_thread_orders orders;
 static pthread_key_t end_key;
 static int have_key;
 static uint32_t inherited_pauses; /* of the thread that forked */
-static uint32_t grown;            /* atomic: large rings there are */
 
 /* States that wait for a thread; dft_process_lock. */
 static struct {
@@ -33,9 +30,8 @@ static struct {
     int hollowing; /* a thread is at it */
 } idle;
 
-#define IDLE_WHOLE 16u  /* states that wait as they are: a program with few threads at a time pays for nothing */
-#define IDLE_MANY  64u  /* where there are more, or large ones, all but IDLE_WHOLE give back what they had */
-#define GROWN_MOST 256u /* large rings, 260 KiB each */
+#define IDLE_WHOLE 16u /* states that wait as they are: a program with few threads at a time pays for nothing */
+#define IDLE_MANY  64u /* where there are more, or large ones, all but IDLE_WHOLE give back what they had */
 
 static void push(struct dft_thread **list, struct dft_thread *thread)
 {
@@ -105,8 +101,8 @@ static void thread_ends(void *state)
     if (!dft_on || self != dft_self || !*dft_generation || dft_is_sandboxed())
         return;
     before = dft_signals_block();
-    dft_run_break_all(self);
-    dft_annotate_end_all(self, "thread", 1);
+    dft_bursts_end(self);
+    orders.ends(self);
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     self->args_used = 0;
     self->pauses = 0;
@@ -128,18 +124,13 @@ void dft_thread_end(void)
         thread_ends(self);
 }
 
-int dft_thread_init(void)
+int dft_thread_init(const struct dft_thread_orders *given)
 {
     int error = pthread_key_create(&end_key, thread_ends);
 
+    orders = *given;
     have_key = !error;
     return -error;
-}
-
-static void set_up(const struct dft_thread *thread, struct dft_ring *ring, uint32_t tid)
-{
-    ring->tid = tid;
-    atomic_store_explicit(&ring->paused, dft_pause_of_ring(thread), memory_order_relaxed);
 }
 
 static struct dft_thread *take_idle(void)
@@ -155,7 +146,6 @@ static struct dft_thread *take_idle(void)
     return thread;
 }
 
-/* Whoever pauses the process marks the rings with the state's lock held: so it is either before or after this. */
 static struct dft_thread *reuse(uint32_t tid)
 {
     struct dft_thread *thread = take_idle();
@@ -166,22 +156,11 @@ static struct dft_thread *reuse(uint32_t tid)
         if (dft_livefile_ring_again(thread->rings[i]))
             return NULL; /* no memory: this state is lost */
     thread->hollow = 0;
-    dft_spin_lock(&thread->lock);
-    for (uint32_t i = 0; i < thread->nrings; i++)
-        set_up(thread, thread->rings[i], tid);
-    dft_spin_unlock(&thread->lock);
-    memset(thread->run_keys, 0, sizeof thread->run_keys);
-    thread->runs_open = 0;
+    dft_rings_assign(thread, tid);
+    memset(thread->burst_keys, 0, sizeof thread->burst_keys);
+    thread->bursts_open = 0;
     thread->cwd_version = 0;
     return thread;
-}
-
-static void set_ring(struct dft_thread *thread, struct dft_ring *ring)
-{
-    set_up(thread, ring, ring->tid);
-    thread->rings[thread->nrings++] = ring;
-    thread->ring = ring;
-    thread->drain_at = ring->capacity / 4 * 3;
 }
 
 /* A process that is paused meanwhile finds the state in the list, or the state finds the pause. */
@@ -190,7 +169,7 @@ static void publish(struct dft_thread *thread, struct dft_ring *ring)
     dft_spin_lock(&dft_process_lock);
     thread->pauses = inherited_pauses;
     inherited_pauses = 0;
-    set_ring(thread, ring);
+    dft_rings_add(thread, ring);
     thread->home = ring;
     thread->next = dft_threads;
     __atomic_store_n(&dft_threads, thread, __ATOMIC_RELEASE);
@@ -210,7 +189,7 @@ static struct dft_thread *create(uint32_t tid)
         DFT_SYS(munmap, thread, sizeof *thread, 0, 0, 0, 0);
         return NULL;
     }
-    thread->no_counter = (uint32_t)dft_clock_is_forgone();
+    thread->task.no_counter = (uint32_t)dft_clock_counter_is_disabled();
     publish(thread, ring);
     return thread;
 }
@@ -234,7 +213,7 @@ static struct dft_thread *begin(void)
     struct dft_thread *thread;
 
     if (!*dft_generation)
-        dft_process_forked();
+        orders.forked();
     if (start())
         return NULL;
     thread = reuse(tid);
@@ -246,8 +225,8 @@ struct dft_thread *dft_thread_begin(void)
     struct dft_signals before;
 
     if (!dft_on || dft_in_vfork_child()) {
-        if (dft_on && dft_vfork_mark == DFT_MARK_LENT && !dft_self)
-            dft_borrower_drop();
+        if (dft_on && dft_vfork_mark == DFT_MARK_SHARED_TLS && !dft_self)
+            dft_shared_tls_drop();
         else if (dft_on && !dft_self)
             dft_process_drop();
         return *dft_generation ? dft_self : NULL;
@@ -275,46 +254,6 @@ struct dft_thread *dft_thread_begin(void)
     return dft_self;
 }
 
-void dft_thread_grow(struct dft_thread *thread)
-{
-    struct dft_ring *old = thread->ring, *ring = NULL;
-    uint64_t head = atomic_load_explicit(&old->head, memory_order_relaxed);
-
-    if (old->capacity >= DFT_RING_SLOTS_MAX || thread->nrings == DFT_THREAD_RINGS)
-        return;
-    thread->drains = 0;
-    if (__atomic_load_n(&grown, __ATOMIC_RELAXED) >= GROWN_MOST)
-        return;
-    if (__atomic_fetch_add(&grown, 1, __ATOMIC_RELAXED) < GROWN_MOST)
-        ring = dft_livefile_lasting_ring(DFT_RING_SLOTS_MAX, old->tid, (head | (DFT_RING_SLOTS_MAX - 1)) + 1);
-    if (ring)
-        set_ring(thread, ring);
-    else
-        __atomic_fetch_sub(&grown, 1, __ATOMIC_RELAXED);
-}
-
-void dft_thread_renew(struct dft_thread *thread)
-{
-    struct dft_ring *old = thread->home, *ring = NULL;
-    uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed), number = dft_livefile_number;
-
-    if (thread->livefile == number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
-        atomic_load_explicit(&old->runs_busy,
-                             memory_order_relaxed)) /* this is a handler's drain: the next one will do */
-        return;
-    ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
-    if (!ring)
-        return;
-    memcpy(ring->regions, old->regions, sizeof ring->regions);
-    memcpy(ring->region_args, old->region_args, sizeof ring->region_args);
-    memcpy(ring->args, old->args, sizeof ring->args);
-    atomic_store_explicit(&ring->depth, depth, memory_order_release);
-    if (dft_run_move_all(thread, ring))
-        return;
-    thread->livefile = number;
-    set_ring(thread, ring);
-}
-
 void dft_thread_forget_all(void)
 {
     struct dft_thread *self = dft_self;
@@ -325,5 +264,5 @@ void dft_thread_forget_all(void)
     dft_self = NULL;
     dft_threads = NULL;
     memset(&idle, 0, sizeof idle);
-    grown = 0;
+    dft_rings_forked();
 }

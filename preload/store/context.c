@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 
-#include "os/clock.h"
 #include "os/config.h"
 #include "os/sys.h"
 

@@ -15,18 +15,14 @@
 #include "format/calls.h"
 #include "os/clock.h"
 #include "os/config.h"
-#include "life/lifecycle.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
-#include "probe/offset.h"
 #include "tables/opening.h"
 #include "store/process.h"
 #include "os/sys.h"
-#include "ring/thread.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
 
-struct dft_live *dft_live;
 char dft_livefile_path[4400];
 uint32_t dft_livefile_number;
 

@@ -3,11 +3,11 @@
 #define DFT_LIVEFILE_H
 
 #include "format/live.h"
+#include "os/self.h"
 
-/* The head page; private memory where no file could be had, never NULL after create. */
-extern struct dft_live *dft_live;
+#define DFT_FIRST_SLOTS 256u /* of a thread's first ring */
 
-/* Creates it, with its head. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
+/* Creates it, with its head: dft_live is never NULL afterwards. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
 int dft_livefile_create(void);
 
 /* A new ring with so many slots, its head filled in: in plain memory where the file has no room. NULL: no memory. The

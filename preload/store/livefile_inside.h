@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/livefile.h"
+
 /* livefile_rings.c: the lock of the file, which is held while the file is made or grows. Letting go: `most` of those
  * that wait for small rings look again: more than a batch has left, so that one of them makes the next batch and wakes
  * others. They do not wait for the lock, which they would take one after the other for nothing. */

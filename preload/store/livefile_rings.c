@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 
 #include "store/livefile.h"
-#include "ring/thread.h"
 #include "store/process.h"
 #include "os/sys.h"
 

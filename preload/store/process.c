@@ -9,16 +9,13 @@
 #include "os/clock.h"
 #include "format/codec.h"
 #include "os/config.h"
-#include "ring/drain.h"
-#include "os/first.h"
-#include "life/lifecycle.h"
+#include "store/first.h"
 #include "store/livefile.h"
 #include "tables/opening.h"
+#include "os/self.h"
+#include "store/staging.h"
 #include "os/sys.h"
-#include "probe/traced.h"
 #include "store/tracefile.h"
-#include "life/vfork_child.h"
-#include "weave/weave.h"
 
 #ifndef DFT_VERSION
 #error "DFT_VERSION comes from the build"
@@ -152,14 +149,14 @@ static void collect_notes(void)
     process.notes = text_of(text, used);
 }
 
-static int write_process(const struct dft_drain_block *blocks, uint32_t count)
+static int write_process(const struct dft_staging_block *blocks, uint32_t count)
 {
     uint32_t now = __atomic_load_n(&notes, __ATOMIC_RELAXED);
     int result;
 
     __atomic_store_n(&told, now, __ATOMIC_RELAXED);
     collect_notes();
-    result = dft_drain_blocks(blocks, count);
+    result = dft_staging_write(blocks, count);
     if (result)
         __atomic_store_n(&told, TOLD_NOTHING, __ATOMIC_RELAXED);
     else
@@ -197,10 +194,10 @@ int dft_process_write_start(void)
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
     process.pid_namespace = dft_live->pid_namespace;
-    return write_process((const struct dft_drain_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);
+    return write_process((const struct dft_staging_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);
 }
 
-int dft_process_write_child(const struct dft_vfork_child *child)
+int dft_process_write_child(const struct dft_process_child *child)
 {
     struct clock clock = read_clocks(child->key);
     struct dft_end end = {.key = child->key,
@@ -220,8 +217,8 @@ int dft_process_write_child(const struct dft_vfork_child *child)
     own.start_ns = child->start_ns;
     own.live_path = own.notes = text_of("", 0);
     own.order = 1; /* before what dftmerge finds out from a ring */
-    result = dft_drain_blocks(
-        (const struct dft_drain_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
+    result = dft_staging_write(
+        (const struct dft_staging_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
     dft_spin_unlock(&dft_process_lock);
     return result;
 }
@@ -232,50 +229,21 @@ void dft_process_describe(void)
         return;
     dft_spin_lock(&dft_process_lock);
     if (told != __atomic_load_n(&notes, __ATOMIC_RELAXED))
-        write_process(&(const struct dft_drain_block){encode_process, &process}, 1);
+        write_process(&(const struct dft_staging_block){encode_process, &process}, 1);
     dft_spin_unlock(&dft_process_lock);
 }
 
-/* Spans may be begun by one thread and ended by another. */
-static void count_misuse(uint64_t *misuse, enum dft_ending how)
+int dft_process_write_end(struct dft_end *end)
 {
-    uint64_t begun = 0, ended = 0;
-
-    for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next)
-        for (uint32_t i = 0; i < t->nrings; i++) {
-            struct dft_ring *ring = t->rings[i];
-
-            begun += atomic_load(&ring->spans_begun);
-            ended += atomic_load(&ring->spans_ended);
-            for (int what = 1; what <= DFT_MISUSE_LAST; what++)
-                misuse[what] += atomic_load(&ring->misuse[what]);
-        }
-    if (begun > ended && (how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT))
-        misuse[DFT_MISUSE_SPAN_OPEN] += begun - ended;
-}
-
-int dft_process_write_end(enum dft_ending how, int status)
-{
-    struct dft_end end = {.key = dft_key,
-                          .events = atomic_load(&dft_live->events),
-                          .overhead_ns = atomic_load(&dft_live->overhead_ns),
-                          .time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset,
-                          .outside = dft_traced_left_out(),
-                          .status = status,
-                          .how = (uint8_t)how};
-    static char unmet[1024]; /* the end comes once */
     struct clock clock;
 
-    end.unmet = text_of(unmet, dft_weave_unmet(unmet, sizeof unmet));
+    end->key = dft_key;
+    end->events = atomic_load(&dft_live->events);
+    end->overhead_ns = atomic_load(&dft_live->overhead_ns);
+    end->time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
     dft_process_describe();
-    count_misuse(end.misuse, how);
-    for (int why = 1; why <= DFT_DROP_LAST; why++) {
-        end.dropped[why] = atomic_load(&dft_live->dropped[why]);
-        for (struct dft_thread *t = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-            for (uint32_t i = 0; i < t->nrings; i++)
-                end.dropped[why] += atomic_load(&t->rings[i]->dropped[why]);
-        }
-    }
+    for (int reason = 1; reason <= DFT_DROP_LAST; reason++)
+        end->dropped[reason] += atomic_load(&dft_live->dropped[reason]);
     clock = read_clocks(dft_key);
-    return dft_drain_blocks((const struct dft_drain_block[]){{encode_clock, &clock}, {encode_end, &end}}, 2);
+    return dft_staging_write((const struct dft_staging_block[]){{encode_clock, &clock}, {encode_end, end}}, 2);
 }

@@ -2,14 +2,26 @@
 #ifndef DFT_PROCESS_H
 #define DFT_PROCESS_H
 
+#include "os/self.h"
 #include "format/format.h"
+
+/* A process that ran in this one's memory, once it is over. */
+struct dft_process_child {
+    uint64_t key;
+    uint64_t start_ns; /* Unix ns */
+    uint64_t events;   /* that it has recorded */
+    uint64_t end_ns;   /* Unix ns; 0: no end was seen */
+    uint32_t pid;      /* 0: not known yet */
+    enum dft_ending how;
+    int status;
+};
 
 /* Signals blocked. They return 0, or -errno: it could not be written. */
 int dft_process_write_start(void);
-int dft_process_write_end(enum dft_ending how, int status);
-/* The whole description of a child that ran in this process's memory, once it is over. */
-struct dft_vfork_child;
-int dft_process_write_child(const struct dft_vfork_child *child);
+/* `end` has how the process ends, and what its threads and calls have counted; the rest is filled in. */
+struct dft_end;
+int dft_process_write_end(struct dft_end *end);
+int dft_process_write_child(const struct dft_process_child *child);
 /* Writes the start if that was not possible so far and seems to be now, or if there is something new to note. */
 void dft_process_describe(void);
 

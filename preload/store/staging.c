@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ring/drain.h"
-#include "life/lifecycle.h"
-#include "store/livefile.h"
 #include "os/onstack.h"
+#include "os/self.h"
 #include "store/tracefile.h"
 
-static enum dft_drop why_not(int error)
+static enum dft_drop drop_reason(int error)
 {
     switch (-error) {
     case ENOSPC:
@@ -35,7 +33,7 @@ static void write_out(struct dft_context *context, const void *blocks, size_t le
     if (result)
         context->failed = 1;
     if (!result || !context->keeps)
-        atomic_fetch_add(result ? &dft_live->dropped[why_not(result)] : &dft_live->events,
+        atomic_fetch_add(result ? &dft_live->dropped[drop_reason(result)] : &dft_live->events,
                          result ? events : events - others);
 }
 
@@ -71,7 +69,7 @@ void dft_staging_put(struct dft_context *context, const void *block, long length
 
 struct blocks_job {
     struct dft_context *context;
-    const struct dft_drain_block *blocks;
+    const struct dft_staging_block *blocks;
     uint32_t count;
 };
 
@@ -89,7 +87,7 @@ static void write_blocks(void *argument)
     dft_staging_flush(job->context);
 }
 
-int dft_drain_blocks(const struct dft_drain_block *blocks, uint32_t count)
+int dft_staging_write(const struct dft_staging_block *blocks, uint32_t count)
 {
     struct blocks_job job = {.context = dft_context_acquire(), .blocks = blocks, .count = count};
     int failed;

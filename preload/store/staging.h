@@ -10,4 +10,12 @@ void dft_staging_put(struct dft_context *context, const void *block, long length
 /* What was put goes to the file. context->failed when it did not: then its events are counted as lost, with the reason. */
 void dft_staging_flush(struct dft_context *context);
 
+/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked.
+ * Returns 0, -ENOMEM, or -EIO: they could not be written. */
+struct dft_staging_block {
+    long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
+    const void *what;
+};
+int dft_staging_write(const struct dft_staging_block *blocks, uint32_t count);
+
 #endif

@@ -12,13 +12,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "os/clock.h"
 #include "format/codec.h"
-#include "os/config.h"
-#include "life/lifecycle.h"
+#include "os/self.h"
+#include "os/shared_tls.h"
 #include "tables/opening.h"
 #include "os/sys.h"
-#include "ring/thread.h"
 #include "store/tracename.h"
 
 #define LOWEST_FD     256
@@ -389,7 +387,7 @@ void dft_tracefile_step_aside(int fd)
 
     /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that,
      * too. */
-    if ((dft_in_vfork_child() && !dft_lends_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
+    if ((dft_in_vfork_child() && !dft_shared_tls_has_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
         return;
     if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
         __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);

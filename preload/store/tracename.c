@@ -9,7 +9,7 @@
 
 #include "os/clock.h"
 #include "os/config.h"
-#include "life/lifecycle.h"
+#include "os/self.h"
 #include "store/process.h"
 #include "os/sys.h"
 

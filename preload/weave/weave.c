@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ring/bursts.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "os/config.h"
-#include "life/lifecycle.h"
 #include "os/reading.h"
-#include "ring/run.h"
 #include "os/sys.h"
 #include "unwind/unwind.h"
 #include "weave/weave_inside.h"
@@ -200,7 +199,7 @@ static void begin(struct call *call, struct dft_weave_rule *rule, void **argumen
     call->rule = rule;
     call->name = dft_annotate_site(call->self, &rule->site, "WEAVE");
     call->data = data_of(rule, arguments);
-    dft_run_break_all(call->self);
+    dft_bursts_end(call->self);
     now = dft_ticks();
     dft_region_end_left(call->self, now, place_of(call));
     dft_region_begin(call->self, call->name, now, place_of(call));
@@ -213,7 +212,7 @@ static void end(struct call *call, const void *result)
 
     if (!call->self)
         return;
-    dft_run_break_all(call->self);
+    dft_bursts_end(call->self);
     if (result)
         capture(call->self, "ret", &call->rule->function.result, result);
     dft_region_end_call(call->self, call->name, now, place_of(call), &call->data);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "os/config.h"
-#include "os/first.h"
+#include "store/first.h"
 #include "os/line.h"
 #include "os/resolve.h"
 #include "os/sys.h"

@@ -5,7 +5,7 @@
 #include "life/lifecycle.h"
 #include "probe/paths.h"
 #include "probe/probe_process.h"
-#include "life/vfork_child.h"
+#include "ring/vfork_child.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -21,13 +21,6 @@ struct frame {
 };
 static __thread struct frame frames[2] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t nframes __attribute__((tls_model("initial-exec")));
-
-/* Signals that came while the parent waited are handled in it before it can say that it goes on (SIGCHLD, always). Where nobody may ask,
- * it is the child. */
-int dft_is_vfork_child(void)
-{
-    return dft_vfork_mark == DFT_MARK_LENT ? dft_is_borrower() : (uint32_t)dft_sys_getpid() != dft_pid;
-}
 
 struct dft_vfork_plan {
     pid_t (*real)(void);

@@ -6,7 +6,7 @@
 
 #include "probe/convert.h"
 #include "probe/probe.h"
-#include "ring/run.h"
+#include "probe/burst.h"
 #include "store/tracefile.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -55,10 +55,10 @@
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
                                                                                                                        \
         if (args.run && !args.wide) {                                                                                  \
-            struct dft_run_call quick = {.stream = args.stream,                                                        \
-                                         .text = args.character ? NULL : args.text,                                    \
-                                         .size = args.size,                                                            \
-                                         .newline = args.newline};                                                     \
+            struct dft_burst_call quick = {.stream = args.stream,                                                      \
+                                           .text = args.character ? NULL : args.text,                                  \
+                                           .size = args.size,                                                          \
+                                           .newline = args.newline};                                                   \
             type result;                                                                                               \
                                                                                                                        \
             if (__builtin_expect(!(dft_on & on), 0))                                                                   \
@@ -66,10 +66,10 @@
             quick.word = dft_fd_word(dft_stream_fd(args.stream));                                                      \
             if (quick.word & DFT_FD_UNTRACED)                                                                          \
                 return make_call;                                                                                      \
-            if (!dft_run_is_quick(op, &quick))                                                                         \
+            if (!dft_burst_is_quick(op, &quick))                                                                       \
                 return dft_traced_##name arguments;                                                                    \
             result = make_call;                                                                                        \
-            dft_run_finish(number, op, &quick, (intptr_t)result, IS_POINTER(type));                                    \
+            dft_burst_finish(number, op, &quick, (intptr_t)result, IS_POINTER(type));                                  \
             return result;                                                                                             \
         }                                                                                                              \
         if (dft_probe_is_idle(op, &args, on))                                                                          \

@@ -5,6 +5,7 @@
  * its control block is read before the real call: the C library would read it next, in the program's own memory, and fall over what is
  * no memory just as well. Later a control block is read only inside a call of the program that names it. Its state and result are the
  * members that glibc keeps in it: aio_return may be called once only, and that call is the program's. */
+#include "os/clock.h"
 #include "os/resolve.h"
 
 #include <aio.h>

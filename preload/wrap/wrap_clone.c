@@ -5,19 +5,20 @@
  *   CLONE_VM | CLONE_VFORK                as vfork: the parent waits, the child appends to its rings (not when it shares the
  *                                         descriptors too: then what it does to them is true of its parent)
  *   CLONE_VM, on its parent's thread-local memory or as a process with its own
- *                                         a borrower: it runs at the same time, so it records nothing, and is counted
+ *                                         a shared-TLS child: it runs at the same time, so it records nothing, and is counted
  *
  * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone itself puts its own there. */
+#include "life/ending.h"
+#include "os/shared_tls.h"
 #include "os/resolve.h"
 
 #include <sched.h>
 
 #include "life/lifecycle.h"
-#include "store/livefile.h"
 #include "probe/paths.h"
 #include "probe/probe_process.h"
 #include "store/tracefile.h"
-#include "life/vfork_child.h"
+#include "ring/vfork_child.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)
@@ -35,50 +36,6 @@ struct start {
 __attribute__((visibility("default"))) int dft_wrap_clone(child_function *function, void *stack, int flags,
                                                           void *argument, ...) __asm__("clone");
 __asm__(".globl __clone\n\t.type __clone, %function\n\t.set __clone, clone\n");
-
-/* --- borrowers ---------------------------------------------------------------------------------------------------- */
-
-static __thread uint32_t owner
-    __attribute__((tls_model("initial-exec"))); /* of this thread-local memory: its tid; 0: nobody that records */
-static __thread uint32_t borrowers
-    __attribute__((tls_model("initial-exec"))); /* atomic: running on it, as far as is known */
-static __thread uint32_t descriptors
-    __attribute__((tls_model("initial-exec"))); /* one of them shares the owner's descriptors */
-
-/* A forked child that inherited the mark is in memory of its own, and loses it with its first event. */
-int dft_is_borrower(void)
-{
-    return *dft_generation && (uint32_t)dft_sys_gettid() != owner;
-}
-
-void dft_borrower_drop(void)
-{
-    if (dft_live)
-        atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_BORROWED], 1, memory_order_relaxed);
-}
-
-/* One that is killed or execs is never seen to end: then the owner keeps asking. */
-void dft_lend(uint64_t flags)
-{
-    if (dft_vfork_mark != DFT_MARK_LENT)
-        owner = (uint32_t)dft_sys_gettid();
-    descriptors |= (flags & CLONE_FILES) != 0;
-    __atomic_add_fetch(&borrowers, 1, __ATOMIC_SEQ_CST);
-    dft_vfork_mark = DFT_MARK_LENT;
-}
-
-static void give_back(void)
-{
-    if (__atomic_sub_fetch(&borrowers, 1, __ATOMIC_SEQ_CST) == 0) {
-        descriptors = 0;
-        dft_vfork_mark = DFT_MARK_NONE;
-    }
-}
-
-int dft_lends_descriptors(void)
-{
-    return dft_vfork_mark == DFT_MARK_LENT && descriptors;
-}
 
 /* --- where children begin ----------------------------------------------------------------------------------------- */
 
@@ -105,12 +62,12 @@ static int begin_waited_for(void *at)
     return status;
 }
 
-static int begin_borrower(void *at)
+static int begin_shared_tls(void *at)
 {
     const struct start *start = at;
     int status = start->function(start->argument);
 
-    give_back();
+    dft_shared_tls_end();
     return status;
 }
 
@@ -119,9 +76,7 @@ static int begin_stranger(void *at)
 {
     const struct start *start = at;
 
-    owner = 0;
-    descriptors = (start->flags & CLONE_FILES) != 0;
-    dft_vfork_mark = DFT_MARK_LENT;
+    dft_shared_tls_disown((uint64_t)start->flags);
     return start->function(start->argument);
 }
 
@@ -135,7 +90,7 @@ static child_function *beginning_of(int flags)
         return begin_stranger;
     if (flags & CLONE_VFORK)
         return flags & CLONE_FILES ? NULL : begin_waited_for;
-    return begin_borrower;
+    return begin_shared_tls;
 }
 
 /* --- clone -------------------------------------------------------------------------------------------------------- */
@@ -176,8 +131,8 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
 
     if (!(flags & CLONE_FILES))
         dft_process_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
-    if (begin == begin_borrower && stack)
-        dft_lend((uint64_t)flags);
+    if (begin == begin_shared_tls && stack)
+        dft_shared_tls_begin((uint64_t)flags);
     if (begin == begin_waited_for)
         dft_vfork_child_begin(&child);
     dft_tracefile_shared = begin == begin_forked && flags & CLONE_FILES;
@@ -186,8 +141,8 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     dft_tracefile_shared = 0;
     if (begin == begin_waited_for)
         dft_vfork_child_end(&child, pid);
-    if (begin == begin_borrower && stack && pid < 0)
-        give_back();
+    if (begin == begin_shared_tls && stack && pid < 0)
+        dft_shared_tls_end();
     end(&probe, flags, pid, pid < 0 ? error : 0);
     errno = error;
     return pid;

@@ -1,11 +1,12 @@
 /* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's handlers) is still recorded: the
  * trace ends behind them (lifecycle.c). */
+#include "life/at_exit.h"
+#include "life/ending.h"
 #include "os/resolve.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "life/lifecycle.h"
 #include "probe/probe_process.h"
 #include "wrap/wrap_special.h"
 

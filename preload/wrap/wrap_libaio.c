@@ -7,6 +7,7 @@
  * The iocbs are read before they are submitted: afterwards another thread may have got the completion and freed them, and the program
  * may do so as soon as io_submit returns. Since the kernel answers bad addresses with EFAULT, nothing is read before the kernel
  * has read there. */
+#include "os/clock.h"
 #include "os/resolve.h"
 
 #include <limits.h>

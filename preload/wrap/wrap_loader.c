@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "regions/function.h"
+#include "ring/names.h"
 #include "os/resolve.h"
 #include "unwind/unwind.h"
 #include "weave/weave.h"
@@ -17,7 +17,7 @@ WRAPPER(int, dlclose, (void *handle))
 
     if (!result) {
         dft_weave_unloaded();
-        dft_function_forget();
+        dft_names_forget_code();
         dft_unwind_forget();
     }
     errno = error;

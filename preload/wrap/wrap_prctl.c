@@ -4,6 +4,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
+#include "life/sandbox.h"
 #include "os/clock.h"
 #include "os/resolve.h"
 
@@ -54,10 +55,10 @@ static int forbid_clock(const unsigned long a[4], int (*make)(int option, const 
     int result;
 
     if (self && a[0] == PR_TSC_SIGSEGV)
-        dft_clock_forgo(self);
+        dft_clock_disable_counter(&self->task);
     result = make(PR_SET_TSC, a);
     if (self && (a[0] == PR_TSC_SIGSEGV) == (result < 0))
-        dft_clock_regain(self);
+        dft_clock_enable_counter(&self->task);
     return result;
 }
 

@@ -2,7 +2,7 @@
 #ifndef DFT_WRAP_PRCTL_H
 #define DFT_WRAP_PRCTL_H
 
-#include "life/lifecycle.h"
+#include "life/sandbox.h"
 #include "probe/probe.h"
 
 /* Around a call by which a thread forbids itself system calls. failed: it goes on as before. */

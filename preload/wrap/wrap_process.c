@@ -1,4 +1,5 @@
 /* Wrappers of calls that make, replace and end processes; vfork is in vfork.S. */
+#include "life/ending.h"
 #include "os/resolve.h"
 
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include "format/calls.h"
-#include "life/lifecycle.h"
 #include "probe/probe.h"
 
 int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags));

@@ -7,7 +7,6 @@
 #include "probe/convert.h"
 #include "probe/inlined.h"
 #include "probe/probe.h"
-#include "ring/run.h"
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 #if defined(__clang__)

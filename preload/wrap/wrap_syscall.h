@@ -14,6 +14,7 @@
 #define DFT_SYSCALL(...)
 #define DFT_SYSCALL_HAND(event, op, name) long dft_hand_##name(PARAMETERS);
 #include <dftrace/syscalls.def>
+
 #undef DFT_SYSCALL_EVENT
 #undef DFT_SYSCALL
 #undef DFT_SYSCALL_HAND

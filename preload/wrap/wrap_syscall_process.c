@@ -1,5 +1,7 @@
 /* The rows of syscalls.def that make, replace, await and end processes, or forbid them system calls. */
 #include "os/resolve.h"
+#include "life/sandbox.h"
+#include "os/shared_tls.h"
 
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -50,7 +52,7 @@ int dft_syscall_is_plain(long number, long a0, long a1)
     if (!(flags & CLONE_FILES))
         dft_process_forking(DFT_CHILD_STAYS);
     if (flags & CLONE_VM && !(flags & CLONE_SETTLS) && !dft_in_vfork_child())
-        dft_lend(flags);
+        dft_shared_tls_begin(flags);
     return 1;
 }
 

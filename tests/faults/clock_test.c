@@ -1,13 +1,12 @@
-/* preload/clock.c with clocks of the test's making: machines that are suspended, counters that jump, and ratios. */
+/* preload/os/clock.c with clocks of the test's making: machines that are suspended, counters that jump, and ratios. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "os/clock.h"
 
-#include "store/livefile.h"
 #include "os/resolve.h"
-#include "ring/thread.h"
+#include "os/self.h"
 
 static uint64_t test_ticks, test_ns, test_real_ns;
 static int test_waits; /* readings of the wall clock, the first ones, behind which the thread has to wait */

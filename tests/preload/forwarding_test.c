@@ -21,7 +21,7 @@
 #include "format/ops.h"
 #include "probe/probe.h"
 #include "ring/ring.h"
-#include "ring/run.h"
+#include "ring/bursts.h"
 
 #define ARGUMENTS   6
 #define PAGE_BYTES  (64u << 10) /* more than IOV_MAX vectors */
@@ -282,7 +282,7 @@ struct outcome {
 static uint64_t head(void)
 {
     if (dft_self)
-        dft_run_break_all(dft_self);
+        dft_bursts_end(dft_self);
     return dft_self ? atomic_load(&dft_self->ring->head) : 0;
 }
 

@@ -6,18 +6,12 @@
 
 #include <stdint.h>
 
-#include "format/format.h"
+#include "store/process.h"
 
 struct dft_vfork_child {
     struct dft_vfork_child *before; /* what was there when a signal handler came in between */
     uint32_t mark;                  /* dft_vfork_mark before it */
-    uint32_t pid;                   /* 0: not known yet */
-    uint64_t key;
-    uint64_t start_ns; /* Unix ns */
-    uint64_t events;   /* that it has put into the ring */
-    uint64_t end_ns;   /* Unix ns; 0: no end was seen */
-    enum dft_ending how;
-    int status;
+    struct dft_process_child process;
 };
 
 /* What the items of its records begin with: whose they are. */

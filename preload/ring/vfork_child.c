@@ -1,12 +1,11 @@
 /* Owns what is known of a child that runs in its parent's memory while the parent waits. */
-#include "life/vfork_child.h"
+#include "ring/vfork_child.h"
 
 #include "os/clock.h"
 #include "format/codec.h"
 #include "ring/drain.h"
-#include "life/lifecycle.h"
-#include "store/process.h"
 #include "ring/ring.h"
+#include "os/self.h"
 
 static __thread struct dft_vfork_child *current __attribute__((tls_model("initial-exec")));
 
@@ -31,8 +30,9 @@ void dft_vfork_child_begin(struct dft_vfork_child *child)
     const uint64_t unlike[] = {dft_key, dft_ticks(), (uintptr_t)child};
 
     make_room();
-    *child = (struct dft_vfork_child){
-        .before = current, .mark = dft_vfork_mark, .key = dft_name_id(unlike, sizeof unlike), .start_ns = now_ns()};
+    *child = (struct dft_vfork_child){.before = current,
+                                      .mark = dft_vfork_mark,
+                                      .process = {.key = dft_name_id(unlike, sizeof unlike), .start_ns = now_ns()}};
     current = child;
     dft_vfork_mark = DFT_MARK_VFORK;
 }
@@ -43,31 +43,31 @@ void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid)
 
     current = child->before;
     dft_vfork_mark = child->mark;
-    if (pid <= 0 || !child->events || dft_is_sandboxed())
+    if (pid <= 0 || !child->process.events || dft_is_sandboxed())
         return;
-    child->pid = (uint32_t)pid;
-    if (child->how == DFT_ENDING_UNKNOWN) { /* neither an exit nor an exec */
-        child->how = DFT_ENDING_KILLED;
-        child->end_ns = now_ns();
+    child->process.pid = (uint32_t)pid;
+    if (child->process.how == DFT_ENDING_UNKNOWN) { /* neither an exit nor an exec */
+        child->process.how = DFT_ENDING_KILLED;
+        child->process.end_ns = now_ns();
     }
     before = dft_signals_block();
-    dft_process_write_child(child);
+    dft_process_write_child(&child->process);
     dft_signals_restore(before);
 }
 
 /* Whoever lends memory at the same time is no such child, nor is who borrows it. */
 static struct dft_vfork_child *find(void)
 {
-    return dft_vfork_mark && dft_vfork_mark != DFT_MARK_LENT && dft_is_vfork_child() ? current : NULL;
+    return dft_vfork_mark && dft_vfork_mark != DFT_MARK_SHARED_TLS && dft_is_vfork_child() ? current : NULL;
 }
 
 void dft_vfork_child_know(void)
 {
     struct dft_vfork_child *child = find();
-    long pid = child && !child->pid ? dft_sys_getpid() : 0;
+    long pid = child && !child->process.pid ? dft_sys_getpid() : 0;
 
     if (pid > 0)
-        child->pid = (uint32_t)pid;
+        child->process.pid = (uint32_t)pid;
 }
 
 struct dft_vfork_child *dft_vfork_child_sign(struct dft_vfork_item *item)
@@ -76,7 +76,7 @@ struct dft_vfork_child *dft_vfork_child_sign(struct dft_vfork_item *item)
 
     dft_vfork_child_know();
     if (child)
-        *item = (struct dft_vfork_item){DFT_ITEM_CHILD, child->key, child->pid};
+        *item = (struct dft_vfork_item){DFT_ITEM_CHILD, child->process.key, child->process.pid};
     return child;
 }
 
@@ -86,8 +86,8 @@ int dft_vfork_child_ends(enum dft_ending how, int status)
 
     if (!child)
         return 0;
-    child->how = how;
-    child->status = status & 0xff;
-    child->end_ns = how == DFT_ENDING_UNKNOWN ? 0 : now_ns();
+    child->process.how = how;
+    child->process.status = status & 0xff;
+    child->process.end_ns = how == DFT_ENDING_UNKNOWN ? 0 : now_ns();
     return 1;
 }

@@ -1,6 +1,6 @@
 /* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing
  * here is fast. */
-#include "os/first.h"
+#include "store/first.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 
 #include "os/clock.h"
 #include "os/config.h"
-#include "life/lifecycle.h"
 #include "os/line.h"
 #include "tables/opening.h"
 #include "os/settings.h"

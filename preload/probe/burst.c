@@ -1,0 +1,98 @@
+/* Owns the records of bursts: the slow parts of burst.h. */
+#include "probe/burst.h"
+
+#include <string.h>
+
+#include "probe/convert.h"
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                         const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
+{
+    struct dft_run one = {.call = call,
+                          .moved = dft_run_pack(1, (uint64_t)moved),
+                          .file = probe->file,
+                          .start = probe->start,
+                          .duration = dft_ticks_between(probe->start, end),
+                          .offset = offset,
+                          .fd = probe->fd,
+                          .bits = bits};
+
+    if (moved > DFT_BURST_LINE_MAX || dft_bursts_add(self, stream, &one, probe->word, end))
+        dft_ring_put_run(self, &one, NULL);
+}
+
+void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                           const FILE *stream, int64_t offset, int64_t moved, uint8_t bits)
+{
+    struct dft_run many = {.call = call,
+                           .moved = dft_run_pack((uint32_t)moved, (uint64_t)moved),
+                           .file = probe->file,
+                           .start = probe->start,
+                           .offset = offset,
+                           .fd = probe->fd,
+                           .bits = bits};
+
+    if (dft_bursts_add(self, stream, &many, probe->word, probe->start))
+        dft_ring_put_run(self, &many, NULL);
+}
+
+/* --- quick calls that no open run takes --------------------------------------------------------------------------- */
+
+void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t moved)
+{
+    FILE *stream = quick->stream;
+    struct dft_probe probe = {.fd = dft_stream_fd(stream), .start = dft_ticks()};
+    struct dft_thread *self;
+    int64_t offset;
+    int error = errno;
+
+    probe.word = dft_fd_word(probe.fd);
+    if (probe.word & DFT_FD_TRACED && (self = dft_thread_get())) {
+        probe.open = dft_fd_open(probe.word);
+        probe.file = probe.open->file;
+        offset = dft_stream_offset(stream, probe.open, dft_burst_turn_is_alone(quick), op, moved);
+        offset = dft_stream_settle(offset, dft_burst_turn_is_alone(quick));
+        dft_burst_add_timed(self, &probe, call, stream, offset, moved, probe.start,
+                            dft_access_bits(probe.open, offset, moved));
+    }
+    errno = error;
+}
+
+/* Without a time: nobody looked at the clock before it. */
+static void record_failure(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int error)
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = quick->stream, .size = quick->size);
+    struct dft_probe probe = {.fd = dft_stream_fd(quick->stream), .start = dft_ticks(), .word = quick->word};
+    struct dft_thread *self = dft_thread_get();
+
+    if (!self || dft_fd_word(probe.fd) != quick->word)
+        return;
+    probe.open = dft_fd_open(quick->word);
+    probe.file = probe.open->file;
+    if (self->bursts_open)
+        dft_bursts_break(self, quick->stream, DFT_CALL_NONE);
+    dft_end_data(&probe, call, op, &args, 0, 0, error);
+}
+
+void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t raw,
+                             int pointer)
+{
+    const struct dft_call_args args = DFT_ARGS(.stream = quick->stream, .text = quick->text, .size = quick->size,
+                                               .newline = quick->newline, .character = !quick->text);
+    int error = errno, failed;
+    int64_t moved = dft_result_of_text(op, &args, raw, pointer, &failed);
+
+    if (failed) {
+        record_failure(call, op, quick, error);
+    } else {
+        if (op == DFT_OP_FGETS && quick->text && raw)
+            moved = dft_stream_line(dft_fd_open(quick->word), quick->stream, quick->text, quick->size);
+        dft_burst_begin_quick(call, op, quick, moved);
+    }
+    errno = error;
+}

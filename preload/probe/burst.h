@@ -1,0 +1,167 @@
+/* Runs: calls on characters and lines are too quick for an event each. An unbroken run of one call on one stream by one thread is kept as one
+ * event, with the number of its calls and their bytes.
+ *
+ * A call that finds enough in the stream's buffer is only counted. One that finds the buffer exhausted is made like any other call, between two
+ * probes, and its time is added: so a run's duration is that of its refills (or flushes). Open bursts: ring/bursts.h. */
+#ifndef DFT_BURST_H
+#define DFT_BURST_H
+
+#include <string.h>
+
+#include "probe/offset.h"
+#include "ring/bursts.h"
+
+/* Lines longer than this are events of their own, when they are timed. */
+#define DFT_BURST_LINE_MAX 4096
+
+/* A line is expected to be shorter than this: with so much in the buffer, reading it makes no system call. */
+#define DFT_BURST_BUFFER_MIN 256
+
+/* A quick call: one that finds what it needs in the stream's buffer. */
+struct dft_burst_call {
+    FILE *stream;
+    const char *text; /* NULL: a character */
+    uint64_t size;
+    int newline;
+    uint64_t word; /* of the descriptor */
+    uint32_t started;
+    int counted;                 /* as a turn */
+    struct dft_stream_mark mark; /* the area that it works on, before the call */
+};
+
+/* Where several threads are, it is a turn (offset.h). Returns 0 when it is not alone. */
+static inline __attribute__((always_inline)) int dft_burst_turn_begin(struct dft_burst_call *quick)
+{
+    struct dft_open *open = dft_fd_open(quick->word);
+
+    quick->counted = !dft_is_single();
+    if (__builtin_expect(!quick->counted, 1))
+        return 1;
+    quick->started = dft_turn_add(&open->started);
+    if (quick->started == atomic_load_explicit(&open->finished, memory_order_acquire))
+        return 1;
+    dft_turn_add(&open->finished);
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int dft_burst_turn_is_alone(const struct dft_burst_call *quick)
+{
+    return !quick->counted ||
+           atomic_load_explicit(&dft_fd_open(quick->word)->started, memory_order_acquire) == quick->started + 1;
+}
+
+/* Does the call happen where the run ends? */
+static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct dft_run *run,
+                                                                   const struct dft_burst_call *quick)
+{
+    int64_t at = atomic_load_explicit(&dft_fd_open(quick->word)->offset, memory_order_relaxed);
+
+    return !quick->counted ||
+           (dft_burst_turn_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) == at
+                                           : run->offset < 0);
+}
+
+/* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what is needed. */
+static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op op, struct dft_burst_call *quick)
+{
+    const FILE *stream = quick->stream;
+
+    if (__builtin_expect((quick->word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED || dft_vfork_mark ||
+                             stream->_mode > 0 || (quick->text && ferror_unlocked(quick->stream)),
+                         0))
+        return 0;
+    if (op == DFT_OP_FGETS) {
+        quick->mark.at = DFT_STREAM_POINTER(stream, read_ptr);
+        quick->mark.end = DFT_STREAM_POINTER(stream, read_end);
+    } else {
+        quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
+        quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
+    }
+    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_BURST_BUFFER_MIN : 1) && dft_burst_turn_begin(quick);
+}
+
+/* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads may have moved the pointers. */
+static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op op, const struct dft_burst_call *quick,
+                                                                     int64_t raw, int pointer)
+{
+    int64_t moved;
+
+    if (!quick->text)
+        return raw == -1 ? -1 : 1;
+    if (pointer ? !raw : raw == -1)
+        return -1;
+    if (op == DFT_OP_FPUTS)
+        return (int64_t)strlen(quick->text) + quick->newline;
+    moved = DFT_STREAM_POINTER(quick->stream, read_ptr) - quick->mark.at;
+    return dft_is_single() && moved > 0 && (uint64_t)moved < quick->size && !quick->text[moved] &&
+                   quick->text[moved - 1] == '\n'
+               ? moved
+               : -1;
+}
+
+/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
+void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                         const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
+/* The same for `moved` calls on one character each that took no time. */
+void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
+                           const FILE *stream, int64_t offset, int64_t moved, uint8_t bits);
+
+/* The slow ways to record a quick call that was made. */
+void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick,
+                           int64_t moved);
+void dft_burst_finish_unsure(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t raw,
+                             int pointer);
+
+/* Counts a quick call with its open run. Returns 0 when there is none. */
+static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_call_number call,
+                                                                     const struct dft_burst_call *quick, int64_t moved)
+{
+    struct dft_thread *self = dft_self;
+    struct dft_open *open = dft_fd_open(quick->word);
+    struct dft_run *run;
+
+    if (__builtin_expect(self == NULL || !*dft_generation ||
+                             atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM,
+                         0))
+        return 0;
+    run = dft_bursts_find(self, dft_bursts_key(quick->stream, call), quick->word);
+    if (__builtin_expect(run == NULL, 0))
+        return 0;
+    if (__builtin_expect(!dft_burst_goes_on(run, quick), 0)) {
+        atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
+        return 0;
+    }
+    dft_bursts_count(run, dft_run_pack(1, (uint64_t)moved));
+    __asm__ volatile("" : : : "memory");
+    atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
+    if (dft_is_single())
+        atomic_store_explicit(&open->offset, atomic_load_explicit(&open->offset, memory_order_relaxed) + moved,
+                              memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&open->offset, moved, memory_order_relaxed);
+    return 1;
+}
+
+/* The end of a quick call. */
+static inline __attribute__((always_inline)) void dft_burst_finish(enum dft_call_number call, enum dft_op op,
+                                                                   const struct dft_burst_call *quick, int64_t raw,
+                                                                   int pointer)
+{
+    int64_t moved = dft_burst_moved(op, quick, raw, pointer);
+
+    if (__builtin_expect(moved >= 0, 1)) {
+        if (__builtin_expect(!dft_burst_add_quick(call, quick, moved), 0)) {
+            struct dft_burst_call copy = *quick;
+
+            dft_burst_begin_quick(call, op, &copy, moved);
+        }
+    } else {
+        struct dft_burst_call copy = *quick;
+
+        dft_burst_finish_unsure(call, op, &copy, raw, pointer);
+    }
+    if (__builtin_expect(quick->counted, 0))
+        dft_turn_add(&dft_fd_open(quick->word)->finished);
+}
+
+#endif

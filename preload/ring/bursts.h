@@ -1,0 +1,70 @@
+/* Open bursts: unbroken runs of quick calls of one kind on one stream by one thread, which become one event each (probe/burst.h).
+ *
+ * Open runs stand in the thread's first ring in the live file, so a killed process's are found there. Another call of the thread on the
+ * stream ends the run, so does a region that begins or ends, and the end of the thread; then it becomes a record.
+ *
+ *   who                           may                        with whom at the same time
+ *   the owner                     begin, add, end            nobody: `runs_busy` is set meanwhile
+ *   its signal handlers           the same, unless busy      -
+ *   finaliser, after dft_late     take open runs that are    an owner that does not see dft_late yet: it is busy
+ *                                 not busy
+ */
+#ifndef DFT_BURSTS_H
+#define DFT_BURSTS_H
+
+#include "ring/ring.h"
+
+static inline uint64_t dft_bursts_key(const void *stream, enum dft_call_number call)
+{
+    return (uint64_t)(uintptr_t)stream ^ (uint64_t)call << 48;
+}
+
+/* Ends the thread's bursts on a stream, but for that of the call `keep`. */
+void dft_bursts_break(struct dft_thread *self, const void *stream, enum dft_call_number keep);
+/* Ends all bursts of this thread. */
+void dft_bursts_end(struct dft_thread *self);
+/* They go on in another ring, which becomes the thread's `home`. Returns 0, or -1: not now. Signals blocked. */
+int dft_bursts_move(struct dft_thread *self, struct dft_ring *to);
+
+/* Adds `more`, a burst that ended at `now` ticks, to the open one of its stream and call, or opens one with it. `word`: the
+ * descriptor's. Returns 0, or -1: there can be none now. */
+int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_run *more, uint64_t word,
+                   uint64_t now);
+
+/* So that neither number overflows into the other. */
+static inline int dft_bursts_has_room(const struct dft_run *run)
+{
+    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+
+    return !(moved & (UINT64_C(1) << 63 | UINT64_C(1) << (DFT_RUN_CALL_BITS - 1)));
+}
+
+static inline void dft_bursts_count(struct dft_run *run, uint64_t moved)
+{
+    atomic_store_explicit(&run->moved, atomic_load_explicit(&run->moved, memory_order_relaxed) + moved,
+                          memory_order_relaxed);
+}
+
+/* The open run of a call, its place locked; NULL: there is none, or it cannot go on. */
+static inline __attribute__((always_inline)) struct dft_run *dft_bursts_find(struct dft_thread *self, uint64_t key,
+                                                                             uint64_t word)
+{
+    struct dft_ring *home = self->home;
+    uint32_t i = 0;
+
+    if (__builtin_expect(atomic_load_explicit(&home->runs_busy, memory_order_relaxed), 0))
+        return NULL;
+    atomic_store_explicit(&home->runs_busy, 1, memory_order_relaxed);
+    __asm__ volatile("" : : : "memory");
+    while (i < DFT_RUNS && self->burst_keys[i] != key)
+        i++;
+    if (__builtin_expect(i < DFT_RUNS && self->burst_words[i] == word && !*(volatile int *)&dft_late &&
+                             atomic_load_explicit(&home->runs[i].call, memory_order_relaxed) != DFT_CALL_NONE &&
+                             dft_bursts_has_room(&home->runs[i]),
+                         1))
+        return &home->runs[i];
+    atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
+    return NULL;
+}
+
+#endif
