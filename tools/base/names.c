@@ -1,8 +1,6 @@
 /* Names: a lock-free table of id -> text over liburcu's rculfhash. */
 #include "base/names.h"
 
-#include "symbols/symbols.h"
-
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,6 +29,7 @@ struct dft_names {
     struct node *_Atomic nodes;
     struct entry *_Atomic entries;
     struct dft_names *lent;
+    dft_names_show_fn *show;
     _Atomic uint64_t bytes;
 };
 
@@ -49,12 +48,13 @@ void dft_names_leave(void)
         rcu_unregister_thread();
 }
 
-struct dft_names *dft_names_create(void)
+struct dft_names *dft_names_create(dft_names_show_fn *show)
 {
     struct dft_names *names = calloc(1, sizeof *names);
 
     if (!names)
         return NULL;
+    names->show = show;
     /* With a count of its nodes it grows as they do; without, for the longest chain, that is without end: a million names took 2 GB. */
     names->table = cds_lfht_new(4096, 4096, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING, NULL);
     if (!names->table) {
@@ -263,7 +263,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
     if (node)
         shown = atomic_load_explicit(&node->shown, memory_order_acquire);
     if (node && !shown) {
-        found = dft_symbols_show(name->bytes, name->length, room, sizeof room);
+        found = names->show(name->bytes, name->length, room, sizeof room);
         if (!found || !(shown = entry_create((struct dft_names *)(uintptr_t)names, found, (uint32_t)strlen(found))))
             return;
         /* Release: who sees the pointer sees the text. Whoever was first has said the same. */

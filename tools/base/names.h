@@ -15,7 +15,11 @@
 
 struct dft_names;
 
-struct dft_names *dft_names_create(void);        /* NULL: no memory */
+/* The name of a function as people read it, in `room` or for the program's life; NULL: the text is no function's. */
+typedef const char *dft_names_show_fn(const char *text, size_t length, char *room, size_t room_bytes);
+
+/* show: what dft_names_call shows functions by. NULL: no memory. */
+struct dft_names *dft_names_create(dft_names_show_fn *show);
 void dft_names_destroy(struct dft_names *names); /* NULL: nothing */
 
 /* Memory that the texts take, all told. */

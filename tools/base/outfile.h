@@ -17,8 +17,7 @@ struct dft_outfile {
     int error;   /* gzip: the first one; 0: none */
 };
 
-/* OUT of a command, the same for all of them: one that ends in '/', or is a directory, is a
- * directory; all else is a file. Collective: rank 0 looks. */
+/* OUT of a command, the same for all of them: one that ends in '/', or is a directory, is a directory; all else is a file. */
 int dft_outfile_is_directory(const char *path);
 /* Makes it when it is not there; not those above it. Returns 0 or -errno. */
 int dft_outfile_make_directory(const char *path);

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi/comm.h"
 #include "base/outfile.h"
 
 static int is_there(const char *path)
@@ -20,7 +19,7 @@ int dft_outfile_is_directory(const char *path)
 {
     size_t length = strlen(path);
 
-    return dft_comm_agree(!dft_comm_rank() && ((length && path[length - 1] == '/') || is_there(path)));
+    return (length && path[length - 1] == '/') || is_there(path);
 }
 
 int dft_outfile_make_directory(const char *path)

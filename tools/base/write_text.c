@@ -1,5 +1,4 @@
 /* Text for people: escapes and units; see write_text.h. Tables: write_grid.c. */
-#include "mpi/comm.h"
 #include "base/write_text.h"
 
 #include <stdlib.h>
@@ -150,11 +149,23 @@ void dft_csv_text(FILE *out, const char *bytes, size_t length)
     putc('"', out);
 }
 
+static int is_denied;
+
+void dft_terminal_deny(void)
+{
+    is_denied = 1;
+}
+
+int dft_terminal_is(void)
+{
+    return !is_denied && isatty(STDOUT_FILENO);
+}
+
 int dft_terminal_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return dft_comm_is_terminal() && !(no && *no) && !(term && !strcmp(term, "dumb"));
+    return dft_terminal_is() && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
 unsigned dft_terminal_width(void)
@@ -163,7 +174,7 @@ unsigned dft_terminal_width(void)
     struct winsize size;
     long n;
 
-    if (dft_comm_is_terminal() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+    if (dft_terminal_is() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
         return size.ws_col;
     n = columns ? strtol(columns, NULL, 10) : 0;
     return n >= 40 && n <= 1000 ? (unsigned)n : 100;

@@ -28,7 +28,11 @@ const char *dft_text_share(char *room, uint64_t part, uint64_t whole);
 /* One field of CSV (RFC 4180): quoted where needed. Bytes go through as they are. */
 void dft_csv_text(FILE *out, const char *bytes, size_t length);
 
-/* Is standard output a terminal, and may it have colour (NO_COLOR unset)? Its width, else that of COLUMNS, else 100. */
+/* Is standard output the user's terminal? A launcher of many ranks may give each rank a terminal of its own and pass on what
+ * is written there: dft_terminal_deny says so, before other threads are there. */
+int dft_terminal_is(void);
+void dft_terminal_deny(void);
+/* May it have colour (NO_COLOR unset)? Its width, else that of COLUMNS, else 100. */
 int dft_terminal_colour(void);
 unsigned dft_terminal_width(void);
 

@@ -1,5 +1,9 @@
 /* What commands begin and end with: the source, what there is to say of it, the exit code. */
 #include "command/command.h"
+#include "source/source.h"
+#include "source/source_ending.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "source/clocks.h"
 #include "source/filter.h"
 #include "base/path_list.h"
-#include "source/source.h"
 
 /* An option of one command. Just one of text and flag is set. */
 struct dft_option {

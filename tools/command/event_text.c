@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "mpi/comm.h"
-#include "source/filter.h"
 #include "source/source_share.h"
+#include "source/source_names.h"
+#include "source/source_order.h"
+#include "source/source_stretch.h"
+#include "source/source_unordered.h"
 
 /* --- stretches ------------------------------------------------------------------------------------------------------- */
 

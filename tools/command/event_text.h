@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#include "query/enclosing.h"
+#include "source/enclosing.h"
+#include "source/filter.h"
 
 struct dft_event_text {
     struct dft_source *source;

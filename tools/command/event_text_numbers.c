@@ -13,6 +13,8 @@
 #include "mpi/comm.h"
 #include "command/event_text_inside.h"
 #include "source/filter.h"
+#include "source/source_order.h"
+#include "source/source_visit.h"
 
 #define REACHING_MAX (1u << 20) /* 64 MiB; beyond that one rank writes all */
 

@@ -2,8 +2,8 @@
 #ifndef DFT_WRITE_JOBS_H
 #define DFT_WRITE_JOBS_H
 
-#include "source/source.h"
 #include "base/write_json.h"
+#include "source/source_object.h"
 
 /* The member "jobs" of an object: an array. */
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source);

@@ -9,6 +9,8 @@
 #include "mpi/comm.h"
 
 #include "base/pattern.h"
+#include "source/source_notes.h"
+#include "base/names.h"
 
 static const char *fail_text, *metric_text, *job_texts[2], *run_texts[2];
 

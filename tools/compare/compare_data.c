@@ -6,6 +6,7 @@
 #include "compare/compare.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "source/source_notes.h"
 
 static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALLS, DFT_COMPARED_REGIONS,
                                            DFT_COMPARED_FILES, DFT_COMPARED_RANKS};

@@ -5,6 +5,7 @@
  * directories that is left when the parts at their ends that agree are taken away. Then the patterns below are, and it
  * goes on with the rest, until nobody votes. */
 #include "compare/compare.h"
+#include "base/names.h"
 
 #include <errno.h>
 #include <stdlib.h>

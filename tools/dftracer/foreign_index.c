@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/source_inside.h"
-
 void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter)
 {
     uint64_t words[5] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,

@@ -16,6 +16,8 @@
 #define DFT_ORIGIN_ROOM 4096u
 
 /* What tells one state of a file from another. */
+#define DFT_INDEX_DIRECTORY ".dftindex" /* index files beside a trace lie there */
+
 struct dft_index_key {
     uint64_t bytes, mtime_ns, inode;
     uint64_t identity;  /* of the path, as far as it tells files apart */

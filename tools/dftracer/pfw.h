@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Part of what decides whether an index made earlier still fits: to be raised with every change of what is made. */
 #define DFT_PFW_VERSION 3u
@@ -73,5 +74,13 @@ const char *dft_pfw_why(const char *bytes, size_t length);
 
 /* Does the beginning of a file look like such a trace (gzip, or text with a record, or a frame)? */
 int dft_pfw_looks_like(const void *bytes, size_t length);
+
+/* Is it, by its name, a trace of DFTracer? */
+static inline int dft_pfw_is_name(const char *path)
+{
+    size_t n = strlen(path);
+
+    return (n >= 4 && !strcmp(path + n - 4, ".pfw")) || (n >= 7 && !strcmp(path + n - 7, ".pfw.gz"));
+}
 
 #endif

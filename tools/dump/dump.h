@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 struct dft_dump {
     FILE *out;

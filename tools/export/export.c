@@ -9,6 +9,8 @@
 #include "export/export.h"
 #include "format/ops.h"
 #include "base/outfile.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
 
 static const struct dft_exporter *const exporters[] = {&dft_export_perfetto, &dft_export_pfw,
                                                        &dft_export_csv,      &dft_export_perfflow,
@@ -214,7 +216,7 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    in_parts = dft_outfile_is_directory(path);
+    in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
     if (!takes_part(exporter, in_parts, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "source/filter.h"
-#include "source/source.h"
 #include "base/write_json.h"
 
 struct dft_export {

@@ -8,6 +8,7 @@
 #include "format/ops.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "base/names.h"
 
 static void put_name(const struct dft_export *export, uint64_t id)
 {

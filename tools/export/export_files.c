@@ -10,6 +10,9 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "base/pfw_map.h"
+#include "source/source_names.h"
+#include "source/source_read.h"
+#include "source/source_visit.h"
 
 #define GIVEN 1u /* the value of an id whose text was given */
 

@@ -3,7 +3,6 @@
 #define DFT_EXPORT_FILES_H
 
 #include "source/filter.h"
-#include "source/source.h"
 
 /* Their ids; *count: how many. Reads all blocks, in all ranks of dftmerge-mpi: collective. *files is to be destroyed, whatever
  * is returned: an agreed 0 or -ENOMEM. Memory is 24 to 48 bytes a file. */

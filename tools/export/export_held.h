@@ -3,7 +3,7 @@
 #ifndef DFT_EXPORT_HELD_H
 #define DFT_EXPORT_HELD_H
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 struct dft_held_event {
     struct dft_event_at at;

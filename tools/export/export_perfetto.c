@@ -14,6 +14,7 @@
 #include "export/export_held.h"
 #include "export/export_pids.h"
 #include "format/ops.h"
+#include "source/source_names.h"
 
 struct perfetto {
     struct dft_export *export;

@@ -11,6 +11,9 @@
 
 #include "export/export_perfflow.h"
 #include "format/ops.h"
+#include "source/source_order.h"
+#include "source/source_unordered.h"
+#include "base/names.h"
 
 /* --- records -------------------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "command/event_text.h"
 #include "export/export_files.h"
 #include "export/export_pfw.h"
+#include "source/source_names.h"
 
 /* All into one file. The first member is what is given to all that writes lines. */
 struct whole {

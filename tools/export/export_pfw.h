@@ -2,8 +2,8 @@
 #ifndef DFT_EXPORT_PFW_H
 #define DFT_EXPORT_PFW_H
 
-#include "query/enclosing.h"
 #include "export/export.h"
+#include "source/enclosing.h"
 
 struct dft_pfw_out {
     struct dft_export *export;

@@ -9,6 +9,7 @@
 
 #include "export/export_pfw.h"
 #include "format/ops.h"
+#include "base/names.h"
 
 #define RUN_MAX (1u << 20) /* lines made of one event; what a longer run moved stands in its last line */
 

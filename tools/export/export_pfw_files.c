@@ -14,6 +14,9 @@
 #include "base/outfile.h"
 #include "base/pfw_map.h"
 #include "source/source_share.h"
+#include "source/source_notes.h"
+#include "source/source_order.h"
+#include "base/names.h"
 
 struct files {
     struct dft_pfw_out pfw;
@@ -64,6 +67,8 @@ static int prepare(struct files *files)
     struct dft_source *source = files->pfw.export->source;
     const struct dft_source_process *processes = dft_source_processes(source, &files->count);
     const uint64_t of_file = 4096; /* is some work too */
+    const struct dft_block *blocks;
+    size_t nblocks;
     int rc;
 
     files->names = calloc(files->count + 1u, sizeof *files->names);
@@ -71,9 +76,10 @@ static int prepare(struct files *files)
     files->pfw.events = calloc(files->count + 1u, sizeof *files->pfw.events);
     if (!files->names || !files->bytes || !files->pfw.events)
         return -ENOMEM;
-    for (size_t i = 0; i < source->nblocks; i++)
-        if (dft_source_wants(source, files->pfw.export->filter, &source->blocks[i]))
-            files->bytes[source->blocks[i].process] += source->blocks[i].stored;
+    blocks = dft_source_blocks(source, &nblocks);
+    for (size_t i = 0; i < nblocks; i++)
+        if (dft_source_wants(source, files->pfw.export->filter, &blocks[i]))
+            files->bytes[blocks[i].process] += blocks[i].stored;
     for (uint32_t i = 0; i < files->count; i++) {
         if (!dft_filter_process(files->pfw.export->filter, &processes[i])) {
             files->bytes[i] = i ? files->bytes[i - 1] : 0;

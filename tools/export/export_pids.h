@@ -3,7 +3,6 @@
 #define DFT_EXPORT_PIDS_H
 
 #include "source/filter.h"
-#include "source/source.h"
 
 /* The images of one process (exec) share a number: its pid, or, where another host has a process with that pid, the
  * next free number above all pids. */

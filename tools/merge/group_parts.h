@@ -4,7 +4,7 @@
 #define DFT_GROUP_PARTS_H
 
 #include "merge/group_rules.h"
-#include "source/source.h"
+#include "source/source_object.h"
 
 /* What became of one block: the bytes of new blocks, in pieces, and the names that these refer to. */
 struct dft_parts {

@@ -18,6 +18,8 @@
 #include "mpi/comm.h"
 #include "command/command.h"
 #include "source/recover.h"
+#include "source/source_notes.h"
+#include "source/source_read.h"
 
 struct dft_encoder *dft_merge_encoder(void)
 {
@@ -272,7 +274,7 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
-    in_parts = dft_outfile_is_directory(path);
+    in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
     if (!takes_part(path, in_parts || split || rules, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;

@@ -15,6 +15,10 @@
 #include "merge/merge_groups.h"
 #include "source/recover.h"
 #include "source/source_share.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
+#include "source/source_read.h"
+#include "source/source_visit.h"
 
 #define AGGREGATES "aggregates.dft"
 

@@ -11,6 +11,8 @@
 #include "merge/merge_groups.h"
 #include "mpi/pack.h"
 #include "source/source_read.h"
+#include "source/source_inside.h"
+#include "source/source_notes.h"
 
 #define WINDOW_MIN 16u
 #define WINDOW_MAX 1024u /* blocks */

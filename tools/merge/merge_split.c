@@ -14,6 +14,9 @@
 #include "merge/merge.h"
 #include "source/recover.h"
 #include "source/source_share.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
+#include "source/source_read.h"
 
 #define EVERYWHERE UINT32_MAX
 #define NOBODY     UINT32_MAX

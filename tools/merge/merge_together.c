@@ -13,6 +13,8 @@
 #include "mpi/comm.h"
 #include "merge/merge.h"
 #include "source/source_share.h"
+#include "source/source_notes.h"
+#include "source/source_read.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 

@@ -57,10 +57,6 @@ void *dft_comm_receive(unsigned from, size_t *length);
  * return at once. `command`: its name, for the word about it on standard error. */
 int dft_comm_alone(const char *command, int quiet);
 
-/* Is standard output the user's terminal? Not collective. A launcher of many ranks may give each a terminal of its own
- * and pass on what is written there: then it is not. */
-int dft_comm_is_terminal(void);
-
 /* What main does: runs the program on all ranks. */
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv));
 

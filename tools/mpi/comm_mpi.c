@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/write_text.h"
 #include "mpi/comm.h"
 
 struct dft_world dft_world = {.size = 1, .asking = PTHREAD_MUTEX_INITIALIZER};
@@ -20,11 +21,6 @@ unsigned dft_comm_size(void)
 }
 
 static unsigned all_ranks;
-
-int dft_comm_is_terminal(void)
-{
-    return 0;
-}
 
 int dft_comm_alone(const char *command, int quiet)
 {
@@ -70,6 +66,7 @@ int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
     int provided, rank, size, code;
 
+    dft_terminal_deny();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_dup(MPI_COMM_WORLD, &dft_world.comm);
     MPI_Comm_rank(dft_world.comm, &rank);

@@ -2,7 +2,6 @@
 #include "mpi/comm.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 unsigned dft_comm_rank(void)
 {
@@ -86,11 +85,6 @@ void *dft_comm_receive(unsigned from, size_t *length)
     (void)from;
     *length = 0;
     return NULL;
-}
-
-int dft_comm_is_terminal(void)
-{
-    return isatty(STDOUT_FILENO);
 }
 
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))

@@ -7,7 +7,7 @@
 #define DFT_INDEX_BESIDE_H
 
 #include "dftracer/foreign_index.h"
-#include "source/source.h"
+#include "source/source_object.h"
 
 #define DFT_BESIDE_EVENTS 65536u /* with fewer events it is not worth a file */
 

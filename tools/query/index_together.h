@@ -4,16 +4,9 @@
 #define DFT_INDEX_TOGETHER_H
 
 #include "query/index_beside.h"
+#include "source/source_inside.h"
 
 #define DFT_TOGETHER_BYTES ((size_t)64 << 20) /* of the file, at most */
-
-/* Blocks as they stand in the file. */
-struct dft_together {
-    char *bytes; /* owned; on rank 0 alone */
-    size_t length;
-    int is_known; /* it was looked for, or made */
-    int is_there; /* else this source has none, or it would be too large to be of use */
-};
 
 /* What it must be of to fit the source. Returns 0: the source has none, because it is not of indexed traces alone, or
  * small; else 1. */

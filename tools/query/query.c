@@ -7,6 +7,8 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
 
 #define GROUP_BYTES     ((size_t)96 << 20) /* for the groups that are counted in one pass; see README.md */
 #define EACH_BYTES      ((size_t)32 << 20) /* the same of answers that are taken part by part */

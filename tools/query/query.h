@@ -38,7 +38,6 @@
 
 #include "aggregator/aggregate.h"
 #include "source/filter.h"
-#include "source/source.h"
 
 enum dft_by {
     DFT_BY_CAT,

@@ -6,6 +6,7 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
+#include "source/source_names.h"
 
 /* --- keys -----------------------------------------------------------------------------------------------------------
  * */

@@ -10,6 +10,8 @@
 #include "mpi/pack.h"
 #include "base/pattern.h"
 #include "base/pfw_map.h"
+#include "symbols/symbols.h"
+#include "source/source_names.h"
 
 struct dft_file_facts {
     struct dft_source *source;
@@ -219,7 +221,7 @@ static int64_t choose_files(const struct dft_file_facts *files, const struct dft
 int dft_file_facts_texts(const struct dft_file_facts *files, struct dft_names *into, const uint64_t *groups,
                          size_t count)
 {
-    struct dft_names *texts = dft_names_create();
+    struct dft_names *texts = dft_names_create(dft_symbols_show);
     uint64_t *chosen = malloc((count + 1) * sizeof *chosen);
     int64_t n = texts && chosen ? choose_files(files, into, groups, count, chosen) : -1;
     int rc = dft_comm_agree(n < 0 ? -ENOMEM : 0);

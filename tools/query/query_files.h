@@ -7,7 +7,6 @@
 #define DFT_QUERY_FILES_H
 
 #include "source/filter.h"
-#include "source/source.h"
 
 enum dft_file_facts_by { DFT_FILES_ALONE, DFT_FILES_DIR, DFT_FILES_PATTERN };
 

@@ -6,6 +6,7 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
+#include "source/source_names.h"
 
 /* `known`: only if there is a text. */
 static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, uint64_t call, int known,

@@ -17,6 +17,8 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
+#include "source/source_names.h"
+#include "source/source_visit.h"
 
 #define MODULUS_MAX (1u << 20) /* a part this small is counted whatever it takes */
 

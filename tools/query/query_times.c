@@ -5,6 +5,8 @@
 
 #include "mpi/comm.h"
 #include "query/query_inside.h"
+#include "source/source_notes.h"
+#include "source/source_visit.h"
 
 #define WIDTH_DEFAULT_NS UINT64_C(1000000000)
 

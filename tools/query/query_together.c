@@ -12,6 +12,7 @@
 #include "mpi/comm.h"
 #include "query/index_together.h"
 #include "query/query_inside.h"
+#include "source/source_names.h"
 
 #define CHUNK     1024u /* groups of a block */
 #define EVERYBODY 1u    /* there is but one combination where processes are not told apart */

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "aggregator/pages.h"
+#include "source/source_notes.h"
+#include "source/source_order.h"
+#include "source/source_window.h"
 
 #define CALLS_MAX (UINT32_C(4) << 20) /* of a window: with what sorts them at most 48 bytes each */
 #define SEEN      2048u

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "query/query_inside.h"
+#include "base/names.h"
 
 static uint64_t text_id(struct dft_asking *asking, struct dft_text text)
 {

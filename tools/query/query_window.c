@@ -13,6 +13,8 @@
 #include "mpi/comm.h"
 #include "aggregator/pages.h"
 #include "query/query_window.h"
+#include "symbols/symbols.h"
+#include "base/names.h"
 
 #define WINDOW_SHARE 800 /* bytes of the budget for each group: 280 for itself, thrice, and texts */
 #define WINDOW_MIN   16
@@ -42,7 +44,7 @@ static int add_text(struct dft_windows *windows, struct dft_names *into, uint64_
 /* Only those of groups that are there still, and of the last one. */
 static int keep_texts(struct dft_windows *windows)
 {
-    struct dft_names *texts = dft_names_create();
+    struct dft_names *texts = dft_names_create(dft_symbols_show);
     int rc = texts ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < windows->count; i++) {
@@ -192,7 +194,7 @@ int dft_windows_begin(struct dft_asking *asking, const struct dft_order *order, 
         windows->column = order->column ? strdup(order->column) : NULL;
         windows->groups = calloc(2 * (size_t)windows->size, sizeof *windows->groups);
         answer->groups = calloc(windows->size, sizeof *answer->groups);
-        windows->texts = answer->texts = dft_names_create();
+        windows->texts = answer->texts = dft_names_create(dft_symbols_show);
         if (!windows->groups || !answer->groups || !windows->texts || (order->column && !windows->column))
             rc = -ENOMEM;
     }

@@ -8,6 +8,7 @@
 
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
+#include "source/source_names.h"
 
 static int telemetry;
 static const char *align_text, *top_text;

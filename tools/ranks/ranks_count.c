@@ -6,6 +6,7 @@
 
 #include "aggregator/aggregate.h"
 #include "ranks/ranks_job.h"
+#include "source/source_visit.h"
 
 #define FEW_INTERVALS  32u               /* with fewer of them in the job, events tell more than rows */
 #define INTERVAL_EVENT UINT64_C(1000000) /* of events: 1 ms */

@@ -5,6 +5,8 @@
 
 #include "mpi/comm.h"
 #include "ranks/ranks_job.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
 
 #define MEMO 1024u /* a power of two */
 

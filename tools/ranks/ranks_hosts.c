@@ -7,6 +7,7 @@
 
 #include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "source/source_notes.h"
 
 #define FAR_NS    UINT64_C(1000000000)
 #define FAR_TIMES 10u /* what ranks of one host differ by */

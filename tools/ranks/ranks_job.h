@@ -22,9 +22,8 @@
 
 #include "source/clocks.h"
 #include "source/filter.h"
-#include "ranks/first_cause.h"
+#include "telemetry/first_cause.h"
 #include "ranks/ranks_usual.h"
-#include "source/source.h"
 
 #define DFT_RANKS_CELLS   1500000u
 #define DFT_RANKS_SUMS    3000000u

@@ -5,6 +5,8 @@
 
 #include "ranks/ranks_job.h"
 #include "base/write_json.h"
+#include "source/source_notes.h"
+#include "base/names.h"
 
 static void put_rank(struct dft_json *json, const struct dft_ranks_job *job, uint32_t rank)
 {

@@ -6,6 +6,7 @@
 
 #include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "base/names.h"
 
 static int lag_cell(struct dft_grid *grid, const struct dft_ranks_job *job, const struct dft_lag *lag)
 {

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "ranks/ranks.h"
-#include "source/source_inside.h"
 #include "telemetry/telemetry.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "source/source_find.h"
 
 #define DEPTH_MAX      64
 #define PROBLEMS_SHOWN 20u

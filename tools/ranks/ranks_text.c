@@ -8,6 +8,7 @@
 #include "ranks/ranks.h"
 #include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "base/names.h"
 
 #define TOP_DEFAULT 10u
 

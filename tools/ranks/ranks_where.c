@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "ranks/ranks_pairs.h"
+#include "source/source_names.h"
+#include "source/source_visit.h"
 
 #define FILES_MAX 4096u /* whose names are fetched, those with most */
 #define HEADS     8u    /* files from which directories are tried */

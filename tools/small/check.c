@@ -18,6 +18,10 @@
 #include "source/recover.h"
 #include "small/repair.h"
 #include "base/write_json.h"
+#include "source/source_ending.h"
+#include "source/source_notes.h"
+#include "source/source_visit.h"
+#include "dftracer/pfw.h"
 
 struct check {
     struct dft_source *source;

@@ -10,6 +10,7 @@
 
 #include "mpi/comm.h"
 #include "format/end.h"
+#include "source/source_notes.h"
 
 struct wrote {
     uint64_t clocks;

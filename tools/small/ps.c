@@ -13,6 +13,8 @@
 #include "command/write_jobs.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "source/source_notes.h"
+#include "base/names.h"
 
 #define INDENT_MAX 20u /* levels of the tree that are told apart */
 
@@ -278,7 +280,7 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
 /* A command is cut where the line would not fit the terminal; in a pipe it is whole. */
 static int print_text(const struct ps *ps)
 {
-    const uint8_t cut = dft_comm_is_terminal() || getenv("COLUMNS");
+    const uint8_t cut = dft_terminal_is() || getenv("COLUMNS");
     const struct dft_grid_column columns[] = {
         {"PID", 0, 0, 0},    {"RANK", 0, 0, 2},  {"START s", 0, 0, 3},   {"WALL s", 0, 0, 0},
         {"EVENTS", 0, 0, 1}, {"ENDED", 1, 0, 0}, {"COMMAND", 1, cut, 0},

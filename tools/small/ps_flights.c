@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "mpi/comm.h"
+#include "source/source_names.h"
+#include "source/source_visit.h"
 
 static int in_flight(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {

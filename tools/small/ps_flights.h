@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 struct dft_ps_flight {
     uint32_t process, tid;

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "source/source_life.h"
+#include "source/source_notes.h"
+#include "source/source_read.h"
 
 #define NAMES_MAX 100
 

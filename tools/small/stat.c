@@ -7,6 +7,8 @@
 #include "command/command.h"
 #include "small/shares.h"
 #include "base/write_json.h"
+#include "source/source_notes.h"
+#include "source/source_visit.h"
 
 /* One table of shares a worker; they are summed up at the end. */
 struct work {

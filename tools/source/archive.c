@@ -1,5 +1,7 @@
 /* Archives: blocks into files; see archive.h. */
 #include "source/archive.h"
+#include "source/source_read.h"
+#include "base/names.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,9 @@
 
 #include "base/outfile.h"
 #include "base/pfw_map.h"
-#include "source/source.h"
+#include "source/source_object.h"
+
+struct dft_reader;
 
 struct dft_archive {
     struct dft_source *source;

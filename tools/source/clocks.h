@@ -17,7 +17,7 @@
 #ifndef DFT_CLOCKS_H
 #define DFT_CLOCKS_H
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 enum dft_clocks_kind { DFT_CLOCKS_NONE, DFT_CLOCKS_ANCHORS, DFT_CLOCKS_EVENT, DFT_CLOCKS_FIRST };
 
@@ -55,6 +55,10 @@ void dft_clocks_fini(struct dft_clocks *clocks);
 
 /* What to add to a time (Unix ns as recorded) of a process. It never reverses the order of two times. */
 int64_t dft_clocks_shift(const struct dft_clocks *clocks, uint32_t process, uint64_t time_ns);
+
+/* From now on the times of events, of blocks, of processes and of the span are corrected; those of rows are not, their
+ * intervals being fixed. At most once, before events are read. `clocks` must live as long as the source. */
+void dft_source_align(struct dft_source *source, const struct dft_clocks *clocks);
 
 /* One line without a newline: what was done, how much was moved, the residual. Free it; NULL: no memory. */
 char *dft_clocks_text(const struct dft_clocks *clocks);

@@ -6,6 +6,7 @@
 
 #include "source/clocks.h"
 #include "mpi/comm.h"
+#include "source/source_visit.h"
 
 struct anchor {
     uint32_t host;

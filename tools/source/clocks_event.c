@@ -7,6 +7,9 @@
 #include "source/clocks.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
+#include "source/source_visit.h"
 
 #define EVENTS_MAX 256u  /* of a rank, the first ones */
 #define KEEP_MAX   8192u /* before the first ones are picked */

@@ -1,5 +1,6 @@
 /* Filters: parsing what the options say, and the tests on processes, blocks, calls and events. */
 #include "source/filter.h"
+#include "base/names.h"
 
 #include <errno.h>
 #include <fnmatch.h>

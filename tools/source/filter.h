@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 /* Inclusive. */
 struct dft_filter_range {

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "mpi/comm.h"
+#include "source/source_notes.h"
+#include "source/source_inside.h"
 
 static void note_damage(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts)
 {

@@ -3,7 +3,7 @@
 #define DFT_FOREIGN_NOTES_H
 
 #include "dftracer/pfw.h"
-#include "source/source_inside.h"
+#include "source/source_object.h"
 
 /* Of one file that was converted, or whose index was read. */
 void dft_foreign_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts);

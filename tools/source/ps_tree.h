@@ -3,7 +3,6 @@
 #define DFT_PS_TREE_H
 
 #include "source/filter.h"
-#include "source/source.h"
 
 #define DFT_PS_ROOT UINT32_MAX
 

@@ -4,6 +4,8 @@
  * everything safe: append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice,
  * which readers drop. */
 #include "source/recover.h"
+#include "source/source_notes.h"
+#include "source/source_texts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "source/source.h"
+#include "source/source_object.h"
 
 /* Gives the blocks that a process could not write and that no block of its live file says: a PROCESS when no input
  * has one, and an END that counts what the live file holds. Nothing for a process without a live file, or that has

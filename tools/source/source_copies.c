@@ -1,7 +1,11 @@
 /* Copies: a process that two files of DFTracer tell of. Files of our own carry a key, by which what is there twice counts
  * once; those of DFTracer do not, so a copy (or a trace beside its compressed form) counts as another process. That is
  * told, and copies are no reason to see another job. */
+#include "source/source_copies.h"
+
 #include "source/source_inside.h"
+#include "source/source_notes.h"
+#include "dftracer/pfw.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +32,8 @@ static int compare(const struct dft_source_process *a, const struct dft_source_p
 int dft_source_is_copy(const struct dft_source *source, const struct dft_source_process *a,
                        const struct dft_source_process *b)
 {
-    return a->file != b->file && dft_foreign_name(source->files[a->file].path) &&
-           dft_foreign_name(source->files[b->file].path) && a->process.start_ns && !compare(a, b) &&
+    return a->file != b->file && dft_pfw_is_name(source->files[a->file].path) &&
+           dft_pfw_is_name(source->files[b->file].path) && a->process.start_ns && !compare(a, b) &&
            (a->process.pid || (a->end_ns && a->end_ns == b->end_ns));
 }
 

@@ -1,4 +1,6 @@
 /* How the processes of live files ended: what the files say about it, and whether the process is still there. */
+#include "source/source_ending.h"
+
 #include "source/source_inside.h"
 #include "source/source_share.h"
 
@@ -8,6 +10,11 @@
 
 #include "format/end.h"
 #include "format/live.h"
+#include "source/source_fates.h"
+#include "source/source_life.h"
+#include "source/source_notes.h"
+#include "source/source_process.h"
+#include "source/source_texts.h"
 
 static int end_of(struct dft_source *source, const struct dft_source_file *file, struct dft_source_process *process)
 {

@@ -1,11 +1,14 @@
 /* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however
  * many they are. */
+#include "source/source_fates.h"
+
 #include "source/source_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "format/end.h"
+#include "source/source_notes.h"
 
 #define NAMED 3u /* processes that a note names; the others are counted */
 

@@ -2,7 +2,10 @@
  *
  * The list is sorted by path, and a file that is reached twice (also by links) is in it once, so nothing depends on the
  * order of a directory. */
-#include "source/source_inside.h"
+
+#include "source/source_find.h"
+#include "source/source_notes.h"
+#include "dftracer/foreign_index.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -56,14 +59,9 @@ static int ends_with(const char *name, const char *end)
     return n > m && !strcmp(name + n - m, end);
 }
 
-int dft_foreign_name(const char *path)
-{
-    return ends_with(path, ".pfw") || ends_with(path, ".pfw.gz");
-}
-
 int dft_trace_name(const char *path)
 {
-    return ends_with(path, ".dft") || ends_with(path, ".dft.live") || dft_foreign_name(path);
+    return ends_with(path, ".dft") || ends_with(path, ".dft.live") || dft_pfw_is_name(path);
 }
 
 static int find_in_directory(struct finding *finding, const char *path, int depth);

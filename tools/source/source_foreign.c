@@ -1,6 +1,8 @@
 /* Traces of DFTracer: converted into blocks of our own; nothing behind the source knows of them.
  *
  * One thread takes one file, the largest first. */
+#include "source/source_foreign.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -16,8 +18,9 @@
 #include "dftracer/foreign_index.h"
 #include "source/foreign_notes.h"
 #include "dftracer/pfw.h"
-#include "source/source_read.h"
-#include "source/source_share.h"
+#include "source/source_notes.h"
+#include "source/source_range.h"
+#include "base/work.h"
 
 #define PAGE        UINT64_C(65536)
 #define WRITE_BYTES ((size_t)1 << 20)
@@ -347,7 +350,7 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
         return rc;
     }
     for (uint32_t f = 0; f < source->nfiles; f++) {
-        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error || !dft_is_mine(source, f))
+        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error || !dft_source_is_mine(source, f))
             continue;
         converting.files[count++] = f;
         converting.bytes += source->files[f].bytes;

@@ -2,11 +2,13 @@
  *
  * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room for are fetched before these are
  * given: of about as many as the last time, of half as many when that is too much. */
+#include "source/source_give.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "source/source.h"
 #include "source/source_inside.h"
+#include "source/source_names.h"
 
 struct giving {
     struct dft_source *source;

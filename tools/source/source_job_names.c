@@ -1,4 +1,6 @@
 /* Jobs of a source: their order and names, what is told about them, and the choice of --job. */
+#include "source/source_job_names.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -8,6 +10,7 @@
 
 #include "source/source_inside.h"
 #include "base/write_text.h"
+#include "source/source_notes.h"
 
 #define SHOWN_MAX 8
 
@@ -71,10 +74,34 @@ int dft_source_name_jobs(struct dft_source *source, const uint32_t *job_of)
     return rc;
 }
 
-const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count)
+/* --- when they were ------------------------------------------------------------------------------------------------ */
+
+void dft_source_find_lives(const struct dft_source *source, uint64_t *starts, uint64_t *ends)
 {
-    *count = source->njobs;
-    return source->jobs;
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        dft_process_lifetime(&source->processes[p], &starts[p], &ends[p]);
+    for (size_t i = 0; i < source->nblocks; i++) {
+        const struct dft_block *block = &source->blocks[i];
+        uint64_t *start_ns = &starts[block->process], *end_ns = &ends[block->process];
+
+        if ((block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) || !block->start)
+            continue;
+        if (!*start_ns || block->start < *start_ns)
+            *start_ns = block->start;
+        if (block->end > *end_ns)
+            *end_ns = block->end;
+    }
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        if (ends[p] < starts[p])
+            ends[p] = starts[p];
+}
+
+void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns)
+{
+    if (!job->start_ns || (start_ns && start_ns < job->start_ns))
+        job->start_ns = start_ns;
+    if (end_ns > job->end_ns)
+        job->end_ns = end_ns;
 }
 
 /* --- what is told about them ---------------------------------------------------------------------------------------- */

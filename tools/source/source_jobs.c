@@ -12,14 +12,18 @@
  *    a rank that is there already says nothing, if it is near in time: a worker may have it from its parent.
  * 3. Descendants belong where their parent does; ancestors without a rank where all ranks below them do; what else
  *    has the id of a launch to the nearest of these, or to one without ranks. The rest belongs to no job. */
+#include "source/source_jobs.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/group_map.h"
+#include "base/pfw_map.h"
 #include "source/ps_tree.h"
+#include "source/source_copies.h"
+#include "source/source_job_names.h"
 
 #define FAR_NS (UINT64_C(60) * 1000000000)
 
@@ -43,7 +47,7 @@ struct finding_jobs {
     uint32_t nmembers;
     struct party *parties;
     uint32_t nparties;
-    struct dft_group_map ranks; /* cat: job + 1, name: rank */
+    struct dft_pfw_map ranks; /* rank_key() of job and rank */
 };
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -62,29 +66,6 @@ static int compare_texts(struct dft_text a, struct dft_text b)
 static uint64_t id_hash(const struct dft_process *process)
 {
     return process->job_id.length ? dft_name_id(process->job_id.bytes, process->job_id.length) : 0;
-}
-
-/* --- lives ---------------------------------------------------------------------------------------------------------- */
-
-/* From start to end as PROCESS and END say, and as the events lie. */
-void dft_source_find_lives(const struct dft_source *source, uint64_t *starts, uint64_t *ends)
-{
-    for (uint32_t p = 0; p < source->nprocesses; p++)
-        dft_process_lifetime(&source->processes[p], &starts[p], &ends[p]);
-    for (size_t i = 0; i < source->nblocks; i++) {
-        const struct dft_block *block = &source->blocks[i];
-        uint64_t *start_ns = &starts[block->process], *end_ns = &ends[block->process];
-
-        if ((block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) || !block->start)
-            continue;
-        if (!*start_ns || block->start < *start_ns)
-            *start_ns = block->start;
-        if (block->end > *end_ns)
-            *end_ns = block->end;
-    }
-    for (uint32_t p = 0; p < source->nprocesses; p++)
-        if (ends[p] < starts[p])
-            ends[p] = starts[p];
 }
 
 /* --- parties -------------------------------------------------------------------------------------------------------- */
@@ -131,14 +112,20 @@ static int collect_roots(struct finding_jobs *finding)
     return 0;
 }
 
-static int rank_is_new(struct dft_group_map *map, uint32_t party, int32_t rank, int *is_new)
+static uint64_t rank_key(uint32_t number, int32_t rank)
 {
-    struct dft_group_key key = {.cat = party + 1u, .name = (uint64_t)(int64_t)rank};
-    uint32_t before = map->count, number;
-    int rc = dft_group_map_get(map, &key, &number);
+    return (number + UINT64_C(1)) << 32 | (uint32_t)rank;
+}
 
-    *is_new = map->count > before;
-    return rc;
+static int rank_is_new(struct dft_pfw_map *map, uint32_t party, int32_t rank, int *is_new)
+{
+    uint64_t *seen = dft_pfw_map_put(map, rank_key(party, rank));
+
+    if (!seen)
+        return -ENOMEM;
+    *is_new = !*seen;
+    *seen = 1;
+    return 0;
 }
 
 static int has_several_ranks(const struct finding_jobs *finding, uint32_t from)
@@ -156,7 +143,7 @@ static int has_several_ranks(const struct finding_jobs *finding, uint32_t from)
 
 static int make_parties(struct finding_jobs *finding)
 {
-    struct dft_group_map seen = {0};
+    struct dft_pfw_map seen = {0};
     int rc = 0, several = 0;
 
     for (uint32_t i = 0; !rc && i < finding->nmembers; i++) {
@@ -180,7 +167,7 @@ static int make_parties(struct finding_jobs *finding)
         party->count++;
         party->end_ns = member->end_ns > party->end_ns ? member->end_ns : party->end_ns;
     }
-    dft_group_map_fini(&seen);
+    dft_pfw_map_fini(&seen);
     return rc;
 }
 
@@ -195,13 +182,9 @@ static uint64_t between(const struct dft_source_job *job, uint64_t start_ns, uin
 
 static int shares_a_rank(const struct finding_jobs *finding, uint32_t job, const struct party *party)
 {
-    for (uint32_t i = party->first; i < party->first + party->count; i++) {
-        const struct dft_group_key key = {.cat = job + 1u,
-                                          .name = (uint64_t)(int64_t)finding->members[i].process->process.rank};
-
-        if (dft_group_map_find(&finding->ranks, &key) >= 0)
+    for (uint32_t i = party->first; i < party->first + party->count; i++)
+        if (dft_pfw_map_find(&finding->ranks, rank_key(job, finding->members[i].process->process.rank)))
             return 1;
-    }
     return 0;
 }
 
@@ -238,18 +221,10 @@ static int by_start(const void *left, const void *right)
     return order ? order : compare_numbers(a->first, b->first);
 }
 
-void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns)
-{
-    if (!job->start_ns || (start_ns && start_ns < job->start_ns))
-        job->start_ns = start_ns;
-    if (end_ns > job->end_ns)
-        job->end_ns = end_ns;
-}
-
 static int make_launches(struct finding_jobs *finding)
 {
     struct dft_source *source = finding->source;
-    int rc = 0, is_new;
+    int rc = 0, is_new = 0;
 
     qsort(finding->parties, finding->nparties, sizeof *finding->parties, by_start);
     for (uint32_t p = 0; !rc && p < finding->nparties; p++) {
@@ -362,7 +337,7 @@ int dft_source_find_jobs(struct dft_source *source)
         rc = dft_source_name_jobs(source, finding.job);
     }
     dft_ps_tree_free(&finding.tree);
-    dft_group_map_fini(&finding.ranks);
+    dft_pfw_map_fini(&finding.ranks);
     free(finding.start_ns);
     free(finding.end_ns);
     free(finding.job);

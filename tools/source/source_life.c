@@ -3,7 +3,8 @@
  * A pid and a start time say so where pids are numbered as they were for the process: on the same boot of the machine,
  * in the same PID namespace. Elsewhere a process that is visible here has the live file mapped, or nobody has it mapped
  * any more. A reader that can see neither does not know. */
-#include "source/source_inside.h"
+
+#include "source/source_life.h"
 
 #include <errno.h>
 #include <fcntl.h>

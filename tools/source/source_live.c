@@ -1,6 +1,8 @@
 /* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
  *
  * Traces are scanned first: which records of a ring are in a block already is known from them. */
+#include "source/source_live.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -14,6 +16,9 @@
 
 #include "format/live.h"
 #include "format/ops.h"
+#include "source/source_life.h"
+#include "source/source_notes.h"
+#include "source/source_snapshot.h"
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
 

@@ -3,14 +3,17 @@
  * Who wants some names gets these. Who goes through all events (dump, export) has all looked for once: texts are kept as long as
  * there is room for them, of the others it is remembered in which block they stand. Of the events that are given next those texts
  * are then read from there, and forgotten behind them (dft_names_lend). */
+#include "source/source_names.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/comm.h"
-#include "source/source.h"
 #include "source/source_read.h"
 #include "source/source_share.h"
+#include "symbols/symbols.h"
+#include "source/source_inside.h"
 
 struct fetching {
     struct dft_source *source;
@@ -271,7 +274,7 @@ int dft_source_names_locate(struct dft_source *source)
 
 int dft_source_names_lend(struct dft_source *source, const uint64_t *wanted, size_t count, int anyway)
 {
-    struct dft_names *texts = dft_names_create();
+    struct dft_names *texts = dft_names_create(dft_symbols_show);
     struct fetching fetching = {.source = source, .into = texts, .bytes_max = anyway ? 0 : DFT_NAMES_LENT, .alone = 1};
     int rc = texts ? list_wanted(&fetching, wanted, count) : -ENOMEM;
 

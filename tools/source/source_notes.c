@@ -1,6 +1,8 @@
 /* Notes of a source: what the user must be told, each once; and the progress line. Any thread.
  *
  * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a digit. */
+#include "source/source_notes.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>

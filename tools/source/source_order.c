@@ -5,15 +5,20 @@
  * whole), is halved while the headers say that it would hold too much, as if the events of a block were spread evenly,
  * and when it holds too much after all, it is halved and done again. A block that spans several windows is decoded once
  * for each. */
+#include "source/source_order.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/source.h"
 #include "mpi/comm.h"
 #include "base/order.h"
 #include "source/source_share.h"
 #include "source/source_window.h"
+#include "source/filter.h"
+#include "source/source_inside.h"
+#include "source/source_names.h"
+#include "source/source_notes.h"
 
 struct dft_timeline {
     struct dft_window window;

@@ -1,22 +1,14 @@
 /* Parts: blocks that hold those events of a range that were organised into one group. The rules stand in source.h. */
+#include "source/source_parts.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/source_inside.h"
+#include "source/source_notes.h"
 
 /* --- groups --------------------------------------------------------------------------------------------------------- */
-
-int dft_groups_add(struct dft_source *source, const struct dft_group_record *record, uint32_t file)
-{
-    struct dft_found_group *bigger = realloc(source->groups, (source->ngroups + 1) * sizeof *bigger);
-
-    if (!bigger)
-        return -ENOMEM;
-    source->groups = bigger;
-    bigger[source->ngroups++] = (struct dft_found_group){.record = *record, .file = file};
-    return 0;
-}
 
 /* How many different groups of a division are here; *groups: how many it has. */
 static uint32_t count_groups(const struct dft_source *source, uint32_t division, uint32_t *groups)
@@ -46,13 +38,6 @@ static int is_whole(const struct dft_source *source, uint32_t division)
 /* --- ranges --------------------------------------------------------------------------------------------------------- */
 
 enum meeting { MEETS_NOTHING, LIES_WITHIN, MEETS_IN_PART };
-
-int dft_span_by_first(const void *left, const void *right)
-{
-    const struct dft_span *a = left, *b = right;
-
-    return a->first != b->first ? (a->first < b->first ? -1 : 1) : a->last < b->last ? -1 : a->last > b->last;
-}
 
 /* Sorts what was taken and joins what touches. */
 static void join_spans(struct dft_covering *covering)

@@ -1,5 +1,8 @@
 /* Processes of a source: one for each key that a block, or a live file, has; and the blocks in their final form. */
+#include "source/source_process.h"
+
 #include "source/source_inside.h"
+#include "source/source_texts.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -102,6 +105,17 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
     }
 }
 
+static int add_group(struct dft_source *source, const struct dft_group_record *record, uint32_t file)
+{
+    struct dft_found_group *bigger = realloc(source->groups, (source->ngroups + 1) * sizeof *bigger);
+
+    if (!bigger)
+        return -ENOMEM;
+    source->groups = bigger;
+    bigger[source->ngroups++] = (struct dft_found_group){.record = *record, .file = file};
+    return 0;
+}
+
 /* PROCESS and END records into the processes, GROUP records into the source. */
 static int take_records(struct dft_source *source, struct dft_scanned *scanned)
 {
@@ -113,7 +127,7 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         for (size_t i = 0; i < scanned[f].nrecords; i++) {
             if (scanned[f].records[i].type == DFT_BLOCK_GROUP)
-                rc = rc ? rc : dft_groups_add(source, scanned[f].records[i].group, f);
+                rc = rc ? rc : add_group(source, scanned[f].records[i].group, f);
             else
                 take_record(source, &scanned[f].records[i], ranks);
         }

@@ -2,6 +2,8 @@
  *
  * Of many traces each has an index of some ten kilobytes. To open, read and close all of them once more, for each question that a
  * summary asks, takes as long as to count what their rows say. */
+#include "source/source_range.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>

@@ -11,6 +11,11 @@
 
 #include "source/clocks.h"
 #include "base/pread_all.h"
+#include "source/source_inside.h"
+#include "source/source_notes.h"
+#include "source/source_range.h"
+#include "base/names.h"
+#include "base/work.h"
 
 struct dft_reader {
     struct dft_source *source;

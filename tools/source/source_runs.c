@@ -3,13 +3,19 @@
  * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children inherit, else the
  * id of the launcher's job. Processes with neither (and those of other tracers) are together one run without a name,
  * which is left out only where a run is asked for by name. */
+#include "source/source_runs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/group_map.h"
 #include "source/source_inside.h"
 #include "base/write_text.h"
+#include "source/source_job_names.h"
+#include "source/source_notes.h"
+#include "source/source_span.h"
+
+#define NO_ID 1u /* stands for it among hashes */
 
 static struct dft_text id_of(const struct dft_process *process)
 {
@@ -30,25 +36,28 @@ static int by_time(const void *left, const void *right)
 
 static int number_runs(struct dft_source *source, const uint64_t *start_ns, const uint64_t *end_ns)
 {
-    struct dft_group_map map = {0};
-    int rc = 0;
+    struct dft_pfw_map map = {0}; /* hash of the id -> number + 1 */
+    uint64_t *place = NULL;
 
-    for (uint32_t p = 0; !rc && p < source->nprocesses; p++) {
+    for (uint32_t p = 0; p < source->nprocesses; p++) {
         struct dft_text id = id_of(&source->processes[p].process);
-        struct dft_group_key key = {.name = id.length ? dft_name_id(id.bytes, id.length) : 0};
-        uint32_t number = 0;
+        uint64_t hash = id.length ? dft_name_id(id.bytes, id.length) : 0;
+        uint32_t number;
 
-        rc = dft_group_map_get(&map, &key, &number);
-        if (rc)
+        place = dft_pfw_map_put(&map, hash ? hash : NO_ID);
+        if (!place)
             break;
-        if (number == source->nruns)
-            source->runs[source->nruns++] = (struct dft_source_job){.id = id, .id_hash = key.name, .number = number};
+        if (!*place) {
+            source->runs[source->nruns] = (struct dft_source_job){.id = id, .id_hash = hash, .number = source->nruns};
+            *place = ++source->nruns;
+        }
+        number = (uint32_t)*place - 1;
         dft_source_job_widen(&source->runs[number], start_ns[p], end_ns[p]);
         source->runs[number].processes++;
         source->processes[p].run = number + 1;
     }
-    dft_group_map_fini(&map);
-    return rc;
+    dft_pfw_map_fini(&map);
+    return place || !source->nprocesses ? 0 : -ENOMEM;
 }
 
 static int name_runs(struct dft_source *source)
@@ -110,21 +119,6 @@ int dft_source_find_runs(struct dft_source *source)
     free(end_ns);
     free(lives);
     return rc;
-}
-
-const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart)
-{
-    *count = source->nruns;
-    if (apart)
-        *apart = source->unnamed_apart;
-    return source->runs;
-}
-
-const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process)
-{
-    const struct dft_source_job *run = &source->runs[process->run - 1];
-
-    return run->id.length ? run->name : NULL;
 }
 
 /* --- --run -------------------------------------------------------------------------------------------------------- */

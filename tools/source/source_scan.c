@@ -1,5 +1,7 @@
 /* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and
  * END. N threads, by file. */
+#include "source/source_scan.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -11,8 +13,10 @@
 #include <unistd.h>
 
 #include "format/live.h"
-#include "source/source_share.h"
 #include "base/work.h"
+#include "source/source_notes.h"
+#include "source/source_texts.h"
+#include "dftracer/pfw.h"
 
 #define RELEASE_BYTES ((size_t)16 << 20)
 #define LOOK_BYTES    ((size_t)4096)
@@ -249,7 +253,7 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
     void *bytes;
     int fd, rc = 0;
 
-    if (dft_foreign_name(file->path) && !stat(file->path, &st)) {
+    if (dft_pfw_is_name(file->path) && !stat(file->path, &st)) {
         file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
         file->bytes = (uint64_t)st.st_size;
         return 0;
@@ -304,7 +308,7 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 
     (void)worker;
     for (size_t i = from; !rc && i < to; i++) {
-        if (!dft_is_mine(scan->source, (uint32_t)i))
+        if (!dft_source_is_mine(scan->source, (uint32_t)i))
             continue;
         rc = scan_file(scan->source, (uint32_t)i, decoder, &scan->scanned[i]);
         scanned_fit(&scan->scanned[i]);

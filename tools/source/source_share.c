@@ -10,6 +10,8 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "source/source_read.h"
+#include "source/source_inside.h"
+#include "source/source_notes.h"
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
 
@@ -96,11 +98,6 @@ int dft_share_inputs(struct dft_source *source)
     }
     rc = dft_share_from_first(&pack, take_inputs, source);
     return rc ? rc : dft_comm_agree(spread(source));
-}
-
-int dft_is_mine(const struct dft_source *source, uint32_t file)
-{
-    return source->files[file].owner == dft_comm_rank();
 }
 
 void dft_share_running(struct dft_source *source)

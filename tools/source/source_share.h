@@ -5,13 +5,11 @@
 
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "source/source_inside.h"
+#include "source/source_scan.h"
 
 /* Rank 0's inputs (with their sizes) to all, each with the rank that reads it: large ones first, each to whoever has
  * least. */
 int dft_share_inputs(struct dft_source *source);
-/* Is it this rank's to read? */
-int dft_is_mine(const struct dft_source *source, uint32_t file);
 /* Files and what was found in them, by the ranks that read them; `changed`: rank 0's, those with `changed` set, and
  * those that are new. */
 int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed);

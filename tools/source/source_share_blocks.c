@@ -7,6 +7,8 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "source/source_share.h"
+#include "source/source_read.h"
+#include "source/source_inside.h"
 
 #define COMMON_BYTES (UINT64_C(64) << 20) /* more than this stays where it is */
 
@@ -44,7 +46,7 @@ static int pack_mine(const struct dft_source *source, struct dft_pack *pack)
     if (!reader)
         return -ENOMEM;
     for (size_t i = 0; i < source->nblocks && !pack->rc; i++)
-        if (source->files[source->blocks[i].file].local && dft_is_mine(source, source->blocks[i].file))
+        if (source->files[source->blocks[i].file].local && dft_source_is_mine(source, source->blocks[i].file))
             pack_block(pack, reader, &source->blocks[i], i);
     dft_reader_destroy(reader);
     return pack->rc;
@@ -56,7 +58,7 @@ static int make_room(struct dft_source *source)
     for (size_t i = 0; i < source->nblocks; i++) {
         struct dft_source_file *file = &source->files[source->blocks[i].file];
 
-        if (!file->local || dft_is_mine(source, source->blocks[i].file))
+        if (!file->local || dft_source_is_mine(source, source->blocks[i].file))
             continue;
         source->blocks[i].offset = file->memory_bytes;
         file->memory_bytes += length_of(&source->blocks[i]);
@@ -64,7 +66,7 @@ static int make_room(struct dft_source *source)
     for (uint32_t f = 0; f < source->nfiles; f++) {
         struct dft_source_file *file = &source->files[f];
 
-        if (!file->local || dft_is_mine(source, f))
+        if (!file->local || dft_source_is_mine(source, f))
             continue;
         file->memory = calloc(1, file->memory_bytes + 1);
         if (!file->memory)
@@ -99,7 +101,7 @@ int dft_share_common(struct dft_source *source)
     if (dft_comm_size() == 1 || !bytes || bytes > (most ? strtoull(most, NULL, 10) : COMMON_BYTES))
         return dft_comm_size() == 1 || !bytes;
     for (uint32_t f = 0; f < source->nfiles; f++)
-        if (source->files[f].local && !dft_is_mine(source, f))
+        if (source->files[f].local && !dft_source_is_mine(source, f))
             source->files[f].memory_bytes = 0;
     rc = dft_comm_agree(pack_mine(source, &pack));
     if (!rc)

@@ -6,6 +6,8 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "source/source_share.h"
+#include "base/names.h"
+#include "source/source_inside.h"
 
 static int by_id(const void *left, const void *right)
 {

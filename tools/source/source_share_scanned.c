@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dftracer/pfw.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "source/source_share.h"
+#include "source/source_texts.h"
+#include "source/source_inside.h"
 
 int dft_share_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
 {
@@ -233,7 +236,7 @@ int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, i
     if (dft_comm_size() == 1)
         return 0;
     for (uint32_t f = 0; f < source->nfiles; f++)
-        if (changed ? !dft_comm_rank() && source->files[f].changed : dft_is_mine(source, f))
+        if (changed ? !dft_comm_rank() && source->files[f].changed : dft_source_is_mine(source, f))
             pack_file(&pack, source, f, &(*scanned)[f]);
     if (changed)
         return dft_share_from_first(&pack, take_files, &sharing);

@@ -4,6 +4,8 @@
  * the trace, so a record is in the copy, in the trace, or in both; and a slot that was filled anew while it was copied had a
  * number that the trace holds, so that what the copy says of it is passed over. Processes begin and end meanwhile: what is new
  * beside the inputs, and what has gone, takes another round. */
+#include "source/source_snapshot.h"
+
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -17,6 +19,8 @@
 
 #include "format/live.h"
 #include "base/work.h"
+#include "source/source_beside.h"
+#include "source/source_life.h"
 
 #define BYTES_MAX     (UINT64_C(1) << 34)
 #define SCANS_MOST    20

@@ -1,11 +1,13 @@
 /* Time in stretches that hold about as many events each, from the headers of blocks alone: as if the events of a block were
  * spread evenly over its time. What is written of one stretch does not depend on who writes it. */
+#include "source/source_stretch.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "source/filter.h"
-#include "source/source.h"
 #include "source/source_inside.h"
+#include "source/source_order.h"
 
 #define STRETCH_EVENTS (UINT32_C(1) << 17)
 

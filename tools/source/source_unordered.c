@@ -1,10 +1,14 @@
 /* Events in the order of the files: block after block. */
+#include "source/source_unordered.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "source/filter.h"
-#include "source/source.h"
 #include "source/source_inside.h"
+#include "source/source_give.h"
+#include "source/source_order.h"
+#include "source/source_read.h"
 
 struct batch_at {
     const struct dft_source *source;

@@ -1,5 +1,6 @@
 /* Visits blocks in N threads. */
-#include "source/source.h"
+
+#include "source/source_visit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "mpi/comm.h"
 #include "source/source_read.h"
 #include "source/source_share.h"
+#include "source/source_inside.h"
 
 struct visiting {
     struct dft_source *source;

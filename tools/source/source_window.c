@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/enclosing.h"
+#include "source/enclosing.h"
+#include "source/filter.h"
+#include "source/source_give.h"
+#include "source/source_inside.h"
+#include "source/source_read.h"
 
 #define CHUNK_EVENTS 1024u
 #define ARENA_BYTES  (64u << 10)

@@ -1,12 +1,28 @@
-/* One window of time: the events that start in it, in global order; private to the source. */
+/* One window of time: the events that start in it, in global order. */
 #ifndef DFT_SOURCE_WINDOW_H
 #define DFT_SOURCE_WINDOW_H
 
-#include "source/filter.h"
-#include "source/source_read.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/source_object.h"
+
+struct dft_filter;
 
 #define DFT_WINDOW_EVENTS (UINT32_C(1) << 19)
 #define DFT_WINDOW_BYTES  (UINT64_C(256) << 20) /* of arguments' texts */
+
+/* For callers who keep less of an event than the whole: events window by window of time, in no order within one. */
+struct dft_sweep {
+    void *context;
+    size_t most; /* events that a window may hold; more only of one nanosecond */
+    /* Keeps what it needs of those events of a batch that start in [from, to] and that it wants. Any thread, told apart by
+     * `worker`. Returns their number, or -errno. */
+    int64_t (*keep)(void *context, unsigned worker, const struct dft_source_process *process,
+                    const struct dft_batch *batch, uint64_t from, uint64_t to);
+    int (*window)(void *context); /* the window is complete: what comes starts behind all that was kept so far */
+    void (*clear)(void *context); /* forgets what was kept since the last window: it comes again */
+};
 
 struct dft_window {
     struct dft_source *source;

@@ -2,6 +2,7 @@
 #include "mpi/comm.h"
 #include "base/pattern.h"
 #include "summary/summary.h"
+#include "source/source_ending.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,6 +7,8 @@
 #include "command/write_jobs.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "source/source_notes.h"
+#include "base/names.h"
 
 static void json_job(struct dft_json *json, const struct dft_job *job)
 {

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "summary/summary.h"
+#include "source/source_ending.h"
+#include "source/source_notes.h"
 
 #define RANKS_MAX (1u << 24) /* a world size beyond it is not believed */
 

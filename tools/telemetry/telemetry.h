@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ranks/first_cause.h"
+#include "telemetry/first_cause.h"
 
 #define DFT_TELEMETRY_TIME_END  (INT64_C(1) << 62) /* the year 2116: sums of two times still fit */
 #define DFT_TELEMETRY_WORLD_MAX (1u << 24)         /* a larger job is not believed */

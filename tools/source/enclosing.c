@@ -1,6 +1,6 @@
 /* Events around others: a stack for each thread. What is over is dropped from its top, and from all
  * of it before it grows. */
-#include "query/enclosing.h"
+#include "source/enclosing.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define DFT_ENCLOSING_H
 
 #include "base/pfw_map.h"
-#include "source/source.h"
+#include "source/source_object.h"
 
 /* An event, as far as its place in the order and what lies in it need it. */
 struct dft_enclosing_event {

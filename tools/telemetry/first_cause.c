@@ -1,5 +1,5 @@
 /* The search for the first cause; see first_cause.h. */
-#include "ranks/first_cause.h"
+#include "telemetry/first_cause.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,10 @@
+/* Traces of DFTracer in a source. */
+#ifndef DFT_SOURCE_FOREIGN_H
+#define DFT_SOURCE_FOREIGN_H
+
+#include "source/source_scan.h"
+
+/* Converts all files of DFTracer, and scans what comes of them. Returns 0 or -ENOMEM. */
+int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
+
+#endif

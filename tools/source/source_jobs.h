@@ -1,0 +1,12 @@
+/* Jobs: which processes belong to one launch of a parallel program. */
+#ifndef DFT_SOURCE_JOBS_H
+#define DFT_SOURCE_JOBS_H
+
+#include <stdint.h>
+
+#include "source/source_object.h"
+
+/* Which processes are of one job. Returns 0 or -ENOMEM. */
+int dft_source_find_jobs(struct dft_source *source);
+
+#endif

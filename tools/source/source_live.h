@@ -1,0 +1,11 @@
+/* Live files as blocks. */
+#ifndef DFT_SOURCE_LIVE_H
+#define DFT_SOURCE_LIVE_H
+
+#include "source/source_scan.h"
+
+/* Turns all live files, found beside traces too, into blocks in memory, and scans these. *scanned grows with the source's
+ * files. Returns 0 or -ENOMEM. */
+int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
+
+#endif
