@@ -1,8 +1,7 @@
-/* The ranks of dftmerge-mpi, over MPI: how they begin and end. Messages and collectives have files of their own. */
+/* The ranks of dftmerge-mpi, over MPI: how they begin and end. Collectives and messages have files of their own. */
 #include "mpi/comm_mpi.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/write_text.h"
@@ -20,8 +19,6 @@ unsigned dft_comm_size(void)
     return dft_world.size;
 }
 
-static unsigned all_ranks;
-
 int dft_comm_alone(const char *command, int quiet)
 {
     if (!quiet && !dft_world.rank)
@@ -32,34 +29,23 @@ int dft_comm_alone(const char *command, int quiet)
     return 1;
 }
 
-/* All are through. Each tells its neighbours before it waits for them: whoever still waits for something else of a rank
- * that failed finds out. */
-static void end_together(void)
+void dft_mpi_give_up(const char *reason)
 {
-    unsigned low = 1;
-
-    while (low < dft_world.size && !(dft_world.rank & low))
-        low *= 2;
-    if (dft_world.rank)
-        dft_mpi_put(dft_world.rank - low, DFT_KIND_END, NULL, 0);
-    for (unsigned step = 1; step < low; step *= 2)
-        if (dft_world.rank + step < dft_world.size)
-            dft_mpi_put(dft_world.rank + step, DFT_KIND_END, NULL, 0);
-    if (dft_world.rank)
-        dft_mpi_get_exactly(dft_world.rank - low, DFT_KIND_END, NULL, 0);
-    for (unsigned step = 1; step < low; step *= 2)
-        if (dft_world.rank + step < dft_world.size)
-            dft_mpi_get_exactly(dft_world.rank + step, DFT_KIND_END, NULL, 0);
+    fprintf(dft_world.errors, "dftmerge-mpi: rank %u: %s; all ranks end\n", dft_world.rank, reason);
+    fflush(dft_world.errors);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
 }
 
-/* Only rank 0 writes. What others have to say when they cannot go on they say by themselves. */
+/* Only rank 0 writes. The other ranks write only why they give up. */
 static void be_silent(void)
 {
     int copy = dup(STDERR_FILENO);
+    FILE *errors = copy < 0 ? NULL : fdopen(copy, "w");
 
-    dft_world.errors = copy < 0 ? NULL : fdopen(copy, "w");
-    if (!dft_world.errors || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!errors || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+        dft_mpi_give_up("cannot open /dev/null");
+    dft_world.errors = errors;
 }
 
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
@@ -72,18 +58,16 @@ int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
     MPI_Comm_rank(dft_world.comm, &rank);
     MPI_Comm_size(dft_world.comm, &size);
     dft_world.rank = (unsigned)rank;
-    dft_world.size = all_ranks = (unsigned)size;
+    dft_world.size = (unsigned)size;
     dft_world.errors = stderr;
-    if (provided < MPI_THREAD_SERIALIZED) {
-        fputs("dftmerge-mpi: this MPI cannot be used by programs with threads\n", stderr);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (provided < MPI_THREAD_SERIALIZED)
+        dft_mpi_give_up("this MPI cannot be used by programs with threads");
     if (rank)
         be_silent();
     code = run(argc, argv);
-    dft_world.size = all_ranks;
+    dft_world.size = (unsigned)size;
     fflush(stdout);
-    end_together();
+    dft_mpi_meet(DFT_COLLECTIVE_END, 0);
     MPI_Comm_free(&dft_world.comm);
     MPI_Finalize();
     return code;
