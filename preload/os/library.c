@@ -227,6 +227,14 @@ void *dft_library_find_default(const struct dft_library *library, const char *na
     return search.best ? address_of(library, search.best) : NULL;
 }
 
+int dft_library_defines(const struct dft_library *library, const char *name, const char *version)
+{
+    struct search search = {.name = name, .version = version, .no_old = !version};
+
+    run(library, &search);
+    return search.best != NULL;
+}
+
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
                             size_t room)
 {

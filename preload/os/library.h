@@ -31,6 +31,9 @@ void *dft_library_find(const struct dft_library *library, const char *name, cons
 /* Likewise, the default version or none at all: an old one is for those alone that were linked with it. */
 void *dft_library_find_default(const struct dft_library *library, const char *name);
 
+/* Does the library have the name? Runs nothing of the library, which may be in the middle of being loaded. */
+int dft_library_defines(const struct dft_library *library, const char *name, const char *version);
+
 /* All addresses that a function has there (its versions), at most `room`; returns their number. */
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
                             size_t room);

@@ -199,6 +199,13 @@ int dft_resolve_is_first(void)
     return last != NULL;
 }
 
+const ElfW(Dyn) * dft_resolve_last(void)
+{
+    const struct link_map *map = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+
+    return map ? map->l_ld : NULL;
+}
+
 void dft_resolve_one(size_t i)
 {
     const struct link_map *end = __atomic_load_n(&last, __ATOMIC_ACQUIRE);

@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <grp.h>
 #include <gshadow.h>
+#include <link.h>
 #include <mntent.h>
 #include <mqueue.h>
 #include <signal.h>
@@ -79,6 +80,9 @@ extern struct dft_reals dft_real;
 void dft_resolve(void);
 /* Afterwards: is it sure that our constructor is the first of all? */
 int dft_resolve_is_first(void);
+
+/* The dynamic section of the last of the libraries that the program was started with; NULL: not known. */
+const ElfW(Dyn) * dft_resolve_last(void);
 
 /* Finds the i-th pointer's function; before the constructor has run, all. A function that no library behind ours has becomes one that
  * answers ENOSYS. Takes no lock and calls nothing of the loader: the list of libraries that it walks does not change. */

@@ -37,8 +37,7 @@ struct dft_weave_target {
     struct dft_weave_target *next;
 };
 
-extern struct dft_weave_rule *dft_weave_rules;             /* in the order of their lines */
-extern struct dft_weave_target *_Atomic dft_weave_targets; /* only ever grows, at its head */
+extern struct dft_weave_rule *dft_weave_rules; /* in the order of their lines */
 
 /* Is this the process of a job that tells what is wrong with DFTRACER_WEAVE? Before main. */
 int dft_weave_tells(void);
@@ -55,6 +54,12 @@ int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, 
  * NULL: after a dlclose, or at the start (everything is loaded and relocated then). */
 void dft_weave_scan(void *handle);
 
+/* After a name was found by this handle: scans where the loader has loaded something since the handle was last looked at. */
+void dft_weave_complete(void *handle);
+
+/* dl_iterate_phdr; from the first scan on. */
+extern int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+
 /* What is to be called instead of the function at this address; itself when it is not woven. */
 void *dft_weave_replacement(void *function);
 
@@ -62,6 +67,7 @@ void *dft_weave_replacement(void *function);
 struct dft_weave_loader {
     const char *name;
     void *code;
+    void **real;
 };
 #define DFT_WEAVE_LOADER 3u
 extern const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER];

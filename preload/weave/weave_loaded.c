@@ -7,6 +7,7 @@
 #include "weave/weave_types.h"
 
 struct dft_weave_object *dft_weave_objects;
+unsigned long long dft_weave_adds;
 static struct dft_weave_object **last_object = &dft_weave_objects;
 static struct dft_weave_object *free_objects;
 
@@ -59,15 +60,21 @@ static void read_segments(struct dft_weave_object *object, const struct dl_phdr_
     }
 }
 
+const ElfW(Dyn) * dft_weave_dynamic(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    return NULL;
+}
+
 int dft_weave_meet(struct dl_phdr_info *info, size_t size, void *scan)
 {
-    const ElfW(Dyn) *dynamic = NULL;
+    const ElfW(Dyn) *dynamic = dft_weave_dynamic(info);
     struct dft_weave_object *object;
 
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    dft_weave_adds = info->dlpi_adds;
     if (!dynamic)
         return 0;
     object = find_object(info, dynamic);
@@ -123,6 +130,7 @@ static void complete_with(struct dft_weave_object *object, uint32_t scan)
     if (object->complete == 1 || object->given == scan)
         return;
     object->given = scan;
+    object->adds = dft_weave_adds;
     object->patched = 0;
     if (!object->complete)
         object->complete = scan;
@@ -133,12 +141,28 @@ static void complete_with(struct dft_weave_object *object, uint32_t scan)
                 complete_with(other, scan);
 }
 
-void dft_weave_note_complete(const struct link_map *loaded, uint32_t scan)
+/* Met by this scan or a later one. */
+static struct dft_weave_object *find_loaded(const struct link_map *loaded, uint32_t scan)
 {
     for (struct dft_weave_object *object = dft_weave_objects; object; object = object->next)
-        if (scan == 1)
-            object->complete = scan;
-        else if (loaded && object->seen == scan && object->library.dynamic == loaded->l_ld &&
-                 object->library.base == loaded->l_addr)
-            complete_with(object, scan);
+        if (object->seen >= scan && object->library.dynamic == loaded->l_ld && object->library.base == loaded->l_addr)
+            return object;
+    return NULL;
+}
+
+void dft_weave_note_complete(const struct link_map *loaded, uint32_t scan)
+{
+    struct dft_weave_object *object = loaded ? find_loaded(loaded, scan) : NULL;
+
+    if (object)
+        complete_with(object, scan);
+    for (object = scan == 1 ? dft_weave_objects : NULL; object; object = object->next)
+        object->complete = scan;
+}
+
+int dft_weave_is_news(const struct link_map *handle, unsigned long long adds)
+{
+    const struct dft_weave_object *object = find_loaded(handle, 0);
+
+    return object ? object->complete != 1 && object->adds != adds : dft_weave_adds != adds;
 }

@@ -1,83 +1,104 @@
 /* What stands in for dlopen, dlsym and dlvsym while weaving is on: libraries that are loaded later are woven too, and addresses that
  * are looked up are those of closures.
  *
- * The loader looks at the return address to see which library asks. So the real function is called with one in the caller
- * (weave_loader.S): at the nearest instruction there that returns, and returns to us. */
+ * The loader looks at the return address to see which library asks. So we call the real function ourselves where its answer does not
+ * depend on that (weave_caller.c), and otherwise pass the call on untouched. A library that came by such a dlopen is
+ * woven when a name is first looked up by its handle: only a handle tells that a library is complete. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdint.h>
 
+#include "weave/weave_caller.h"
 #include "weave/weave_inside.h"
 
-#define PAGE ((uintptr_t)4096)
-
+/* Of weave_loader.S. */
 void *dft_weave_dlopen(const char *path, int flags);
 void *dft_weave_dlsym(void *handle, const char *name);
 void *dft_weave_dlvsym(void *handle, const char *name, const char *version);
 
-/* Of weave_loader.S. */
-void *(*dft_weave_real_dlopen)(const char *path, int flags) __attribute__((visibility("hidden"))) = dlopen;
-void *(*dft_weave_real_dlsym)(void *handle, const char *name) __attribute__((visibility("hidden"))) = dlsym;
-void *(*dft_weave_real_dlvsym)(void *handle, const char *name, const char *version)
-    __attribute__((visibility("hidden"))) = dlvsym;
+static void *real_dlopen, *real_dlsym, *real_dlvsym;
 
-const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {
-    {"dlopen", (void *)dft_weave_dlopen}, {"dlsym", (void *)dft_weave_dlsym}, {"dlvsym", (void *)dft_weave_dlvsym}};
+const struct dft_weave_loader dft_weave_loader[DFT_WEAVE_LOADER] = {{"dlopen", (void *)dft_weave_dlopen, &real_dlopen},
+                                                                    {"dlsym", (void *)dft_weave_dlsym, &real_dlsym},
+                                                                    {"dlvsym", (void *)dft_weave_dlvsym, &real_dlvsym}};
 
-/* --- called by weave_loader.S ------------------------------------------------------------------------------------- */
-
-/* Where the caller has an instruction that returns, in the page that it is executing; NULL: nowhere. `frame`: what that takes from the
- * stack first. */
-struct way_back {
-    const void *at;
-    uintptr_t frame;
+/* For weave_loader.S: where the call is passed on to; NULL: what it returns. */
+struct answer {
+    void *pass_to;
+    void *result;
 };
-struct way_back dft_weave_way_back(const uint8_t *caller) __attribute__((visibility("hidden")));
-void *dft_weave_opened(void *handle) __attribute__((visibility("hidden")));
-void *dft_weave_looked_up(void *address) __attribute__((visibility("hidden")));
+#define HIDDEN __attribute__((visibility("hidden")))
+HIDDEN struct answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller);
+HIDDEN struct answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller);
+HIDDEN struct answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller);
 
-#if defined(__x86_64__)
-struct way_back dft_weave_way_back(const uint8_t *caller)
+struct answer dft_weave_answer_dlopen(const char *path, int flags, const void *unused, const void *caller)
 {
-    const uint8_t *page = (const uint8_t *)((uintptr_t)caller & ~(PAGE - 1));
+    int error = errno, may_open = dft_weave_may_open(path, caller);
+    void *handle;
 
-    for (const uint8_t *at = caller; at < page + PAGE; at++)
-        if (*at == 0xc3)
-            return (struct way_back){at, 0};
-    for (const uint8_t *at = caller; at-- > page;)
-        if (*at == 0xc3)
-            return (struct way_back){at, 0};
-    return (struct way_back){NULL, 0};
-}
-#elif defined(__aarch64__)
-/* ldp x29, x30, [sp], #frame; ret */
-static int returns(const uint32_t *at)
-{
-    return (at[0] & 0xffe07fff) == 0xa8c07bfd && (at[0] >> 15 & 0x3f) >= 2 && at[1] == 0xd65f03c0;
-}
-
-struct way_back dft_weave_way_back(const uint8_t *caller)
-{
-    const uint32_t *page = (const uint32_t *)((uintptr_t)caller & ~(PAGE - 1));
-
-    for (const uint32_t *at = page; at + 1 < page + PAGE / 4; at++)
-        if (returns(at))
-            return (struct way_back){at, (*at >> 15 & 0x3f) * 8};
-    return (struct way_back){NULL, 0};
-}
-#endif
-
-void *dft_weave_opened(void *handle)
-{
-    int error = errno;
-
+    (void)unused;
+    errno = error;
+    if (!may_open)
+        return (struct answer){real_dlopen, NULL};
+    handle = ((__typeof__(&dlopen))real_dlopen)(path, flags);
+    error = errno;
     if (handle)
         dft_weave_scan(handle);
     errno = error;
-    return handle;
+    return (struct answer){NULL, handle};
 }
 
-void *dft_weave_looked_up(void *address)
+/* `version` NULL: that of dlsym. */
+static void *look_up(void *handle, const char *name, const char *version)
 {
+    return version ? ((__typeof__(&dlvsym))real_dlvsym)(handle, name, version)
+                   : ((__typeof__(&dlsym))real_dlsym)(handle, name);
+}
+
+static void *find_by_handle(void *handle, const char *name, const char *version)
+{
+    void *address = look_up(handle, name, version);
+    int error = errno;
+
+    if (address)
+        dft_weave_complete(handle);
+    errno = error;
     return dft_weave_replacement(address);
+}
+
+/* NULL: only the caller itself can ask. After an answer dlerror has nothing to tell, so the loader is asked in any case. */
+static void *find_for_caller(void *handle, struct dft_weave_lookup *lookup)
+{
+    void *woven = NULL;
+
+    dft_weave_look_up(lookup);
+    if (handle == RTLD_NEXT && lookup->next)
+        woven = dft_weave_replacement(lookup->next);
+    if (handle == RTLD_NEXT)
+        return woven != lookup->next && look_up(RTLD_DEFAULT, lookup->name, lookup->version) ? woven : NULL;
+    return lookup->may_stand_in ? dft_weave_replacement(look_up(RTLD_DEFAULT, lookup->name, lookup->version)) : NULL;
+}
+
+static struct answer find(void *handle, const char *name, const char *version, const void *caller)
+{
+    struct dft_weave_lookup lookup = {.name = name, .version = version, .caller = caller};
+    int error = errno;
+    void *address;
+
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+        return (struct answer){NULL, find_by_handle(handle, name, version)};
+    address = find_for_caller(handle, &lookup);
+    errno = error;
+    return (struct answer){address ? NULL : version ? real_dlvsym : real_dlsym, address};
+}
+
+struct answer dft_weave_answer_dlsym(void *handle, const char *name, const void *unused, const void *caller)
+{
+    (void)unused;
+    return find(handle, name, NULL, caller);
+}
+
+struct answer dft_weave_answer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+{
+    return find(handle, name, version, caller);
 }
