@@ -5,11 +5,6 @@
 
 #include "probe/convert.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
 {

@@ -43,6 +43,12 @@ struct dft_call_args {
     int target;
 };
 
+/* DFT_ARGS gives each role a value, and a row gives some of them another one. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
 #define DFT_NO_PATH ((const char *)1)
 #define DFT_ARGS(...)                                                                                                  \
     {                                                                                                                  \

@@ -10,11 +10,6 @@
 #include "probe/traced.h"
 #include "store/tracefile.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
 int dft_dir_fd(void *dir)
 {
     return dirfd(dir);

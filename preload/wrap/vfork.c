@@ -7,11 +7,6 @@
 #include "probe/probe_process.h"
 #include "ring/vfork_child.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
 /* A call of vfork under way. A second one is that of a signal handler that came in between. */
 struct frame {
     const void *at; /* the stack pointer at its beginning */

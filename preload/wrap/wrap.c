@@ -1,6 +1,5 @@
-/* The wrappers: one for each row of calls.def, nothing else. A wrapper has the function's own name for the linker and a private one
- * for the compiler, so that headers and macros of the C library do not get in the way. */
-#include "os/resolve.h"
+/* The wrappers: one for each row of calls.def, nothing else. */
+#include "wrap/wrapper.h"
 
 #include <fcntl.h>
 
@@ -8,13 +7,6 @@
 #include "probe/probe.h"
 #include "probe/burst.h"
 #include "store/tracefile.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define EXPORTED __attribute__((visibility("default")))
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
@@ -49,8 +41,7 @@
         dft_finish(&probe, number, op, &args, (intptr_t)result, IS_POINTER(type));                                     \
         return result;                                                                                                 \
     }                                                                                                                  \
-    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
-    type dft_wrap_##name prototype                                                                                     \
+    WRAPPER(type, name, prototype)                                                                                     \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
                                                                                                                        \
@@ -87,8 +78,7 @@
     WRAP(DFT_CALL_##event, DFT_OP_##op, type, name, prototype, arguments, CALL(name, arguments), ON(op), __VA_ARGS__)
 
 #define DFT_MODE(category, op, type, name, prototype, arguments, ...)                                                  \
-    EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
-    type dft_wrap_##name prototype                                                                                     \
+    WRAPPER(type, name, prototype)                                                                                     \
     {                                                                                                                  \
         struct dft_probe probe;                                                                                        \
         mode_t mode = 0;                                                                                               \
@@ -114,8 +104,7 @@
     }
 
 #define FORMAT(number, op, name, prototype, last, vname, arguments, ...)                                               \
-    EXPORTED int dft_wrap_##name prototype __asm__(#name);                                                             \
-    int dft_wrap_##name prototype                                                                                      \
+    WRAPPER(int, name, prototype)                                                                                      \
     {                                                                                                                  \
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
         __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
@@ -137,8 +126,7 @@
 #define DFT_FORMAT(category, op, name, ...)    FORMAT(DFT_CALL_##name, DFT_OP_##op, name, __VA_ARGS__)
 #define DFT_FORMAT_ENTRY(event, op, name, ...) FORMAT(DFT_CALL_##event, DFT_OP_##op, name, __VA_ARGS__)
 
-#define DFT_ALIAS(name, alias)                                                                                         \
-    __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
+#define DFT_ALIAS(name, alias) ALIAS(name, alias)
 
 #define DFT_HAND(...)
 #define DFT_HAND_ALIAS(...)

@@ -6,22 +6,12 @@
  * no memory just as well. Later a control block is read only inside a call of the program that names it. Its state and result are the
  * members that glibc keeps in it: aio_return may be called once only, and that call is the program's. */
 #include "os/clock.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <aio.h>
 
 #include "probe/request.h"
 #include "store/tracefile.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 static struct dft_request_key key_of(const struct aiocb *cb)
 {

@@ -10,7 +10,7 @@
  * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone itself puts its own there. */
 #include "life/ending.h"
 #include "os/shared_tls.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <sched.h>
 
@@ -20,11 +20,6 @@
 #include "store/tracefile.h"
 #include "ring/vfork_child.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
 typedef int child_function(void *argument);
 
 struct start {
@@ -32,10 +27,6 @@ struct start {
     void *argument;
     long flags;
 };
-
-__attribute__((visibility("default"))) int dft_wrap_clone(child_function *function, void *stack, int flags,
-                                                          void *argument, ...) __asm__("clone");
-__asm__(".globl __clone\n\t.type __clone, %function\n\t.set __clone, clone\n");
 
 /* --- where children begin ----------------------------------------------------------------------------------------- */
 
@@ -148,7 +139,7 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     return pid;
 }
 
-int dft_wrap_clone(child_function *function, void *stack, int flags, void *argument, ...)
+WRAPPER(int, clone, (child_function * function, void *stack, int flags, void *argument, ...))
 {
     const struct start start = {function, argument, flags};
     struct rest rest;
@@ -163,3 +154,4 @@ int dft_wrap_clone(child_function *function, void *stack, int flags, void *argum
         return make(NULL, start, stack, flags, &rest);
     return make_traced(start, stack, flags, &rest);
 }
+ALIAS(clone, __clone)

@@ -1,6 +1,6 @@
 /* Wrappers around directories that no row can express: readdir, from which our descriptor is hidden, those that return nothing, those that move the working directory (walks, on
  * their way) or the root, and fts, whose calls say only afterwards which file they are about. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <dirent.h>
 #include <fts.h>
@@ -12,16 +12,6 @@
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* --- readdir ------------------------------------------------------------------------------------------------------ */
 

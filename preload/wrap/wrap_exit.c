@@ -2,22 +2,13 @@
  * trace ends behind them (lifecycle.c). */
 #include "life/at_exit.h"
 #include "life/ending.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "probe/probe_process.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(name, prototype)                                                                                       \
-    __attribute__((visibility("default"))) void dft_wrap_##name prototype __asm__(#name);                              \
-    void dft_wrap_##name prototype
 
 /* A process that has recorded nothing yet leaves nothing behind for its end alone. */
 static void record_end(enum dft_call_number call, enum dft_phase phase, int result)
@@ -31,7 +22,7 @@ static void record_end(enum dft_call_number call, enum dft_phase phase, int resu
     }
 }
 
-WRAPPER(exit, (int status))
+WRAPPER(void, exit, (int status))
 {
     if (dft_on && !dft_in_vfork_child()) {
         record_end(DFT_CALL_exit, DFT_PHASE_COMPLETE, status);
@@ -41,7 +32,7 @@ WRAPPER(exit, (int status))
     __builtin_unreachable();
 }
 
-WRAPPER(quick_exit, (int status))
+WRAPPER(void, quick_exit, (int status))
 {
     if (dft_on && !dft_in_vfork_child()) {
         record_end(DFT_CALL_quick_exit, DFT_PHASE_COMPLETE, status);
@@ -57,17 +48,17 @@ void dft_exiting(int status)
     dft_process_end(DFT_ENDING__EXIT, status);
 }
 
-WRAPPER(_exit, (int status))
+WRAPPER(void, _exit, (int status))
 {
     if (dft_on)
         dft_exiting(status);
     DFT_REAL(_exit)(status);
     __builtin_unreachable();
 }
-__asm__(".globl _Exit\n\t.type _Exit, %function\n\t.set _Exit, _exit\n");
+ALIAS(_exit, _Exit)
 
 /* It dies by the signal (or its handler jumps out): all stays in the live file. */
-WRAPPER(abort, (void))
+WRAPPER(void, abort, (void))
 {
     record_end(DFT_CALL_abort, DFT_PHASE_BEGIN, 0);
     DFT_REAL(abort)();

@@ -1,6 +1,6 @@
 /* Wrappers around calls that make descriptors which no row can forget: two through pointers, any number in messages; and around one
  * that writes nobody knows how much. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <execinfo.h>
 
@@ -8,16 +8,6 @@
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* The number is another file's now: it is asked about at its first data call. */
 static void forget(int fd)

@@ -18,12 +18,7 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
+#define AIO_WRAPPER(type, name, prototype)                                                                             \
     __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__("dft_wrap_" #name);                  \
     type dft_wrap_##name prototype
 #define VERSION(name, version) __asm__(".symver dft_wrap_" #name ", " #name "@" version "\n");
@@ -221,7 +216,7 @@ static void end_call(uint64_t start, enum dft_call_number call, int result)
     dft_end_many(&probe, call, &args, result < 0 ? -1 : result, result < 0 ? -result : 0);
 }
 
-WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *list[]))
+AIO_WRAPPER(int, io_submit, (struct io_context * context, long count, struct iocb *list[]))
 {
     uint64_t start;
     long looked_at;
@@ -260,8 +255,8 @@ static void see(const struct io_context *context, const struct io_event *events,
     }
 }
 
-WRAPPER(int, io_getevents,
-        (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout))
+AIO_WRAPPER(int, io_getevents,
+            (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout))
 {
     uint64_t start;
     int result;
@@ -278,9 +273,9 @@ WRAPPER(int, io_getevents,
 }
 VERSION(io_getevents, "LIBAIO_0.4")
 
-WRAPPER(int, io_pgetevents,
-        (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout,
-         sigset_t *mask))
+AIO_WRAPPER(int, io_pgetevents,
+            (struct io_context * context, long least, long count, struct io_event *events, struct timespec *timeout,
+             sigset_t *mask))
 {
     uint64_t start;
     int result;
@@ -298,7 +293,7 @@ WRAPPER(int, io_pgetevents,
 VERSION(io_pgetevents, "LIBAIO_0.5")
 
 /* Kernels of today hand out the completion through io_getevents; older ones through `event`. */
-WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, struct io_event *event))
+AIO_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, struct io_event *event))
 {
     uint64_t start;
     int result;
@@ -317,7 +312,7 @@ VERSION(io_cancel, "LIBAIO_0.4")
 
 /* --- contexts ----------------------------------------------------------------------------------------------------- */
 
-WRAPPER(int, io_setup, (int events, struct io_context **context))
+AIO_WRAPPER(int, io_setup, (int events, struct io_context **context))
 {
     uint64_t start;
     int result;
@@ -334,7 +329,7 @@ WRAPPER(int, io_setup, (int events, struct io_context **context))
 VERSION(io_setup, "LIBAIO_0.4")
 
 /* What was outstanding is waited for, but nobody is told how it ended. */
-WRAPPER(int, io_destroy, (struct io_context * context))
+AIO_WRAPPER(int, io_destroy, (struct io_context * context))
 {
     uint64_t start, last;
     int result;

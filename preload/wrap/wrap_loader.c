@@ -3,13 +3,9 @@
 #include <errno.h>
 
 #include "ring/names.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 #include "unwind/unwind.h"
 #include "weave/weave.h"
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
 
 WRAPPER(int, dlclose, (void *handle))
 {

@@ -3,7 +3,7 @@
  * A range may cover several mappings: each file is one event with its part of the range; the first has the call, its time and its result,
  * the others count none. A failed call is one event, with the file of its first page and the size as the program gave it.
  * Results are 0 or -1: addresses would be different in each run. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,16 +13,6 @@
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_maps.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 

@@ -6,14 +6,7 @@
 
 #include "life/sandbox.h"
 #include "os/clock.h"
-#include "os/resolve.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-__attribute__((visibility("default"))) int dft_wrap_prctl(int option, ...) __asm__("prctl");
+#include "wrap/wrapper.h"
 
 /* Before the call all goes out for which system calls are needed. One that fails (a program that asks whether there is seccomp) costs no
  * more than that. */
@@ -76,7 +69,7 @@ static int make_prctl(int option, const unsigned long a[4])
     return DFT_REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
-int dft_wrap_prctl(int option, ...)
+WRAPPER(int, prctl, (int option, ...))
 {
     unsigned long a[4];
     va_list list;

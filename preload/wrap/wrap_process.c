@@ -1,6 +1,6 @@
 /* Wrappers of calls that make, replace and end processes; vfork is in vfork.S. */
 #include "life/ending.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -14,17 +14,9 @@
 #include "weave/weave.h"
 #include "wrap/wrap_special.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstack-usage=" /* the lists of execl */
 #endif
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */
 

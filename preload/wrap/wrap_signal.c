@@ -1,14 +1,10 @@
 /* The wrappers of what sets handlers of signals: not traced, but with DFTRACER_BIND_SIGNALS=1 a default is not what it seems (fatal.h);
  * and that of the start of the program, before which libunwind and libffi cannot be loaded. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include "life/fatal.h"
 #include "ring/stack.h"
 #include "weave/weave.h"
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
 
 WRAPPER(int, sigaction, (int signal, const struct sigaction *action, struct sigaction *old))
 {
@@ -16,7 +12,7 @@ WRAPPER(int, sigaction, (int signal, const struct sigaction *action, struct siga
         return dft_fatal_action(signal, action, old);
     return DFT_REAL(sigaction)(signal, action, old);
 }
-__asm__(".globl __sigaction\n\t.type __sigaction, %function\n\t.set __sigaction, sigaction\n");
+ALIAS(sigaction, __sigaction)
 
 /* As the C library does it, but that what siginterrupt() said of the signal does not show in the flags of a default. */
 static sighandler_t set(int signal, sighandler_t handler, int flags)
@@ -36,8 +32,8 @@ WRAPPER(sighandler_t, signal, (int signal, sighandler_t handler))
     return handler == SIG_DFL ? set(signal, handler, SA_RESTART)
                               : dft_fatal_shown(signal, DFT_REAL(signal)(signal, handler));
 }
-__asm__(".globl bsd_signal, ssignal\n\t.type bsd_signal, %function\n\t.type ssignal, %function\n"
-        "\t.set bsd_signal, signal\n\t.set ssignal, signal\n");
+ALIAS(signal, bsd_signal)
+ALIAS(signal, ssignal)
 
 WRAPPER(sighandler_t, __sysv_signal, (int signal, sighandler_t handler))
 {
@@ -45,7 +41,7 @@ WRAPPER(sighandler_t, __sysv_signal, (int signal, sighandler_t handler))
         return DFT_REAL(__sysv_signal)(signal, handler);
     return set(signal, handler, (int)SA_RESETHAND | SA_NODEFER);
 }
-__asm__(".globl sysv_signal\n\t.type sysv_signal, %function\n\t.set sysv_signal, __sysv_signal\n");
+ALIAS(__sysv_signal, sysv_signal)
 
 WRAPPER(sighandler_t, sigset, (int signal, sighandler_t handler))
 {

@@ -1,7 +1,7 @@
 /* Wrappers of the calls that make a child within the C library: one that runs another program, or one that goes on as a daemon or
  * on a terminal of its own. The library's inner fork, exec and _exit pass by all wrappers. */
 #include "life/ending.h"
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,16 +10,6 @@
 #include "life/lifecycle.h"
 #include "probe/paths.h"
 #include "probe/probe_process.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* --- another program ---------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -9,16 +9,6 @@
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_call_args *args)
 {

@@ -1,22 +1,12 @@
 /* Wrappers of calls on streams that no row can express: those that return nothing, change a stream's file or push characters back, and what
  * the inlined getc_unlocked and putc_unlocked call. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <fcntl.h>
 
 #include "probe/convert.h"
 #include "probe/inlined.h"
 #include "probe/probe.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* --- another file, another place ---------------------------------------------------------------------------------- */
 

@@ -10,11 +10,6 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_syscall.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
 #define DFT_SYSCALL_EVENT(...)
 
 /* --- calls that a row describes ----------------------------------------------------------------------------------- */

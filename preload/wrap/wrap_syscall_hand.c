@@ -12,11 +12,7 @@
 #include "wrap/wrap_special.h"
 #include "wrap/wrap_syscall.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
 
 /* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds; else that is to be asked. */
 HAND(SYS_openat2)

@@ -16,11 +16,7 @@
 #include "wrap/wrap_special.h"
 #include "wrap/wrap_syscall.h"
 
-#pragma GCC diagnostic ignored "-Woverride-init"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
 
 /* Where a system call's arguments are handed on as they are. */
 #define ALL                                                                                                            \

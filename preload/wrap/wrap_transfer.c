@@ -2,7 +2,7 @@
  *
  * A transfer is read from one file and written to another. Where both are traced it is two events: the reading half, which is the call, and
  * the writing half, which adds its bytes and counts no call. Where one is, it is one event, of that file. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -11,16 +11,6 @@
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 /* One end of a transfer. position: where the program keeps the offset, NULL: it is the descriptor's own, which moves. */
 struct side {

@@ -1,20 +1,10 @@
 /* Wrappers of the calls that wait for children: the result is the child's pid, the argument "status" what waitpid says of it. */
-#include "os/resolve.h"
+#include "wrap/wrapper.h"
 
 #include <sys/wait.h>
 
 #include "probe/probe_process.h"
 #include "wrap/wrap_special.h"
-
-#pragma GCC diagnostic ignored "-Woverride-init"
-#if defined(__clang__)
-#pragma clang diagnostic ignored "-Winitializer-overrides"
-#endif
-
-#define WRAPPER(type, name, prototype)                                                                                 \
-    __attribute__((visibility("default"))) type dft_wrap_##name prototype __asm__(#name);                              \
-    type dft_wrap_##name prototype
-#define ALIAS(name, alias) __asm__(".globl " #alias "\n\t.type " #alias ", %function\n\t.set " #alias ", " #name "\n");
 
 void dft_end_wait(struct dft_probe *probe, enum dft_call_number call, int options, pid_t result, const int *status)
 {
