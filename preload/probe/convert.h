@@ -64,33 +64,40 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     return op == DFT_OP_OPENDIR ? dft_dir_fd((void *)raw) : dft_stream_fd((const FILE *)raw);
 }
 
-/* A call that dft_probe_begin has refused may be one on a number that is not open. Returns when it begins, or 0: it is
- * of no interest whatever becomes of it. `error`: what dft_not_open_end needs. */
-static inline __attribute__((always_inline)) uint64_t dft_not_open_begin(const struct dft_call_args *args, int *error)
+/* A call that dft_probe_begin has refused may be one on a number that is not open. */
+struct dft_not_open {
+    uint64_t start; /* ticks; 0: of no interest, whatever becomes of the call */
+    int error;      /* errno before the call */
+};
+
+static inline __attribute__((always_inline)) void dft_not_open_begin(struct dft_not_open *refused,
+                                                                     const struct dft_call_args *args)
 {
+    refused->start = 0;
     if (!dft_on || args->path != DFT_NO_PATH || args->system || dft_probe_word(args, dft_probe_fd(args)))
-        return 0;
-    *error = errno;
+        return;
+    refused->error = errno;
     if (args->errno_tells)
         errno = 0;
-    return dft_ticks();
+    refused->start = dft_ticks();
 }
 
-static inline __attribute__((always_inline)) void dft_not_open_end(uint64_t start, enum dft_call_number call,
-                                                                   enum dft_op op, const struct dft_call_args *args,
-                                                                   int64_t raw, int pointer, int error)
+static inline __attribute__((always_inline)) void dft_not_open_end(const struct dft_not_open *refused,
+                                                                   enum dft_call_number call, enum dft_op op,
+                                                                   const struct dft_call_args *args, int64_t raw,
+                                                                   int pointer)
 {
     int failed;
     int64_t result;
 
-    if (!start)
+    if (!refused->start)
         return;
     result = dft_result(op, args, raw, pointer, &failed);
     if (failed && (args->returns_error ? (int)raw : errno) == EBADF)
-        dft_end_not_open(start, dft_probe_fd(args), call, op, args->size, args->offset, args->flags, args->mode,
-                         result);
+        dft_end_not_open(refused->start, dft_probe_fd(args), call, op, args->size, args->offset, args->flags,
+                         args->mode, result);
     else if (args->errno_tells && !errno)
-        errno = error;
+        errno = refused->error;
 }
 
 /* A call on our descriptor, which was not made: to the program it is not open. */

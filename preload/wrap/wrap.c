@@ -25,16 +25,15 @@
             return (type)-1;                                                                                           \
         }                                                                                                              \
         if (!dft_probe_begin(&probe, number, op, &args, on)) {                                                         \
-            uint64_t start;                                                                                            \
-            int error = 0;                                                                                             \
+            struct dft_not_open refused;                                                                               \
                                                                                                                        \
             if (args.fd >= 0 && dft_tracefile_hides(args.fd)) {                                                        \
                 dft_hidden(number, op, &args);                                                                         \
                 return (type)(intptr_t)(IS_POINTER(type) ? 0 : args.returns_error ? EBADF : -1);                       \
             }                                                                                                          \
-            start = dft_not_open_begin(&args, &error);                                                                 \
+            dft_not_open_begin(&refused, &args);                                                                       \
             result = real arguments;                                                                                   \
-            dft_not_open_end(start, number, op, &args, (intptr_t)result, IS_POINTER(type), error);                     \
+            dft_not_open_end(&refused, number, op, &args, (intptr_t)result, IS_POINTER(type));                         \
             return result;                                                                                             \
         }                                                                                                              \
         result = real arguments;                                                                                       \
@@ -109,17 +108,19 @@
         const struct dft_call_args args = DFT_ARGS(__VA_ARGS__);                                                       \
         __typeof__(dft_real.vname) real = DFT_REAL(vname);                                                             \
         struct dft_probe probe;                                                                                        \
-        int result, error = 0, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                    \
-        uint64_t start = traced ? 0 : dft_not_open_begin(&args, &error);                                               \
+        int result, traced = dft_probe_begin(&probe, number, op, &args, dft_on_bit(op));                               \
+        struct dft_not_open refused;                                                                                   \
         va_list list;                                                                                                  \
                                                                                                                        \
+        if (!traced)                                                                                                   \
+            dft_not_open_begin(&refused, &args);                                                                       \
         va_start(list, last);                                                                                          \
         result = real arguments;                                                                                       \
         va_end(list);                                                                                                  \
         if (traced)                                                                                                    \
             dft_finish(&probe, number, op, &args, result, 0);                                                          \
         else                                                                                                           \
-            dft_not_open_end(start, number, op, &args, result, 0, error);                                              \
+            dft_not_open_end(&refused, number, op, &args, result, 0);                                                  \
         return result;                                                                                                 \
     }
 

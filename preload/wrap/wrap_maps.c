@@ -109,18 +109,18 @@ void *dft_map(void *address, size_t length, int prot, int flags, int fd, off_t o
     const struct dft_call_args args =
         DFT_ARGS(.fd = fd, .size = length, .offset = offset, .flags = flags, .mode = (mode_t)prot);
     struct dft_probe probe;
-    int error = 0;
     void *result;
 
     if (flags & MAP_ANONYMOUS)
         return map_other(address, length, prot, flags, fd, offset, make);
     if (!dft_probe_begin(&probe, DFT_CALL_mmap, DFT_OP_MAP, &args, DFT_ON_POSIX)) {
-        uint64_t start = dft_not_open_begin(&args, &error);
+        struct dft_not_open refused;
 
+        dft_not_open_begin(&refused, &args);
         if (fd >= 0 && dft_tracefile_is(fd)) /* the kernel's own EBADF */
             fd = -1;
         result = map_other(address, length, prot, flags, fd, offset, make);
-        dft_not_open_end(start, DFT_CALL_mmap, DFT_OP_MAP, &args, result == MAP_FAILED ? -1 : 0, 0, error);
+        dft_not_open_end(&refused, DFT_CALL_mmap, DFT_OP_MAP, &args, result == MAP_FAILED ? -1 : 0, 0);
         return result;
     }
     result = make(address, length, prot, flags, fd, offset);

@@ -111,15 +111,15 @@ int dft_control(int fd, int command, long argument, int (*make)(int fd, int comm
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
     enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
     struct dft_probe probe;
-    uint64_t start;
-    int result, error = 0;
+    struct dft_not_open refused;
+    int result;
 
     if (dft_tracefile_is(fd))
         return not_open(DFT_CALL_fcntl, op, &args);
     if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
-        start = dft_not_open_begin(&args, &error);
+        dft_not_open_begin(&refused, &args);
         result = make(fd, command, argument);
-        dft_not_open_end(start, DFT_CALL_fcntl, op, &args, result, 0, error);
+        dft_not_open_end(&refused, DFT_CALL_fcntl, op, &args, result, 0);
         return result;
     }
     result = make(fd, command, argument);

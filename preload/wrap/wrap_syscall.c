@@ -50,9 +50,8 @@ static long make_row(PARAMETERS)
 {
     struct meaning meaning;
     struct dft_probe probe;
-    uint64_t start;
+    struct dft_not_open refused;
     long result;
-    int error = 0;
 
     describe(&meaning, ARGUMENTS);
     if (dft_tracefile_hides_first(meaning.op, meaning.args.fd)) {
@@ -64,9 +63,9 @@ static long make_row(PARAMETERS)
             dft_hidden(meaning.call, meaning.op, &meaning.args);
             return -1;
         }
-        start = dft_not_open_begin(&meaning.args, &error);
+        dft_not_open_begin(&refused, &meaning.args);
         result = REAL(ARGUMENTS);
-        dft_not_open_end(start, meaning.call, meaning.op, &meaning.args, result, 0, error);
+        dft_not_open_end(&refused, meaning.call, meaning.op, &meaning.args, result, 0);
         return result;
     }
     result = REAL(ARGUMENTS);

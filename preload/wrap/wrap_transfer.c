@@ -170,8 +170,8 @@ int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd,
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = (int)request);
     struct dft_probe probe;
-    uint64_t start;
-    int result, error = 0;
+    struct dft_not_open refused;
+    int result;
 
     if (dft_tracefile_hides(fd)) {
         dft_hidden(DFT_CALL_ioctl, DFT_OP_CONTROL, &args);
@@ -180,9 +180,9 @@ int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd,
     if (dft_probe_is_idle(DFT_OP_STAT, &args, DFT_ON_POSIX))
         return make(fd, request, argument);
     if (!dft_probe_begin(&probe, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, DFT_ON_POSIX)) {
-        start = dft_not_open_begin(&args, &error);
+        dft_not_open_begin(&refused, &args);
         result = make(fd, request, argument);
-        dft_not_open_end(start, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, 0, error);
+        dft_not_open_end(&refused, DFT_CALL_ioctl, DFT_OP_CONTROL, &args, result, 0);
         return result;
     }
     result = make(fd, request, argument);
