@@ -2,11 +2,11 @@
 #include "ring/names.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <string.h>
 
 #include "format/codec.h"
+#include "os/elf.h"
 #include "os/resolve.h"
 #include "store/process.h"
 
@@ -89,31 +89,6 @@ static size_t put_hex(char *to, size_t used, uint64_t number, int digits)
     return used;
 }
 
-/* The first 8 bytes of the build id in the notes of a loaded module, as a big-endian number; 0: there is none. */
-static uint64_t build_id(const struct dl_find_object *object)
-{
-    const ElfW(Ehdr) *head = object->dlfo_map_start;
-    const ElfW(Phdr) *parts = (const void *)((const char *)head + head->e_phoff);
-    uint64_t id = 0;
-
-    if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_phoff + head->e_phnum * sizeof *parts > DFT_LIVE_PAGE)
-        return 0;
-    for (uint32_t i = 0; i < head->e_phnum && !id; i++) {
-        const char *at = (const char *)object->dlfo_link_map->l_addr + parts[i].p_vaddr, *end = at + parts[i].p_memsz;
-
-        while (parts[i].p_type == PT_NOTE && at + sizeof(ElfW(Nhdr)) <= end && !id) {
-            const ElfW(Nhdr) *note = (const void *)at;
-            const char *text = at + sizeof *note + ((note->n_namesz + 3u) & ~3u);
-
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && note->n_descsz >= 8)
-                for (int byte = 0; byte < 8; byte++)
-                    id = id << 8 | (uint8_t)text[byte];
-            at = text + ((note->n_descsz + 3u) & ~3u);
-        }
-    }
-    return id;
-}
-
 /* "/path[build id]+0xoffset"; of a path that is too long its end. */
 static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint64_t address)
 {
@@ -132,7 +107,7 @@ static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint6
     used = strlen(path);
     used = put_text(text, 0, ROOM - 48, used > ROOM - 48 ? path + used - (ROOM - 48) : path);
     used = put_text(text, used, ROOM, "[");
-    used = put_hex(text, used, build_id(&object), 16);
+    used = put_hex(text, used, dft_elf_build_id(object.dlfo_map_start, object.dlfo_link_map->l_addr), 16);
     used = put_text(text, used, ROOM, "]+0x");
     put_hex(text, used, address - object.dlfo_link_map->l_addr, 12);
     return dft_names_define(self, "FUNC", text);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "tables/opening.h"
+#include "os/elf.h"
 #include "os/sys.h"
 
 /* --- the mapping -------------------------------------------------------------------------------------------------- */
@@ -188,7 +189,6 @@ void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_
     }
     place->module = symbols->path;
     head = (const ElfW(Ehdr) *)symbols->bytes;
-    if (head && !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_ident[EI_CLASS] == ELFCLASS64 &&
-        find_address(symbols, head, offset, &place->in_module))
+    if (head && dft_elf_is_image(head) && find_address(symbols, head, offset, &place->in_module))
         search_all(symbols, head, place);
 }

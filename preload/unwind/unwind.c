@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
+#include "os/elf.h"
 #include "os/resolve.h"
 #include "os/sys.h"
 
@@ -33,16 +34,13 @@ int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t
 /* The parts of a library in the loader's list, and their number. The program itself need not begin with a header. */
 static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
 {
-    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr; /* NOLINT: where the library lies */
+    const void *image = (const void *)map->l_addr; /* NOLINT: where the library lies */
 
     if (map == _r_debug.r_map) {
         *count = (unsigned)getauxval(AT_PHNUM);
         return (const ElfW(Phdr) *)getauxval(AT_PHDR); /* NOLINT: the kernel's word */
     }
-    if (!dft_sys_can_read(head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
-        return NULL;
-    *count = head->e_phnum;
-    return (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+    return dft_sys_can_read(image) ? dft_elf_parts(image, count) : NULL;
 }
 
 /* For C libraries without _dl_find_object (before 2.35): dl_iterate_phdr would take the loader's lock. */
