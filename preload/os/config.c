@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "os/settings.h"
+#include "os/ourfile.h"
 #include "os/sys.h"
 
 struct dft_config dft_config = {
@@ -53,24 +54,11 @@ static size_t put(char *text, size_t room, size_t used, const char *more)
 }
 
 /* Descriptor 2 as the program was given it: what the program opens there later is its own file. */
-static uint64_t message_device, message_inode;
-
-static int identify_messages(uint64_t *device, uint64_t *inode)
-{
-    struct stat st;
-
-    if (DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) < 0)
-        return -1;
-    *device = st.st_dev;
-    *inode = st.st_ino;
-    return 0;
-}
+static struct dft_ourfile messages;
 
 int dft_messages_can_be_seen(void)
 {
-    uint64_t device, inode;
-
-    return !identify_messages(&device, &inode) && device == message_device && inode == message_inode;
+    return dft_ourfile_has(&messages, 2);
 }
 
 void dft_message(enum dft_log_level level, const char *text, ...)
@@ -311,13 +299,14 @@ static void read_environment(char *const *environment, int log_level)
     for (char *const *e = environment; *e; e++) {
         const char *equals = strchr(*e, '=');
         int is_level = strncmp(*e, PREFIX "LOG_LEVEL=", sizeof PREFIX "LOG_LEVEL=" - 1) == 0;
-
+        struct stat st;
         int is_ours = strncmp(*e, PREFIX, sizeof PREFIX - 1) == 0;
 
         if (!equals || !equals[1] || is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
             continue;
-        if (!message_inode) /* nothing is asked of the kernel where we are not asked for */
-            identify_messages(&message_device, &message_inode);
+        /* The kernel is not asked where nobody asks for us. */
+        if (!messages.inode && DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) == 0)
+            messages = dft_ourfile_of(&st);
         if (is_ours)
             set_option(*e, equals + 1);
         else

@@ -19,6 +19,7 @@
 #include "tables/maps.h"
 #include "tables/opening.h"
 #include "store/process.h"
+#include "os/ourfile.h"
 #include "os/sys.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
@@ -26,7 +27,7 @@
 char dft_livefile_path[4400];
 uint32_t dft_livefile_number;
 
-static uint64_t device, inode; /* what it is: while we have it open, the program may put another file on the number */
+static struct dft_ourfile ours;
 
 static uint64_t allocated; /* bytes of the file */
 
@@ -49,8 +50,7 @@ static int identify(void)
 
     if (dft_tracename_look(dft_livefile_path, &st) < 0)
         return -1;
-    device = st.st_dev;
-    inode = st.st_ino;
+    ours = dft_ourfile_of(&st);
     return 0;
 }
 
@@ -59,20 +59,7 @@ static int has(int fd, uint64_t bytes)
 {
     struct stat st;
 
-    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && st.st_dev == device && st.st_ino == inode &&
-           (uint64_t)st.st_size >= bytes;
-}
-
-static int is_ours(int fd)
-{
-    return has(fd, 0);
-}
-
-/* A number that the program may have put something else on stays open. */
-static void close_ours(int fd)
-{
-    if (is_ours(fd))
-        dft_sys_close(fd);
+    return DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && dft_ourfile_is(&ours, &st) && (uint64_t)st.st_size >= bytes;
 }
 
 static int write_zeros(int fd, uint64_t offset, size_t bytes)
@@ -84,7 +71,7 @@ static int write_zeros(int fd, uint64_t offset, size_t bytes)
         pages[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof zeros};
     while (bytes) {
         size_t n = bytes / DFT_LIVE_PAGE < 64 ? bytes / DFT_LIVE_PAGE : 64;
-        long done = is_ours(fd) ? DFT_SYS(pwritev, fd, pages, n, offset, 0, 0) : -EBADF;
+        long done = dft_ourfile_has(&ours, fd) ? DFT_SYS(pwritev, fd, pages, n, offset, 0, 0) : -EBADF;
 
         if (done <= 0 || done % DFT_LIVE_PAGE)
             return done < 0 ? (int)done : -ENOSPC;
@@ -183,7 +170,7 @@ static int create_in(const char *directory, size_t length)
     if (fd < 0)
         return -1;
     if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
-        close_ours((int)fd);
+        dft_ourfile_close(&ours, (int)fd);
         DFT_SYS(unlinkat, AT_FDCWD, dft_livefile_path, 0, 0, 0, 0);
         return -1;
     }
@@ -215,7 +202,7 @@ static int open_for(uint64_t offset, size_t bytes)
         return -1;
     if (offset + bytes > allocated) {
         if (reserve((int)fd, offset, bytes) < 0) {
-            close_ours((int)fd);
+            dft_ourfile_close(&ours, (int)fd);
             return -1;
         }
         allocated = offset + bytes;
@@ -235,7 +222,7 @@ static void *map_ours(int fd, size_t bytes, uint64_t offset)
 {
     void *at = map_shared(fd, bytes, offset);
 
-    close_ours(fd);
+    dft_ourfile_close(&ours, fd);
     return at;
 }
 
@@ -255,7 +242,7 @@ int dft_livefile_write(uint64_t offset, size_t bytes)
 
     if (fd >= 0) {
         result = write_zeros(fd, offset, bytes);
-        close_ours(fd);
+        dft_ourfile_close(&ours, fd);
     }
     return result;
 }
@@ -293,7 +280,7 @@ static int create_and_map(void)
     if (before)
         take_over(live, before);
     live->version = DFT_LIVE_VERSION;
-    dft_process_identify(live, device, inode);
+    dft_process_identify(live, &ours);
     live->rows_id = dft_call_rows_id();
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;

@@ -12,6 +12,7 @@
 #include "store/first.h"
 #include "store/livefile.h"
 #include "tables/opening.h"
+#include "os/ourfile.h"
 #include "os/self.h"
 #include "store/staging.h"
 #include "os/sys.h"
@@ -64,7 +65,7 @@ static const char *boot_id(void)
     return boot;
 }
 
-void dft_process_identify(struct dft_live *live, uint64_t device, uint64_t inode)
+void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
 {
     struct stat trace = {0}, pids = {0};
 
@@ -75,8 +76,8 @@ void dft_process_identify(struct dft_live *live, uint64_t device, uint64_t inode
     live->start_ns = dft_clock_start_ns;
     memcpy(live->boot_id, boot_id(), sizeof live->boot_id);
     live->pid_namespace = pids.st_ino;
-    live->device = device;
-    live->inode = inode;
+    live->device = file->device;
+    live->inode = file->inode;
     live->trace_device = trace.st_dev;
     live->trace_inode = trace.st_ino;
 }

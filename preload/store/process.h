@@ -28,10 +28,11 @@ void dft_process_describe(void);
 /* The program's path; "" where it cannot be found. */
 const char *dft_process_exe(void);
 
-/* Says in the head of a live file, which is this device and inode, whose it is: the process, where its pid means it,
+/* Says in the head of a live file, which is this file, whose it is: the process, where its pid means it,
  * and its trace. dft_process_lock held. */
 struct dft_live;
-void dft_process_identify(struct dft_live *live, uint64_t device, uint64_t inode);
+struct dft_ourfile;
+void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file);
 
 /* What could not be done as usual. Any thread. */
 enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS };

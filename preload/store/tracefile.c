@@ -14,6 +14,7 @@
 
 #include "format/codec.h"
 #include "os/self.h"
+#include "os/ourfile.h"
 #include "os/shared_tls.h"
 #include "tables/opening.h"
 #include "os/sys.h"
@@ -30,7 +31,7 @@ __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 static char path[PATH_ROOM];
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
-static uint64_t device, inode;
+static struct dft_ourfile ours;
 static uint64_t end_offset; /* atomic: where the next block goes */
 static uint32_t users;      /* atomic: writers at work */
 static uint32_t moving;     /* atomic: no new writers */
@@ -39,39 +40,13 @@ static uint32_t replaced;   /* atomic: times that another file was found on our 
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
-static int identify(int fd, uint64_t *dev, uint64_t *ino)
-{
-    struct stat st;
-
-    if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) < 0)
-        return -1;
-    *dev = st.st_dev;
-    *ino = st.st_ino;
-    return 0;
-}
-
 /* By its path: who shares the descriptors may have put another file on the number by now. */
 static void identify_created(void)
 {
     struct stat st = {0};
 
     dft_tracename_look(path, &st);
-    device = st.st_dev;
-    inode = st.st_ino;
-}
-
-static int is_ours(int fd)
-{
-    uint64_t dev, ino;
-
-    return fd >= 0 && !identify(fd, &dev, &ino) && dev == device && ino == inode;
-}
-
-/* A number that the program may have put something else on stays open. */
-static void close_ours(int fd)
-{
-    if (is_ours(fd))
-        dft_sys_close(fd);
+    ours = dft_ourfile_of(&st);
 }
 
 /* A copy in our range, or -1: there is no room. */
@@ -82,7 +57,8 @@ static int move_up(int fd)
 
     DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
     high = limit.rlim_cur > LOWEST_FD ? dft_opening_copy(fd, LOWEST_FD) : -1;
-    if (high >= HIGHEST_FD || (high >= 0 && !is_ours((int)high))) { /* ours: the copy, of whatever was there */
+    if (high >= HIGHEST_FD ||
+        (high >= 0 && !dft_ourfile_has(&ours, (int)high))) { /* ours: the copy, of whatever was there */
         dft_sys_close((int)high);
         high = -1;
     }
@@ -113,7 +89,7 @@ int dft_tracefile_create(void)
     exists = 1;
     replaced = 0;
     __atomic_store_n(&trace_fd, move_up((int)fd), __ATOMIC_RELEASE);
-    close_ours((int)fd);
+    dft_ourfile_close(&ours, (int)fd);
     return 0;
 }
 
@@ -171,7 +147,7 @@ void dft_tracefile_forget(void)
 {
     if (dft_tracefile_shared)
         trace_fd = -1;
-    close_ours(__atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
+    dft_ourfile_close(&ours, __atomic_exchange_n(&trace_fd, -1, __ATOMIC_RELAXED));
     dft_tracefile_shared = 0;
     exists = 0;
     users = moving = 0;
@@ -202,7 +178,7 @@ static int open_again(void)
 {
     long fd = dft_opening_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
 
-    if (fd >= 0 && !is_ours((int)fd)) {
+    if (fd >= 0 && !dft_ourfile_has(&ours, (int)fd)) {
         dft_sys_close((int)fd);
         return -ESTALE;
     }
@@ -214,12 +190,12 @@ static int open_again(void)
 static int get_fd(int *own)
 {
     int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
-    uint64_t dev, ino;
+    struct stat st;
 
     *own = 0;
-    if (is_ours(fd))
+    if (dft_ourfile_has(&ours, fd))
         return fd;
-    if (fd >= 0 && !identify(fd, &dev, &ino) &&
+    if (fd >= 0 && DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 &&
         __atomic_compare_exchange_n(&trace_fd, &fd, -1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
         fd = -1;
@@ -234,19 +210,20 @@ static int get_fd(int *own)
         *own = 1;
         return again;
     }
-    close_ours(again);
+    dft_ourfile_close(&ours, again);
     if (__atomic_compare_exchange_n(&trace_fd, &fd, high, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return is_ours(high) ? high : -EBADF;
-    close_ours(high); /* another thread was first */
-    return is_ours(fd) ? fd : -EBADF;
+        return dft_ourfile_has(&ours, high) ? high : -EBADF;
+    dft_ourfile_close(&ours, high); /* another thread was first */
+    return dft_ourfile_has(&ours, fd) ? fd : -EBADF;
 }
 
 /* All of it, or an error; *done: how much of it. */
 static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
 {
     for (*done = 0; *done < length;) {
-        long n =
-            *done && !is_ours(fd) ? -EBADF : DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0);
+        long n = *done && !dft_ourfile_has(&ours, fd)
+                     ? -EBADF
+                     : DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0);
 
         if (n == -EINTR)
             continue;
@@ -304,8 +281,9 @@ static void take_back(int fd, uint64_t at, size_t done, size_t length)
     static const char zeros[4096];
     uint64_t end = at + length;
 
-    if (done && is_ours(fd) && DFT_SYS(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, done, 0, 0) < 0)
-        for (size_t i = 0, n; i < done && is_ours(fd); i += n) {
+    if (done && dft_ourfile_has(&ours, fd) &&
+        DFT_SYS(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, done, 0, 0) < 0)
+        for (size_t i = 0, n; i < done && dft_ourfile_has(&ours, fd); i += n) {
             n = done - i < sizeof zeros ? done - i : sizeof zeros;
             DFT_SYS(pwrite64, fd, zeros, n, at + i, 0, 0);
         }
@@ -328,7 +306,7 @@ int dft_tracefile_write(const void *bytes, size_t length)
         if (result)
             take_back(fd, at, done, length);
         if (own)
-            close_ours(fd);
+            dft_ourfile_close(&ours, fd);
     } else {
         result = fd;
     }
@@ -353,7 +331,7 @@ int dft_tracefile_is(int fd)
 {
     if (fd < 0 || fd != dft_tracefile_number())
         return 0;
-    return dft_is_sandboxed() || is_ours(fd);
+    return dft_is_sandboxed() || dft_ourfile_has(&ours, fd);
 }
 
 int dft_tracefile_hides(int fd)
@@ -378,7 +356,7 @@ int dft_tracefile_is_entry(void *dir, const char *name)
     }
     /* A link to our file, whichever process's descriptor it is. */
     return number == dft_tracefile_number() && DFT_SYS(newfstatat, dirfd(dir), name, &st, 0, 0, 0) == 0 &&
-           st.st_dev == device && st.st_ino == inode;
+           dft_ourfile_is(&ours, &st);
 }
 
 void dft_tracefile_step_aside(int fd)
@@ -397,7 +375,7 @@ void dft_tracefile_step_aside(int fd)
     begin_move();
     if (dft_tracefile_is(fd)) {
         __atomic_store_n(&trace_fd, move_up(fd), __ATOMIC_RELEASE);
-        close_ours(fd);
+        dft_ourfile_close(&ours, fd);
     }
     end_move();
     dft_signals_restore(before);
