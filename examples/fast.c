@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* examples/slow.c without its four faults of I/O: docs/tutorial.md tells how they were found.
  * Usage: fast FOLDER */
 #define _GNU_SOURCE
