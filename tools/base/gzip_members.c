@@ -6,6 +6,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
+
 #define MEMBER_BYTES (1u << 20)
 #define LONGEST      ((size_t)64 << 20) /* of a line that is not parted: zlib counts in 32 bits */
 
@@ -14,7 +16,7 @@ struct dft_gzip {
     void *context;
     z_stream z;
     unsigned char *text, *packed;
-    size_t used, room, packed_room;
+    size_t used, capacity, packed_capacity;
 };
 
 void dft_gzip_destroy(struct dft_gzip *gzip)
@@ -35,8 +37,8 @@ struct dft_gzip *dft_gzip_create(dft_gzip_sink_fn *sink, void *context)
         return NULL;
     gzip->sink = sink;
     gzip->context = context;
-    gzip->room = 2 * MEMBER_BYTES;
-    gzip->text = malloc(gzip->room);
+    gzip->capacity = 2 * MEMBER_BYTES;
+    gzip->text = malloc(gzip->capacity);
     if (gzip->text && deflateInit2(&gzip->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK)
         return gzip;
     dft_gzip_destroy(gzip);
@@ -49,19 +51,13 @@ static int put_member(struct dft_gzip *gzip, size_t length)
     size_t bound = deflateBound(&gzip->z, length);
     int rc;
 
-    if (bound > gzip->packed_room) {
-        unsigned char *more = realloc(gzip->packed, bound);
-
-        if (!more)
-            return -ENOMEM;
-        gzip->packed = more;
-        gzip->packed_room = bound;
-    }
+    if (DFT_ARRAY_RESERVE(gzip->packed, gzip->packed_capacity, bound))
+        return -ENOMEM;
     deflateReset(&gzip->z);
     gzip->z.next_in = gzip->text;
     gzip->z.avail_in = (uInt)length;
     gzip->z.next_out = gzip->packed;
-    gzip->z.avail_out = (uInt)gzip->packed_room;
+    gzip->z.avail_out = (uInt)gzip->packed_capacity;
     if (deflate(&gzip->z, Z_FINISH) != Z_STREAM_END)
         return -EIO;
     rc = gzip->sink(gzip->context, gzip->packed, gzip->z.total_out);
@@ -93,14 +89,8 @@ int dft_gzip_put(struct dft_gzip *gzip, const void *bytes, size_t length)
     while (length) {
         size_t n = length < MEMBER_BYTES ? length : MEMBER_BYTES, end;
 
-        if (gzip->used + n > gzip->room) {
-            unsigned char *more = realloc(gzip->text, 2 * (gzip->used + n));
-
-            if (!more)
-                return -ENOMEM;
-            gzip->text = more;
-            gzip->room = 2 * (gzip->used + n);
-        }
+        if (DFT_ARRAY_RESERVE(gzip->text, gzip->capacity, gzip->used + n))
+            return -ENOMEM;
         memcpy(gzip->text + gzip->used, bytes, n);
         gzip->used += n;
         bytes = (const char *)bytes + n;

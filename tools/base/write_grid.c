@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/write_text.h"
 
 #define GAP        2u
@@ -49,15 +50,8 @@ void dft_grid_destroy(struct dft_grid *grid)
 
 int dft_grid_cell(struct dft_grid *grid, const char *text)
 {
-    if (grid->ncells == grid->capacity) {
-        size_t capacity = grid->capacity ? 2 * grid->capacity : 64;
-        char **bigger = realloc(grid->cells, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        grid->cells = bigger;
-        grid->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(grid->cells, grid->capacity, grid->ncells + 1))
+        return -ENOMEM;
     grid->cells[grid->ncells] = strdup(text);
     return grid->cells[grid->ncells] ? (grid->ncells++, 0) : -ENOMEM;
 }

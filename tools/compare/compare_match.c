@@ -6,6 +6,7 @@
  * goes on with the rest, until nobody votes. */
 #include "compare/compare.h"
 #include "base/names.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,23 +109,17 @@ static uint32_t common_end(struct dft_text a, struct dft_text b)
 
 static int vote(struct matching *matching, const struct path *a, const struct path *b)
 {
-    uint32_t end = common_end(a->text, b->text), number;
+    uint32_t end = common_end(a->text, b->text), before = matching->candidates.count, number;
     struct dft_same_directory pair = {{{a->text.bytes, a->text.length - end}, {b->text.bytes, b->text.length - end}}};
     struct dft_group_key key = {.cat = dft_name_id(pair.text[0].bytes, pair.text[0].length),
                                 .name = dft_name_id(pair.text[1].bytes, pair.text[1].length)};
 
     if (dft_group_map_get(&matching->candidates, &key, &number))
         return -ENOMEM;
-    if (number >= matching->capacity) {
-        uint32_t capacity = matching->capacity ? 2 * matching->capacity : 256;
-        struct candidate *bigger = realloc(matching->of_candidate, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        memset(bigger + matching->capacity, 0, (capacity - matching->capacity) * sizeof *bigger);
-        matching->of_candidate = bigger;
-        matching->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(matching->of_candidate, matching->capacity, number + (size_t)1))
+        return -ENOMEM;
+    if (number == before)
+        matching->of_candidate[number].votes = 0;
     matching->of_candidate[number].directories = pair;
     matching->of_candidate[number].votes++;
     matching->votes++;

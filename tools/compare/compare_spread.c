@@ -1,5 +1,6 @@
 /* The numbers of an item in both runs, and the test whether they differ by more than each run within itself. */
 #include "compare/compare.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -225,20 +226,14 @@ static int add_kinds(struct dft_spread_scratch *scratch, const struct dft_item *
     for (uint32_t i = 0; i < item->ncells[side]; i++) {
         const struct dft_group *group = item->cells[side][i].group;
         struct dft_group_key key = {.cat = group->key.cat, .name = group->key.name, .class = group->key.class};
-        uint32_t number;
+        uint32_t number, before = scratch->map.count;
 
         if (dft_group_map_get(&scratch->map, &key, &number))
             return -ENOMEM;
-        if (number >= scratch->nkinds_max) {
-            uint32_t most = scratch->nkinds_max ? 2 * scratch->nkinds_max : 64;
-            struct kind *bigger = realloc(scratch->kinds, most * sizeof *bigger);
-
-            if (!bigger)
-                return -ENOMEM;
-            memset(bigger + scratch->nkinds_max, 0, (most - scratch->nkinds_max) * sizeof *bigger);
-            scratch->kinds = bigger;
-            scratch->nkinds_max = most;
-        }
+        if (DFT_ARRAY_RESERVE(scratch->kinds, scratch->nkinds_max, number + (size_t)1))
+            return -ENOMEM;
+        if (number == before)
+            scratch->kinds[number] = (struct kind){0};
         scratch->kinds[number].count[side] += group->metrics.count;
         scratch->kinds[number].time_ns[side] += group->metrics.dur_sum;
     }
@@ -263,7 +258,6 @@ static int explain(struct dft_spread_scratch *scratch, struct dft_item *item)
             all += (__int128)kind->time_ns[1] - kind->time_ns[0];
     }
     item->explained_ns = all > INT64_MAX ? INT64_MAX : all < -INT64_MAX ? -INT64_MAX : (int64_t)all;
-    memset(scratch->kinds, 0, scratch->nkinds_max * sizeof *scratch->kinds);
     dft_group_map_fini(&scratch->map);
     return rc;
 }

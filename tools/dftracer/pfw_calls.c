@@ -47,12 +47,12 @@ static const struct alias aliases[] = {
 #undef DFT_DOOR
 };
 
-static struct dft_pfw_map functions; /* hash of a function's name -> op + 1 */
+static struct dft_map functions; /* hash of a function's name -> op + 1 */
 static pthread_once_t functions_once = PTHREAD_ONCE_INIT;
 
 static void put_function(const char *name, uint64_t op)
 {
-    uint64_t *place = dft_pfw_map_put(&functions, dft_name_id(name, strlen(name)));
+    uint64_t *place = dft_map_put(&functions, dft_name_id(name, strlen(name)));
 
     if (place && !*place)
         *place = op + 1;
@@ -73,7 +73,7 @@ static void make_functions(void)
     put_function("exec", DFT_OP_EXEC); /* the family by its short names */
     put_function("spawn", DFT_OP_SPAWN);
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
-        const uint64_t *op = dft_pfw_map_find(&functions, dft_name_id(aliases[i].event, strlen(aliases[i].event)));
+        const uint64_t *op = dft_map_find(&functions, dft_name_id(aliases[i].event, strlen(aliases[i].event)));
 
         if (op)
             put_function(aliases[i].name, *op - 1);
@@ -85,9 +85,9 @@ static uint8_t op_of_function(struct dft_text name)
     const uint64_t *op;
 
     pthread_once(&functions_once, make_functions);
-    op = dft_pfw_map_find(&functions, dft_name_id(name.bytes, name.length));
+    op = dft_map_find(&functions, dft_name_id(name.bytes, name.length));
     if (!op && name.length > 2 && !memcmp(name.bytes + name.length - 2, "64", 2))
-        op = dft_pfw_map_find(&functions, dft_name_id(name.bytes, name.length - 2));
+        op = dft_map_find(&functions, dft_name_id(name.bytes, name.length - 2));
     return op ? (uint8_t)(*op - 1) : DFT_OP_OTHER;
 }
 
@@ -143,7 +143,7 @@ static struct dft_pfw_call *make_call(struct dft_pfw *pfw, uint64_t id, struct d
 {
     struct dft_pfw_call *call = calloc(1, sizeof *call);
     char *text = malloc((size_t)category.length + name.length + 1);
-    uint64_t *number = dft_pfw_map_put(&pfw->kind_of, id);
+    uint64_t *number = dft_map_put(&pfw->kind_of, id);
 
     if (!call || !text || !number ||
         dft_pfw_grow(pfw, &pfw->kinds, &pfw->kinds_capacity, pfw->nkinds, sizeof *pfw->kinds)) {
@@ -209,7 +209,7 @@ static struct dft_pfw_call *find_call(struct dft_pfw *pfw, const struct dft_pfw_
     whole[category_text.length] = 0;
     memcpy(whole + category_text.length + 1, name_text.bytes, name_text.length);
     id = dft_name_id(whole, (size_t)category_text.length + 1 + name_text.length);
-    number = dft_pfw_map_find(&pfw->kind_of, id);
+    number = dft_map_find(&pfw->kind_of, id);
     return number ? pfw->kinds[*number - 1] : make_call(pfw, id, category_text, name_text, type == TYPE_LIBC_IO);
 }
 

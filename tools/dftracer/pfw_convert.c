@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "format/leb128.h"
+#include "base/array.h"
 #include "dftracer/pfw_inside.h"
 #include "dftracer/pfw_lines.h"
 
@@ -51,18 +52,13 @@ struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker)
 
 int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
-    uint32_t wanted = *capacity ? 2 * *capacity : 16;
-    void *bigger;
+    size_t grown = count < *capacity ? *capacity : dft_array_grow(array, *capacity, count + (size_t)1, size);
 
-    if (count < *capacity)
-        return 0;
-    bigger = realloc(*(void **)array, wanted * size);
-    if (!bigger) {
+    if (!grown) {
         pfw->error = -ENOMEM;
         return -ENOMEM;
     }
-    *(void **)array = bigger;
-    *capacity = wanted;
+    *capacity = (uint32_t)grown;
     return 0;
 }
 
@@ -125,7 +121,7 @@ static int take_record(struct dft_pfw *pfw, struct dft_text line)
 
     pfw->repeated = 0;
     if (dft_unlikely(pfw->second && pfw->known->repeated.count)) {
-        times = dft_pfw_map_find(&pfw->known->repeated, dft_name_id(line.bytes, line.length));
+        times = dft_map_find(&pfw->known->repeated, dft_name_id(line.bytes, line.length));
         pfw->repeated = times && (*times)++;
         pfw->counts->repeated += (uint64_t)pfw->repeated;
     }
@@ -300,15 +296,15 @@ static void pfw_fini(struct dft_pfw *pfw)
     }
     for (uint32_t i = 0; i < pfw->nwaiting; i++)
         free(pfw->waiting[i].text);
-    dft_pfw_map_fini(&pfw->definitions);
-    dft_pfw_map_fini(&pfw->ambiguous);
-    dft_pfw_map_fini(&pfw->unresolved);
-    dft_pfw_map_fini(&pfw->seen);
-    dft_pfw_map_fini(&pfw->named);
-    dft_pfw_map_fini(&pfw->short_texts);
-    dft_pfw_map_fini(&pfw->kind_of);
-    dft_pfw_map_fini(&pfw->process_of);
-    dft_pfw_map_fini(&pfw->stream_of);
+    dft_map_fini(&pfw->definitions);
+    dft_map_fini(&pfw->ambiguous);
+    dft_map_fini(&pfw->unresolved);
+    dft_map_fini(&pfw->seen);
+    dft_map_fini(&pfw->named);
+    dft_map_fini(&pfw->short_texts);
+    dft_map_fini(&pfw->kind_of);
+    dft_map_fini(&pfw->process_of);
+    dft_map_fini(&pfw->stream_of);
     free(pfw->streams);
     free(pfw->processes);
     free(pfw->kinds);
@@ -372,10 +368,10 @@ int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job
             rc = read_once(worker, job, &known, 1, counts);
         counts->unchecked = unchecked;
     }
-    dft_pfw_map_fini(&known.definitions);
-    dft_pfw_map_fini(&known.parents);
-    dft_pfw_map_fini(&known.parent_texts);
-    dft_pfw_map_fini(&known.repeated);
+    dft_map_fini(&known.definitions);
+    dft_map_fini(&known.parents);
+    dft_map_fini(&known.parent_texts);
+    dft_map_fini(&known.repeated);
     free(known.texts);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
 
@@ -58,7 +59,7 @@ static void suspect(struct dft_pfw *pfw, struct dft_text line)
 {
     if (pfw->known->repeated.count >= SEEN_MAX)
         pfw->counts->unchecked++;
-    else if (!dft_pfw_map_put(&pfw->known->repeated, dft_name_id(line.bytes, line.length)))
+    else if (!dft_map_put(&pfw->known->repeated, dft_name_id(line.bytes, line.length)))
         pfw->error = -ENOMEM;
     pfw->surveys = 1;
 }
@@ -74,7 +75,7 @@ void dft_pfw_see(struct dft_pfw *pfw, struct dft_text line)
         pfw->counts->unchecked++;
         return;
     }
-    times = dft_pfw_map_put(&pfw->seen, dft_name_id(line.bytes, line.length));
+    times = dft_map_put(&pfw->seen, dft_name_id(line.bytes, line.length));
     if (!times)
         pfw->error = -ENOMEM;
     else if ((*times)++)
@@ -120,15 +121,15 @@ static uint64_t region_of(struct dft_pfw *pfw, const struct dft_pfw_process *pro
         return 0;
     key = parent_key(process->pid, (uint64_t)parent);
     if (!pfw->second) {
-        if (pfw->known->parents.count < PARENTS_MAX && !dft_pfw_map_put(&pfw->known->parents, key))
+        if (pfw->known->parents.count < PARENTS_MAX && !dft_map_put(&pfw->known->parents, key))
             pfw->error = -ENOMEM;
         pfw->surveys = 1;
         return 0;
     }
-    id = dft_pfw_map_find(&pfw->known->parents, key);
+    id = dft_map_find(&pfw->known->parents, key);
     if (!id || !*id)
         return 0;
-    text = dft_pfw_map_find(&pfw->known->parent_texts, *id);
+    text = dft_map_find(&pfw->known->parent_texts, *id);
     if (text) {
         memcpy(&length, pfw->known->texts + *text, sizeof length);
         dft_pfw_name_put(pfw, *id, (struct dft_text){pfw->known->texts + *text + sizeof length, length}, 0);
@@ -145,24 +146,15 @@ static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *p
 
     if (!known->parents.count || !DFT_PFW_HAS(pfw->record, ID))
         return;
-    id = dft_pfw_map_find(&known->parents, parent_key(process->pid, dft_pfw_number(pfw->record, DFT_PFW_ID)));
+    id = dft_map_find(&known->parents, parent_key(process->pid, dft_pfw_number(pfw->record, DFT_PFW_ID)));
     if (!id || *id)
         return;
     *id = call->id;
-    if (dft_pfw_map_find(&known->parent_texts, call->id))
+    if (dft_map_find(&known->parent_texts, call->id))
         return;
-    text = dft_pfw_map_put(&known->parent_texts, call->id);
-    if (text && known->texts_used + call->text.length + sizeof call->text.length > known->texts_capacity) {
-        size_t capacity = 2 * known->texts_capacity + call->text.length + 1024;
-        char *bigger = realloc(known->texts, capacity);
-
-        if (bigger) {
-            known->texts = bigger;
-            known->texts_capacity = capacity;
-        }
-        text = bigger ? text : NULL;
-    }
-    if (!text) {
+    text = dft_map_put(&known->parent_texts, call->id);
+    if (!text || DFT_ARRAY_RESERVE(known->texts, known->texts_capacity,
+                                   known->texts_used + call->text.length + sizeof call->text.length)) {
         pfw->error = -ENOMEM;
         return;
     }

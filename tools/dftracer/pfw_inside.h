@@ -5,7 +5,7 @@
 #include "aggregator/aggregate.h"
 #include "format/codec.h"
 #include "dftracer/pfw.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "dftracer/pfw_record.h"
 
 #define DFT_PFW_INTERVAL_NS UINT64_C(1000000000) /* of aggregates made of events */
@@ -55,13 +55,12 @@ struct dft_pfw_stream {
 
 /* What a first reading finds out, for a second one. */
 struct dft_pfw_known {
-    uint64_t unit_ns;   /* of ts and dur */
-    uint64_t period_ns; /* of aggregated records */
-    struct dft_pfw_map
-        definitions;            /* hash -> id, of those that are used before they are defined: the first definition */
-    struct dft_pfw_map parents; /* (pid, id) of enclosing events -> id of their call */
-    struct dft_pfw_map parent_texts; /* id -> offset of (length, text) in `texts` */
-    struct dft_pfw_map repeated;     /* hash of a line that may stand there twice -> times seen */
+    uint64_t unit_ns;            /* of ts and dur */
+    uint64_t period_ns;          /* of aggregated records */
+    struct dft_map definitions;  /* hash -> id, of those that are used before they are defined: the first definition */
+    struct dft_map parents;      /* (pid, id) of enclosing events -> id of their call */
+    struct dft_map parent_texts; /* id -> offset of (length, text) in `texts` */
+    struct dft_map repeated;     /* hash of a line that may stand there twice -> times seen */
     char *texts;
     size_t texts_used, texts_capacity;
 };
@@ -95,12 +94,12 @@ struct dft_pfw {
     uint64_t now_ns; /* start of the last event */
     int closed;      /* a line "]" was the last one */
 
-    struct dft_pfw_map definitions; /* hash and kind -> name id */
-    struct dft_pfw_map ambiguous;   /* those that had another one before */
-    struct dft_pfw_map unresolved;  /* those that were asked for in vain */
-    struct dft_pfw_map seen;        /* hashes of lines without id or time */
-    struct dft_pfw_map named;       /* ids whose text is in a block, or among `names` */
-    struct dft_pfw_map short_texts; /* ids of hosts and strings -> offset + 1 in `strings` of (length, text) */
+    struct dft_map definitions; /* hash and kind -> name id */
+    struct dft_map ambiguous;   /* those that had another one before */
+    struct dft_map unresolved;  /* those that were asked for in vain */
+    struct dft_map seen;        /* hashes of lines without id or time */
+    struct dft_map named;       /* ids whose text is in a block, or among `names` */
+    struct dft_map short_texts; /* ids of hosts and strings -> offset + 1 in `strings` of (length, text) */
     char *strings;
     size_t strings_used, strings_capacity;
 
@@ -113,15 +112,15 @@ struct dft_pfw {
     uint32_t ncalls, calls_capacity;
     struct dft_pfw_call **kinds;
     uint32_t nkinds, kinds_capacity;
-    struct dft_pfw_map kind_of; /* id -> number + 1 */
+    struct dft_map kind_of; /* id -> number + 1 */
     struct dft_pfw_cached_call *cache;
 
     struct dft_pfw_process **processes;
     uint32_t nprocesses, processes_capacity;
-    struct dft_pfw_map process_of; /* pid -> number + 1 of the current one */
+    struct dft_map process_of; /* pid -> number + 1 of the current one */
     struct dft_pfw_stream **streams;
     uint32_t nstreams, streams_capacity;
-    struct dft_pfw_map stream_of; /* process, thread, kind -> number + 1 */
+    struct dft_map stream_of; /* process, thread, kind -> number + 1 */
     /* What the members of the last record came to: that holds for the next one where they have not changed. */
     struct dft_pfw_call *last_call; /* NULL: to be looked for; and so on */
     uint64_t last_file;

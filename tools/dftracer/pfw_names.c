@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "dftracer/pfw_inside.h"
 
 #define NAMED_MAX     ((size_t)4 << 20) /* ids remembered; texts may stand there twice beyond that */
@@ -40,16 +41,9 @@ static void add_text(struct dft_pfw *pfw, uint64_t id, struct dft_text text, int
         dft_pfw_names_flush(pfw);
     if (dft_pfw_grow(pfw, &pfw->names, &pfw->names_capacity, pfw->nnames, sizeof *pfw->names))
         return;
-    if (pfw->name_text_used + text.length > pfw->name_text_capacity) {
-        size_t capacity = 2 * pfw->name_text_capacity + text.length + 4096;
-        char *bigger = realloc(pfw->name_text, capacity);
-
-        if (!bigger) {
-            pfw->error = -ENOMEM;
-            return;
-        }
-        pfw->name_text = bigger;
-        pfw->name_text_capacity = capacity;
+    if (DFT_ARRAY_RESERVE(pfw->name_text, pfw->name_text_capacity, pfw->name_text_used + text.length)) {
+        pfw->error = -ENOMEM;
+        return;
     }
     if (text.length)
         memcpy(pfw->name_text + pfw->name_text_used, text.bytes, text.length);
@@ -65,8 +59,8 @@ void dft_pfw_name_put(struct dft_pfw *pfw, uint64_t id, struct dft_text text, in
     if (pfw->surveys || pfw->error)
         return;
     if (pfw->named.count >= NAMED_MAX)
-        dft_pfw_map_fini(&pfw->named);
-    named = dft_pfw_map_put(&pfw->named, id);
+        dft_map_fini(&pfw->named);
+    named = dft_map_put(&pfw->named, id);
     if (!named)
         pfw->error = -ENOMEM;
     else if (!(*named)++)
@@ -117,7 +111,7 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
 
 void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
 {
-    uint64_t *place = dft_pfw_map_put(&pfw->short_texts, id);
+    uint64_t *place = dft_map_put(&pfw->short_texts, id);
 
     if (!place) {
         pfw->error = -ENOMEM;
@@ -125,16 +119,9 @@ void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
     }
     if (*place || pfw->strings_used > STRINGS_MAX)
         return;
-    if (pfw->strings_used + text.length + sizeof text.length > pfw->strings_capacity) {
-        size_t capacity = 2 * pfw->strings_capacity + text.length + 1024;
-        char *bigger = realloc(pfw->strings, capacity);
-
-        if (!bigger) {
-            pfw->error = -ENOMEM;
-            return;
-        }
-        pfw->strings = bigger;
-        pfw->strings_capacity = capacity;
+    if (DFT_ARRAY_RESERVE(pfw->strings, pfw->strings_capacity, pfw->strings_used + text.length + sizeof text.length)) {
+        pfw->error = -ENOMEM;
+        return;
     }
     *place = pfw->strings_used + 1;
     memcpy(pfw->strings + pfw->strings_used, &text.length, sizeof text.length);
@@ -145,7 +132,7 @@ void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
 
 struct dft_text dft_pfw_short_text(const struct dft_pfw *pfw, uint64_t id)
 {
-    const uint64_t *place = id ? dft_pfw_map_find(&pfw->short_texts, id) : NULL;
+    const uint64_t *place = id ? dft_map_find(&pfw->short_texts, id) : NULL;
     struct dft_text text = {"", 0};
 
     if (!place || !*place)
@@ -160,9 +147,9 @@ struct dft_text dft_pfw_short_text(const struct dft_pfw *pfw, uint64_t id)
 /* The same definition again is nothing; another one replaces it. */
 static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)
 {
-    uint64_t *value = dft_pfw_map_put(&pfw->definitions, key), *other;
+    uint64_t *value = dft_map_put(&pfw->definitions, key), *other;
 
-    if (value && *value && *value != id && !dft_pfw_map_put(&pfw->ambiguous, key))
+    if (value && *value && *value != id && !dft_map_put(&pfw->ambiguous, key))
         value = NULL;
     if (!value) {
         pfw->error = -ENOMEM;
@@ -170,9 +157,9 @@ static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)
     }
     *value = id;
     pfw->last_file = 0;
-    if (pfw->second || !dft_pfw_map_find(&pfw->unresolved, key))
+    if (pfw->second || !dft_map_find(&pfw->unresolved, key))
         return;
-    other = dft_pfw_map_put(&pfw->known->definitions, key);
+    other = dft_map_put(&pfw->known->definitions, key);
     if (!other)
         pfw->error = -ENOMEM;
     else if (!*other)
@@ -198,17 +185,17 @@ void dft_pfw_define(struct dft_pfw *pfw, enum dft_pfw_hash kind, const struct df
 
 uint64_t dft_pfw_resolve(struct dft_pfw *pfw, enum dft_pfw_hash kind, const struct dft_pfw_value *hash)
 {
-    uint64_t key = definition_key(kind, dft_pfw_token(hash)), *id = dft_pfw_map_find(&pfw->definitions, key);
+    uint64_t key = definition_key(kind, dft_pfw_token(hash)), *id = dft_map_find(&pfw->definitions, key);
 
     if (id) {
-        if (kind == DFT_HASH_FILE && pfw->ambiguous.count && dft_pfw_map_find(&pfw->ambiguous, key))
+        if (kind == DFT_HASH_FILE && pfw->ambiguous.count && dft_map_find(&pfw->ambiguous, key))
             pfw->counts->ambiguous++;
         return *id;
     }
-    id = dft_pfw_map_find(&pfw->known->definitions, key);
+    id = dft_map_find(&pfw->known->definitions, key);
     if (id)
         return *id;
-    if (!dft_pfw_map_put(&pfw->unresolved, key))
+    if (!dft_map_put(&pfw->unresolved, key))
         pfw->error = -ENOMEM;
     if (kind != DFT_HASH_FILE)
         return 0;

@@ -44,7 +44,7 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
         return 0;
     text = dft_pfw_unescape(value, room);
     token = dft_name_id(text.bytes, text.length);
-    if (!dft_pfw_map_find(&pfw->short_texts, token))
+    if (!dft_map_find(&pfw->short_texts, token))
         dft_pfw_keep_short(pfw, token, text);
     return token;
 }

@@ -36,7 +36,7 @@ static struct dft_pfw_process *make_process(struct dft_pfw *pfw, uint64_t pid, u
 /* The one of that pid at hand, unless it is known to be on another host. */
 struct dft_pfw_process *dft_pfw_process(struct dft_pfw *pfw, uint64_t pid, uint64_t host)
 {
-    uint64_t *number = dft_pfw_map_put(&pfw->process_of, pid * 2 + 1);
+    uint64_t *number = dft_map_put(&pfw->process_of, pid * 2 + 1);
     struct dft_pfw_process *process, *peer;
 
     if (!number) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
 
@@ -49,7 +50,7 @@ struct dft_pfw_stream *dft_pfw_stream(struct dft_pfw *pfw, struct dft_pfw_proces
     uint64_t words[3] = {process->record.key, thread, kind}, *number;
     struct dft_pfw_stream *stream;
 
-    number = dft_pfw_map_put(&pfw->stream_of, dft_name_id(words, sizeof words));
+    number = dft_map_put(&pfw->stream_of, dft_name_id(words, sizeof words));
     if (!number) {
         pfw->error = -ENOMEM;
         return NULL;
@@ -117,17 +118,11 @@ void dft_pfw_arg_text(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64
         stream->events[stream->count - 1].bits |= DFT_BIT_CUT;
         pfw->counts->arguments++;
     }
-    if (stream->text_used + text.length >= stream->text_capacity) { /* also for empty texts: they stand somewhere */
-        size_t capacity = 2 * stream->text_capacity + text.length + 1024;
-        char *bigger = realloc(stream->text, capacity);
-
-        if (!bigger) {
-            pfw->error = -ENOMEM;
-            stream->nargs--;
-            return;
-        }
-        stream->text = bigger;
-        stream->text_capacity = capacity;
+    /* Also for empty texts: they stand somewhere. */
+    if (DFT_ARRAY_RESERVE(stream->text, stream->text_capacity, stream->text_used + text.length + 1)) {
+        pfw->error = -ENOMEM;
+        stream->nargs--;
+        return;
     }
     if (text.length)
         memcpy(stream->text + stream->text_used, text.bytes, text.length);
@@ -199,19 +194,19 @@ void dft_pfw_event_done(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
 /* Rows refer to calls by id and op: those of the whole file are few. */
 static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32_t count, struct dft_call *calls)
 {
-    struct dft_pfw_map seen = {0};
+    struct dft_map seen = {0};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t *kind = rows[i].kind == DFT_ROW_FILE ? NULL : dft_pfw_map_find(&pfw->kind_of, rows[i].subject);
-        uint64_t *place = kind ? dft_pfw_map_put(&seen, rows[i].subject) : NULL, op = UINT64_C(1) << (rows[i].op % 64);
+        const uint64_t *kind = rows[i].kind == DFT_ROW_FILE ? NULL : dft_map_find(&pfw->kind_of, rows[i].subject);
+        uint64_t *place = kind ? dft_map_put(&seen, rows[i].subject) : NULL, op = UINT64_C(1) << (rows[i].op % 64);
 
         if (!place || *place & op)
             continue;
         *place |= op;
         calls[n++] = (struct dft_call){.id = rows[i].subject, .text = pfw->kinds[*kind - 1]->text, .op = rows[i].op};
     }
-    dft_pfw_map_fini(&seen);
+    dft_map_fini(&seen);
     return n;
 }
 

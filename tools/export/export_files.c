@@ -9,7 +9,7 @@
 
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/source_names.h"
 #include "source/source_read.h"
 #include "source/source_visit.h"
@@ -20,7 +20,7 @@ struct dft_files {
     struct dft_source *source;
     const struct dft_filter *filter;
     pthread_mutex_t lock;
-    struct dft_pfw_map ids;
+    struct dft_map ids;
     void (*give)(void *context, uint64_t id, struct dft_text text);
     void *context;
 };
@@ -51,7 +51,7 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
             !dft_filter_event(files->filter, event, batch->calls[event->call].id))
             continue;
         before = event->file;
-        error = dft_pfw_map_put(&files->ids, event->file) ? 0 : -ENOMEM;
+        error = dft_map_put(&files->ids, event->file) ? 0 : -ENOMEM;
     }
     pthread_mutex_unlock(&files->lock);
     return error;
@@ -60,7 +60,7 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
 static void give_names(struct dft_files *files, const struct dft_name *names, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t *given = names[i].text.bytes ? dft_pfw_map_find(&files->ids, names[i].id) : NULL;
+        uint64_t *given = names[i].text.bytes ? dft_map_find(&files->ids, names[i].id) : NULL;
 
         if (!given || *given)
             continue;
@@ -107,13 +107,13 @@ static int give_unknown(struct dft_files *files, const struct dft_names *names)
     uint64_t *ids;
     size_t n = 0;
 
-    for (size_t i = 0; i < files->ids.room; i++)
+    for (size_t i = 0; i < files->ids.capacity; i++)
         n += files->ids.slots[i].key && !files->ids.slots[i].value;
     ids = malloc((n + 1) * sizeof *ids);
     if (!ids)
         return -ENOMEM;
     n = 0;
-    for (size_t i = 0; i < files->ids.room; i++)
+    for (size_t i = 0; i < files->ids.capacity; i++)
         if (files->ids.slots[i].key && !files->ids.slots[i].value)
             ids[n++] = files->ids.slots[i].key;
     qsort(ids, n, sizeof *ids, by_id);
@@ -137,7 +137,7 @@ static int take_ids(void *context, unsigned rank, const void *bytes, size_t leng
         uint64_t id;
 
         memcpy(&id, (const char *)bytes + i * sizeof id, sizeof id);
-        if (!dft_pfw_map_put(&files->ids, id))
+        if (!dft_map_put(&files->ids, id))
             return -ENOMEM;
     }
     return 0;
@@ -152,7 +152,7 @@ static int gather(struct dft_files *files, uint64_t *count)
         *count = files->ids.count;
         return 0;
     }
-    for (size_t i = 0; i < files->ids.room; i++)
+    for (size_t i = 0; i < files->ids.capacity; i++)
         if (files->ids.slots[i].key)
             dft_pack_put(&pack, &files->ids.slots[i].key, sizeof(uint64_t));
     error = dft_pack_gather(&pack, take_ids, files);
@@ -191,6 +191,6 @@ int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t
 void dft_files_destroy(struct dft_files *files)
 {
     if (files)
-        dft_pfw_map_fini(&files->ids);
+        dft_map_fini(&files->ids);
     free(files);
 }

@@ -12,7 +12,7 @@
 #include "export/export_pfw.h"
 #include "merge/merge.h"
 #include "base/outfile.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/source_share.h"
 #include "source/source_notes.h"
 #include "source/source_order.h"
@@ -22,11 +22,11 @@ struct files {
     struct dft_pfw_out pfw;
     const char *directory;
     struct dft_timeline *timeline;
-    uint32_t count;           /* processes */
-    char **names;             /* of their files; NULL: is not asked about */
-    uint64_t *bytes;          /* of their blocks, those of all before included */
-    unsigned ranks;           /* that write */
-    struct dft_pfw_map known; /* files that the dictionary has */
+    uint32_t count;       /* processes */
+    char **names;         /* of their files; NULL: is not asked about */
+    uint64_t *bytes;      /* of their blocks, those of all before included */
+    unsigned ranks;       /* that write */
+    struct dft_map known; /* files that the dictionary has */
     uint64_t written, all;
     uint32_t failed; /* the first file that was not written, behind the last: none */
 };
@@ -118,7 +118,7 @@ static int check_directory(const struct files *files)
 static int give(void *context, const struct dft_event_at *at)
 {
     struct files *files = context;
-    uint64_t *known = at->event->file ? dft_pfw_map_put(&files->known, at->event->file) : NULL;
+    uint64_t *known = at->event->file ? dft_map_put(&files->known, at->event->file) : NULL;
     char room[18];
 
     if (at->event->file && !known)
@@ -136,7 +136,7 @@ static int write_lines(struct files *files, const struct dft_source_process *pro
 
     files->pfw.id = 1;
     dft_enclosing_clear(&files->pfw.enclosing);
-    dft_pfw_map_clear(&files->known);
+    dft_map_clear(&files->known);
     fputs("[\n", files->pfw.export->out);
     rc = dft_pfw_out_process(&files->pfw, process);
     if (!rc)
@@ -243,7 +243,7 @@ int dft_pfw_write_files(struct dft_export *export, const char *directory)
     free(files.bytes);
     free(files.pfw.events);
     dft_enclosing_fini(&files.pfw.enclosing);
-    dft_pfw_map_fini(&files.known);
+    dft_map_fini(&files.known);
     dft_timeline_destroy(files.timeline);
     noted = dft_share_notes(export->source);
     return rc ? rc : noted;

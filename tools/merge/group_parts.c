@@ -7,7 +7,7 @@
 
 #include "aggregator/aggregate.h"
 #include "merge/merge.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 
 struct dft_parter {
     const struct dft_rules *rules;
@@ -15,9 +15,9 @@ struct dft_parter {
     struct dft_matcher *matcher;
     struct dft_encoder *encoder;
     struct dft_table *table;
-    uint64_t interval_ns;    /* of the table */
-    struct dft_pfw_map seen; /* ids of the piece */
-    uint8_t *groups;         /* of each event of the batch */
+    uint64_t interval_ns; /* of the table */
+    struct dft_map seen;  /* ids of the piece */
+    uint8_t *groups;      /* of each event of the batch */
     struct dft_event *events;
     uint32_t *numbers;
     struct dft_arg *args;
@@ -48,7 +48,7 @@ void dft_parter_destroy(struct dft_parter *parter)
     dft_matcher_destroy(parter->matcher);
     dft_merge_encoder_free(parter->encoder);
     dft_table_destroy(parter->table);
-    dft_pfw_map_fini(&parter->seen);
+    dft_map_fini(&parter->seen);
     free(parter->groups);
     free(parter->events);
     free(parter->numbers);
@@ -114,7 +114,7 @@ static int keep_block(struct dft_parts *parts, const void *block, long bytes)
 
 static int keep_name(struct dft_parter *parter, struct dft_parts *parts, uint64_t id)
 {
-    uint64_t *place = id ? dft_pfw_map_put(&parter->seen, id) : NULL;
+    uint64_t *place = id ? dft_map_put(&parter->seen, id) : NULL;
 
     if (!id || (place && (*place)++))
         return 0;
@@ -129,7 +129,7 @@ static int keep_names(struct dft_parter *parter, struct dft_parts *parts, const 
     uint64_t file = 0, region = 0;
     int rc = 0;
 
-    dft_pfw_map_clear(&parter->seen);
+    dft_map_clear(&parter->seen);
     for (uint32_t i = 0; i < batch->count && !rc; i++) {
         const struct dft_event *event = &batch->events[i];
 
@@ -189,10 +189,10 @@ static int keep_rows(struct dft_parter *parter, const struct dft_batch *batch, u
         buckets.start = start < buckets.start ? start : buckets.start;
         buckets.end = end > buckets.end ? end : buckets.end;
     }
-    dft_pfw_map_clear(&parter->seen);
+    dft_map_clear(&parter->seen);
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct dft_call *call = &batch->calls[batch->events[i].call];
-        uint64_t *place = dft_pfw_map_put(&parter->seen, call->id);
+        uint64_t *place = dft_map_put(&parter->seen, call->id);
 
         if (!place)
             return -ENOMEM;

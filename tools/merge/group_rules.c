@@ -11,7 +11,7 @@
 
 #include "source/filter.h"
 #include "format/ops.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 
 #define TEXT_MAX 65535
 #define OTHER    "other"
@@ -268,7 +268,7 @@ struct dft_text dft_rules_text(const struct dft_rules *rules)
 struct dft_matcher {
     const struct dft_rules *rules;
     const struct dft_names *names;
-    struct dft_pfw_map calls, paths, regions; /* id -> mask of rules * 2 + 1 */
+    struct dft_map calls, paths, regions; /* id -> mask of rules * 2 + 1 */
 };
 
 struct dft_matcher *dft_matcher_create(const struct dft_rules *rules, const struct dft_names *names)
@@ -286,9 +286,9 @@ void dft_matcher_destroy(struct dft_matcher *matcher)
 {
     if (!matcher)
         return;
-    dft_pfw_map_fini(&matcher->calls);
-    dft_pfw_map_fini(&matcher->paths);
-    dft_pfw_map_fini(&matcher->regions);
+    dft_map_fini(&matcher->calls);
+    dft_map_fini(&matcher->paths);
+    dft_map_fini(&matcher->regions);
     free(matcher);
 }
 
@@ -335,12 +335,12 @@ static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspe
 }
 
 /* The mask of a name, remembered. `op`: of a call; the same name may be one of several ops. Returns 0 or -ENOMEM. */
-static int mask_of(struct dft_matcher *matcher, struct dft_pfw_map *map, enum aspect aspect, uint64_t id, uint8_t op,
+static int mask_of(struct dft_matcher *matcher, struct dft_map *map, enum aspect aspect, uint64_t id, uint8_t op,
                    uint64_t *mask)
 {
-    uint64_t key = id ^ op * UINT64_C(0x9e3779b97f4a7c15), *known = key ? dft_pfw_map_find(map, key) : NULL;
+    uint64_t key = id ^ op * UINT64_C(0x9e3779b97f4a7c15), *known = key ? dft_map_find(map, key) : NULL;
 
-    if (!known && key && !(known = dft_pfw_map_put(map, key)))
+    if (!known && key && !(known = dft_map_put(map, key)))
         return -ENOMEM;
     if (known && *known) {
         *mask = *known >> 1;

@@ -217,7 +217,7 @@ static int tell_first(struct dft_grouping *grouping)
         uint64_t counts[3] = {archive->events, archive->blocks, archive->names.count};
 
         dft_pack_put(&pack, counts, sizeof counts);
-        for (size_t i = 0; i < archive->names.room; i++)
+        for (size_t i = 0; i < archive->names.capacity; i++)
             if (archive->names.slots[i].key)
                 dft_pack_put(&pack, &archive->names.slots[i].key, sizeof(uint64_t));
     }

@@ -5,19 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void dft_pack_put(struct dft_pack *pack, const void *bytes, size_t length)
 {
-    if (pack->length + length > pack->capacity && !pack->rc) {
-        size_t capacity = 2 * pack->capacity + length + 256;
-        char *bigger = realloc(pack->bytes, capacity);
-
-        if (bigger) {
-            pack->bytes = bigger;
-            pack->capacity = capacity;
-        } else {
-            pack->rc = -ENOMEM;
-        }
-    }
+    if (!pack->rc)
+        pack->rc = DFT_ARRAY_RESERVE(pack->bytes, pack->capacity, pack->length + length);
     if (pack->rc || !length)
         return;
     memcpy(pack->bytes + pack->length, bytes, length);

@@ -9,7 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "base/pattern.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "symbols/symbols.h"
 #include "source/source_names.h"
 
@@ -17,9 +17,9 @@ struct dft_file_facts {
     struct dft_source *source;
     const struct dft_filter *filter;
     enum dft_file_facts_by by;
-    struct dft_pfw_map groups; /* id -> that of its directory or pattern */
-    struct dft_pfw_map passes; /* id -> 1, or 2: it passes */
-    pthread_mutex_t lock;      /* of both, while they are made */
+    struct dft_map groups; /* id -> that of its directory or pattern */
+    struct dft_map passes; /* id -> 1, or 2: it passes */
+    pthread_mutex_t lock;  /* of both, while they are made */
 };
 
 /* --- one file ------------------------------------------------------------------------------------------------------- */
@@ -64,9 +64,9 @@ static int take_id(void *context, struct dft_text group)
 /* --- all files ------------------------------------------------------------------------------------------------------ */
 
 /* Of two texts with one id, which nobody should have, it must not matter which was met first. */
-static int keep(struct dft_pfw_map *map, uint64_t id, uint64_t value)
+static int keep(struct dft_map *map, uint64_t id, uint64_t value)
 {
-    uint64_t *place = id && value ? dft_pfw_map_put(map, id) : &value;
+    uint64_t *place = id && value ? dft_map_put(map, id) : &value;
 
     if (!place)
         return -ENOMEM;
@@ -110,13 +110,13 @@ static int take_pairs(void *context, unsigned rank, const void *bytes, size_t le
     return rc;
 }
 
-static int share(struct dft_pfw_map *map)
+static int share(struct dft_map *map)
 {
     struct dft_pack pack = {0};
 
     if (dft_comm_size() == 1)
         return 0;
-    for (size_t i = 0; i < map->room; i++) {
+    for (size_t i = 0; i < map->capacity; i++) {
         const uint64_t pair[2] = {map->slots[i].key, map->slots[i].value};
 
         if (pair[0])
@@ -147,15 +147,15 @@ void dft_file_facts_destroy(struct dft_file_facts *files)
 {
     if (!files)
         return;
-    dft_pfw_map_fini(&files->groups);
-    dft_pfw_map_fini(&files->passes);
+    dft_map_fini(&files->groups);
+    dft_map_fini(&files->passes);
     pthread_mutex_destroy(&files->lock);
     free(files);
 }
 
 int dft_file_facts_passes(const struct dft_file_facts *files, uint64_t file)
 {
-    const uint64_t *known = dft_pfw_map_find(&files->passes, file);
+    const uint64_t *known = dft_map_find(&files->passes, file);
 
     return known ? *known == 2 : dft_filter_file(files->filter, file);
 }
@@ -178,7 +178,7 @@ static int add_group(void *context, struct dft_text group)
 int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint64_t *group)
 {
     struct naming naming = {dft_source_names_table(files->source), 0};
-    const uint64_t *known = dft_pfw_map_find(&files->groups, file);
+    const uint64_t *known = dft_map_find(&files->groups, file);
     char room[18];
     int rc = 0;
 
@@ -194,27 +194,27 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
 static int64_t choose_files(const struct dft_file_facts *files, const struct dft_names *into, const uint64_t *groups,
                             size_t count, uint64_t *chosen)
 {
-    struct dft_pfw_map file_of = {0};
+    struct dft_map file_of = {0};
     int64_t n = 0;
 
     for (size_t i = 0; i < count; i++)
         if (groups[i] && !dft_names_text(into, groups[i]).bytes &&
             !dft_names_text(dft_source_names_table(files->source), groups[i]).bytes &&
-            !dft_pfw_map_put(&file_of, groups[i])) {
-            dft_pfw_map_fini(&file_of);
+            !dft_map_put(&file_of, groups[i])) {
+            dft_map_fini(&file_of);
             return -1;
         }
-    for (size_t i = 0; file_of.count && i < files->groups.room; i++) {
-        const struct dft_pfw_slot *slot = &files->groups.slots[i];
-        uint64_t *file = slot->key ? dft_pfw_map_find(&file_of, slot->value) : NULL;
+    for (size_t i = 0; file_of.count && i < files->groups.capacity; i++) {
+        const struct dft_map_slot *slot = &files->groups.slots[i];
+        uint64_t *file = slot->key ? dft_map_find(&file_of, slot->value) : NULL;
 
         if (file && (!*file || slot->key < *file))
             *file = slot->key;
     }
-    for (size_t i = 0; i < file_of.room; i++)
+    for (size_t i = 0; i < file_of.capacity; i++)
         if (file_of.slots[i].key && file_of.slots[i].value)
             chosen[n++] = file_of.slots[i].value;
-    dft_pfw_map_fini(&file_of);
+    dft_map_fini(&file_of);
     return n;
 }
 

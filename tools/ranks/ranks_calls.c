@@ -80,20 +80,15 @@ static int by_call(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The hash tables become lists. */
-static void list_calls(struct dft_ranks_job *job)
+static void sum_calls(struct dft_ranks_job *job)
 {
     for (uint32_t r = 0; r < job->nranks; r++) {
         struct dft_rank *rank = &job->ranks[r];
-        uint32_t n = 0;
 
-        for (uint32_t i = 0; i < rank->call_slots; i++)
-            if (rank->calls[i].call)
-                rank->calls[n++] = rank->calls[i];
-        if (n)
-            qsort(rank->calls, n, sizeof *rank->calls, by_call);
-        rank->call_slots = 0;
-        for (uint32_t i = 0; i < n; i++) {
+        dft_map_fini(&rank->numbers);
+        if (rank->ncalls)
+            qsort(rank->calls, rank->ncalls, sizeof *rank->calls, by_call);
+        for (uint32_t i = 0; i < rank->ncalls; i++) {
             const struct dft_rank_call *call = &rank->calls[i];
             enum dft_class class = dft_op_class(call->op);
 
@@ -114,7 +109,7 @@ int dft_ranks_calls(struct dft_ranks_job *job)
     struct part *parts;
     size_t n = 0, count = 0;
 
-    list_calls(job);
+    sum_calls(job);
     for (uint32_t r = 0; r < job->nranks; r++)
         count += job->ranks[r].ncalls;
     parts = malloc((count + 1) * sizeof *parts);

@@ -16,11 +16,8 @@ enum visit { VISIT_TOTALS, VISIT_TIMES, VISIT_SUMS };
 
 struct counting {
     struct dft_ranks_job *job;
-    uint64_t widest[64]; /* interval of rows, by worker */
-    struct followed {
-        uint64_t call;
-        uint32_t number;
-    } followed[4 * DFT_RANKS_CALLS]; /* hash table: call -> position in job->calls + 1 */
+    uint64_t widest[64];     /* interval of rows, by worker */
+    struct dft_map followed; /* call -> position in job->calls + 1 */
     enum visit visit;
 };
 
@@ -58,24 +55,17 @@ static void add_busy(const struct dft_ranks_job *job, struct dft_rank_cell *cell
     }
 }
 
-static uint32_t followed_number(const struct counting *counting, uint64_t call)
-{
-    uint32_t n = sizeof counting->followed / sizeof *counting->followed, i = (uint32_t)(call % n);
-
-    while (counting->followed[i].number && counting->followed[i].call != call)
-        i = (i + 1) % n;
-    return counting->followed[i].number;
-}
-
 static void add_followed(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
     struct dft_ranks_job *job = counting->job;
-    uint32_t number = followed_number(counting, piece->call), b = dft_rank_bucket(job, piece->middle_ns);
+    const uint64_t *place = dft_map_find(&counting->followed, piece->call);
+    uint32_t number, b = dft_rank_bucket(job, piece->middle_ns);
     const struct dft_job_call *call;
 
-    if (!number)
+    if (!place)
         return;
-    call = &job->calls[--number];
+    number = (uint32_t)*place - 1;
+    call = &job->calls[number];
     __atomic_fetch_add(&job->call_ns[(size_t)number * job->nbuckets + b], piece->ns, __ATOMIC_RELAXED);
     for (uint32_t s = 0; s < call->nslowest; s++)
         if (call->slowest[s] == rank)
@@ -231,15 +221,14 @@ static int make_grid(struct dft_ranks_job *job, uint64_t interval)
 static int follow_calls(struct counting *counting)
 {
     struct dft_ranks_job *job = counting->job;
-    const uint32_t slots = sizeof counting->followed / sizeof *counting->followed;
     uint32_t n = job->ncalls < DFT_RANKS_CALLS ? job->ncalls : DFT_RANKS_CALLS;
 
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t i = (uint32_t)(job->calls[c].call % slots);
+        uint64_t *place = dft_map_put(&counting->followed, job->calls[c].call);
 
-        while (counting->followed[i].number)
-            i = (i + 1) % slots;
-        counting->followed[i] = (struct followed){job->calls[c].call, c + 1};
+        if (!place)
+            return -ENOMEM;
+        *place = c + 1;
     }
     job->call_ns = calloc((size_t)DFT_RANKS_CALLS * job->nbuckets, sizeof *job->call_ns);
     job->slow_ns = calloc((size_t)DFT_RANKS_CALLS * DFT_RANKS_SLOWEST * job->nbuckets, sizeof *job->slow_ns);
@@ -353,6 +342,7 @@ int dft_ranks_count(struct dft_ranks_job *job)
         rc = between(counting);
     if (!rc)
         rc = count_over_time(counting);
+    dft_map_fini(&counting->followed);
     free(job->sums);
     job->sums = NULL;
     free(counting);

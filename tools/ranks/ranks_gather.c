@@ -251,8 +251,10 @@ int dft_ranks_gather(struct dft_ranks_job *job)
 
 void dft_ranks_fini(struct dft_ranks_job *job)
 {
-    for (uint32_t i = 0; job->ranks && i < job->nranks; i++)
+    for (uint32_t i = 0; job->ranks && i < job->nranks; i++) {
         free(job->ranks[i].calls);
+        dft_map_fini(&job->ranks[i].numbers);
+    }
     for (unsigned m = 0; m < DFT_RANKS_MEASURES; m++) {
         dft_first_cause_fini(&job->measured[m].cause);
         free(job->measured[m].directory);

@@ -68,9 +68,10 @@ struct dft_rank {
     uint32_t processes;                     /* how many */
     uint64_t start_ns, end_ns;              /* of the processes; aligned, as all times here */
     uint64_t first_event_ns, last_event_ns; /* UINT64_MAX, 0: none */
-    struct dft_rank_call *calls;            /* a hash table while counting, then a list by call */
-    uint32_t ncalls, call_slots, nkinds;
-    size_t sums_at; /* while counting: of its sums, by kind, then bucket */
+    struct dft_rank_call *calls;            /* by call, once they are counted */
+    uint32_t ncalls, calls_capacity, nkinds;
+    struct dft_map numbers; /* while counting: call -> position in calls + 1 */
+    size_t sums_at;         /* while counting: of its sums, by kind, then bucket */
     uint64_t io_ns, meta_ns, read_ns, write_ns, bytes, errors;
     struct dft_lag lag; /* of slow ranks */
 };
@@ -190,7 +191,7 @@ struct dft_piece {
     uint8_t op;
 };
 
-/* The tables of calls become lists; totals over all ranks, and of each rank: job->calls. */
+/* Totals over all ranks, and of each rank: job->calls. */
 int dft_ranks_calls(struct dft_ranks_job *job);
 int dft_piece_of_event(struct dft_piece *piece, const struct dft_batch *batch, const struct dft_event *event,
                        int64_t shift);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "ranks/ranks_pairs.h"
@@ -10,25 +11,21 @@
 
 int dft_pair_at(struct dft_looking *looking, uint64_t call, uint64_t file, uint64_t time, struct dft_pair **pair)
 {
-    struct dft_group_key key = {.call = call, .file = looking->map.count < PAIRS_MAX ? file : 0, .time = time};
-    uint32_t number, before = looking->map.count;
-    int rc = dft_group_map_get(&looking->map, &key, &number);
+    struct dft_pair new = {.call = call, .file = looking->count < PAIRS_MAX ? file : 0, .time = time};
+    uint64_t *number = dft_map_put(&looking->numbers, dft_map_join(dft_map_join(call, new.file), time));
 
-    if (rc)
-        return rc;
-    if (number >= looking->capacity) {
-        uint32_t capacity = looking->capacity ? 2 * looking->capacity : 256;
-        struct dft_pair *bigger = realloc(looking->pairs, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        looking->pairs = bigger;
-        looking->capacity = capacity;
-    }
-    if (number == before)
-        looking->pairs[number] = (struct dft_pair){0};
-    *pair = &looking->pairs[number];
+    if (!number || (!*number && DFT_ARRAY_PUSH(looking->pairs, looking->capacity, looking->count, new)))
+        return -ENOMEM;
+    if (!*number)
+        *number = looking->count;
+    *pair = &looking->pairs[*number - 1];
     return 0;
+}
+
+void dft_pairs_fini(struct dft_looking *looking)
+{
+    dft_map_fini(&looking->numbers);
+    free(looking->pairs);
 }
 
 void dft_pair_add(struct dft_pair *pair, const struct dft_pair *more)
@@ -49,12 +46,10 @@ static int take_pairs(void *context, unsigned rank, const void *bytes, size_t le
     int rc = 0;
 
     while (!rc && rank != dft_comm_rank() && unpack.at < unpack.end) {
-        struct dft_group_key key;
         struct dft_pair more, *pair;
 
-        dft_unpack_get(&unpack, &key, sizeof key);
         dft_unpack_get(&unpack, &more, sizeof more);
-        rc = dft_pair_at(context, key.call, key.file, key.time, &pair);
+        rc = dft_pair_at(context, more.call, more.file, more.time, &pair);
         if (!rc)
             dft_pair_add(pair, &more);
     }
@@ -67,9 +62,7 @@ int dft_pairs_share(struct dft_looking *looking)
 
     if (dft_comm_size() == 1)
         return 0;
-    for (uint32_t i = 0; i < looking->map.count; i++) {
-        dft_pack_put(&pack, &looking->map.keys[i], sizeof looking->map.keys[i]);
-        dft_pack_put(&pack, &looking->pairs[i], sizeof looking->pairs[i]);
-    }
+    if (looking->count)
+        dft_pack_put(&pack, looking->pairs, looking->count * sizeof *looking->pairs);
     return dft_pack_exchange(&pack, take_pairs, looking);
 }

@@ -30,9 +30,8 @@ static void pack_rank(struct dft_pack *pack, const struct dft_rank *rank)
     struct rank_head head = {rank->first_event_ns, rank->last_event_ns, rank->ncalls};
 
     dft_pack_put(pack, &head, sizeof head);
-    for (uint32_t i = 0; i < rank->call_slots; i++)
-        if (rank->calls[i].call)
-            dft_pack_put(pack, &rank->calls[i], sizeof rank->calls[i]);
+    if (rank->ncalls)
+        dft_pack_put(pack, rank->calls, rank->ncalls * sizeof *rank->calls);
 }
 
 static int take_totals(void *context, unsigned from, const void *bytes, size_t length)

@@ -1,53 +1,29 @@
-/* dftmerge ranks: the totals of each rank, by call: a hash table while they are counted. */
+/* dftmerge ranks: the totals of each rank, by call. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "ranks/ranks_job.h"
 
-#define CALL_SLOTS_MIN 16u
-
-static struct dft_rank_call *find_call(const struct dft_rank *rank, uint64_t call)
+static struct dft_rank_call *call_at(struct dft_rank *rank, uint64_t id)
 {
-    uint32_t i = (uint32_t)(call ^ call >> 32) & (rank->call_slots - 1);
+    uint64_t *number = dft_map_find(&rank->numbers, id);
 
-    while (rank->calls[i].call && rank->calls[i].call != call)
-        i = (i + 1) & (rank->call_slots - 1);
-    return &rank->calls[i];
-}
-
-static int grow_calls(struct dft_rank *rank)
-{
-    struct dft_rank bigger = {.call_slots = rank->call_slots ? 2 * rank->call_slots : CALL_SLOTS_MIN};
-
-    bigger.calls = calloc(bigger.call_slots, sizeof *bigger.calls);
-    if (!bigger.calls)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < rank->call_slots; i++)
-        if (rank->calls[i].call)
-            *find_call(&bigger, rank->calls[i].call) = rank->calls[i];
-    free(rank->calls);
-    rank->calls = bigger.calls;
-    rank->call_slots = bigger.call_slots;
-    return 0;
-}
-
-static int call_at(struct dft_rank *rank, uint64_t id, struct dft_rank_call **call)
-{
-    if (2 * rank->ncalls >= rank->call_slots && grow_calls(rank))
-        return -ENOMEM;
-    *call = find_call(rank, id);
-    if (!(*call)->call) {
-        (*call)->call = id;
-        rank->ncalls++;
+    if (!number) {
+        number = dft_map_put(&rank->numbers, id);
+        if (!number ||
+            DFT_ARRAY_PUSH(rank->calls, rank->calls_capacity, rank->ncalls, (struct dft_rank_call){.call = id}))
+            return NULL;
+        *number = rank->ncalls;
     }
-    return 0;
+    return &rank->calls[*number - 1];
 }
 
 int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more)
 {
-    struct dft_rank_call *call;
+    struct dft_rank_call *call = call_at(rank, more->call);
 
-    if (call_at(rank, more->call, &call))
+    if (!call)
         return -ENOMEM;
     call->op = more->op > call->op ? more->op : call->op;
     call->count += more->count;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define DFT_USUAL_BINS 512u /* eight to a power of two */
 #define DFT_USUAL_META 63u  /* in place of a size: a metadata call */
 
@@ -16,8 +18,9 @@ struct dft_usual_kind {
 
 /* One thread. */
 struct dft_usual {
-    struct dft_usual_kind **slots;
-    uint32_t nslots, count;
+    struct dft_usual_kind **kinds;
+    uint32_t count, capacity;
+    struct dft_map numbers; /* of call and size -> position in kinds + 1 */
 };
 
 static inline uint32_t dft_usual_size(uint64_t bytes, uint64_t data)

@@ -115,8 +115,7 @@ static int is_asked(void *context, const struct dft_source_process *process, con
            block->end + (uint64_t)dft_clocks_shift(&job->clocks, process->number, block->end) >= looking->from_ns;
 }
 
-static void weigh(const struct dft_looking *looking, const struct dft_group_key *key, const struct dft_pair *from,
-                  struct dft_pair *into)
+static void weigh(const struct dft_looking *looking, const struct dft_pair *from, struct dft_pair *into)
 {
     const struct dft_sum *sum = &from->sum;
     uint32_t size = looking->measure == DFT_RANKS_METADATA ? DFT_USUAL_META : dft_usual_size(sum->bytes, sum->data);
@@ -125,8 +124,8 @@ static void weigh(const struct dft_looking *looking, const struct dft_group_key 
     into->ns += from->ns;
     into->usual_ns += from->usual_ns;
     if (from->last_ns >= looking->from_ns)
-        add(looking, into, sum->ns, key->call ? sum->samples * dft_usual_ns(&looking->job->usual, key->call, size) : 0,
-            sum->bytes);
+        add(looking, into, sum->ns,
+            from->call ? sum->samples * dft_usual_ns(&looking->job->usual, from->call, size) : 0, sum->bytes);
 }
 
 /* Rows of all times together, those that end before the spike left out. */
@@ -135,18 +134,18 @@ static int settle(struct dft_looking *looking)
     struct dft_looking settled = {.job = looking->job};
     int rc = 0;
 
-    for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
-        const struct dft_group_key *key = &looking->map.keys[i];
+    for (uint32_t i = 0; !rc && i < looking->count; i++) {
+        const struct dft_pair *from = &looking->pairs[i];
         struct dft_pair *pair;
 
-        rc = dft_pair_at(&settled, key->call, key->file, 0, &pair);
+        rc = dft_pair_at(&settled, from->call, from->file, 0, &pair);
         if (!rc)
-            weigh(looking, key, &looking->pairs[i], pair);
+            weigh(looking, from, pair);
     }
-    dft_group_map_fini(&looking->map);
-    free(looking->pairs);
-    looking->map = settled.map;
+    dft_pairs_fini(looking);
+    looking->numbers = settled.numbers;
     looking->pairs = settled.pairs;
+    looking->count = settled.count;
     looking->capacity = settled.capacity;
     return rc;
 }
@@ -159,19 +158,19 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
     double most = 0;
     int rc = 0;
 
-    for (uint32_t i = 0; !rc && i < looking->map.count; i++) {
+    for (uint32_t i = 0; !rc && i < looking->count; i++) {
         struct dft_pair *pair;
 
-        rc = dft_pair_at(&calls, looking->map.keys[i].call, 0, 0, &pair);
+        rc = dft_pair_at(&calls, looking->pairs[i].call, 0, 0, &pair);
         if (rc)
             break;
         pair->weight += looking->pairs[i].weight;
         pair->ns += looking->pairs[i].ns;
         pair->usual_ns += looking->pairs[i].usual_ns;
     }
-    for (uint32_t i = 0; !rc && i < calls.map.count; i++) {
+    for (uint32_t i = 0; !rc && i < calls.count; i++) {
         const struct dft_pair *pair = &calls.pairs[i];
-        uint64_t call = calls.map.keys[i].call;
+        uint64_t call = pair->call;
 
         if (!call || pair->weight < most || (pair->weight == most && (!most || call > measured->call)))
             continue;
@@ -179,8 +178,7 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
         measured->call = call;
         measured->times = pair->usual_ns ? (double)pair->ns / (double)pair->usual_ns : 0;
     }
-    dft_group_map_fini(&calls.map);
-    free(calls.pairs);
+    dft_pairs_fini(&calls);
     return rc;
 }
 
@@ -205,12 +203,12 @@ static uint32_t list_files(const struct dft_looking *looking, uint64_t call, str
     uint32_t n = 0;
 
     *all = 0;
-    for (uint32_t i = 0; i < looking->map.count; i++) {
-        if (looking->map.keys[i].call != call)
+    for (uint32_t i = 0; i < looking->count; i++) {
+        if (looking->pairs[i].call != call)
             continue;
         *all += looking->pairs[i].weight;
-        if (looking->map.keys[i].file)
-            files[n++] = (struct weighed){looking->pairs[i].weight, looking->map.keys[i].file};
+        if (looking->pairs[i].file)
+            files[n++] = (struct weighed){looking->pairs[i].weight, looking->pairs[i].file};
     }
     qsort(files, n, sizeof *files, by_weight);
     return n < FILES_MAX ? n : FILES_MAX;
@@ -233,7 +231,7 @@ static double below(const struct dft_names *names, const struct weighed *files, 
 static int find_directory(struct dft_looking *looking, struct dft_measured *measured)
 {
     const struct dft_names *names = dft_source_names_table(looking->job->source);
-    struct weighed *files = malloc((looking->map.count + 1u) * sizeof *files);
+    struct weighed *files = malloc((looking->count + 1u) * sizeof *files);
     uint64_t *ids = malloc((FILES_MAX + 1u) * sizeof *ids);
     struct dft_text best = {0};
     uint32_t n;
@@ -287,8 +285,7 @@ static int look(struct dft_looking *looking, struct dft_measured *measured)
         rc = find_call(looking, measured);
     if (!rc && measured->call)
         rc = find_directory(looking, measured);
-    dft_group_map_fini(&looking->map);
-    free(looking->pairs);
+    dft_pairs_fini(looking);
     return rc;
 }
 

@@ -57,7 +57,7 @@ int dft_archive_copy(struct dft_archive *archive, struct dft_reader *reader, con
 
 static int note_name(struct dft_archive *archive, uint64_t id, uint64_t what)
 {
-    uint64_t *value = id ? dft_pfw_map_put(&archive->names, id) : NULL;
+    uint64_t *value = id ? dft_map_put(&archive->names, id) : NULL;
 
     if (value && *value < what)
         *value = what;
@@ -108,8 +108,8 @@ static struct dft_name *missing_names(struct dft_archive *archive, uint32_t *cou
     struct dft_name *names = calloc(archive->names.count + 1, sizeof *names);
     uint32_t n = 0;
 
-    for (size_t i = 0; names && i < archive->names.room; i++) {
-        struct dft_pfw_slot *slot = &archive->names.slots[i];
+    for (size_t i = 0; names && i < archive->names.capacity; i++) {
+        struct dft_map_slot *slot = &archive->names.slots[i];
         struct dft_text text;
 
         if (!slot->key || slot->value != REFERRED)
@@ -158,7 +158,7 @@ int dft_archive_commit(struct dft_archive *archive, int durable)
 void dft_archive_fini(struct dft_archive *archive)
 {
     dft_outfile_abort(&archive->out);
-    dft_pfw_map_fini(&archive->names);
+    dft_map_fini(&archive->names);
 }
 
 int dft_archive_wants(const struct dft_block *block)

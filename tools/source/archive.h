@@ -3,7 +3,7 @@
 #define DFT_ARCHIVE_H
 
 #include "base/outfile.h"
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/source_object.h"
 
 struct dft_reader;
@@ -13,7 +13,7 @@ struct dft_archive {
     struct dft_outfile out;
     uint64_t bytes, blocks, events;
     /* Ids of names that its blocks refer to: 1, or 2 when the text is in it. Only where dft_archive_names is used. */
-    struct dft_pfw_map names;
+    struct dft_map names;
 };
 
 /* Returns 0 or -errno. */

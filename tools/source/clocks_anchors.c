@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "source/clocks.h"
 #include "mpi/comm.h"
 #include "source/source_visit.h"
@@ -23,17 +24,7 @@ struct anchoring {
 
 static int add_anchor(struct anchoring *anchoring, const struct anchor *anchor)
 {
-    if (anchoring->count == anchoring->capacity) {
-        size_t capacity = anchoring->capacity ? 2 * anchoring->capacity : 256;
-        struct anchor *bigger = realloc(anchoring->anchors, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        anchoring->anchors = bigger;
-        anchoring->capacity = capacity;
-    }
-    anchoring->anchors[anchoring->count++] = *anchor;
-    return 0;
+    return DFT_ARRAY_PUSH(anchoring->anchors, anchoring->capacity, anchoring->count, *anchor);
 }
 
 static int add_anchors(void *context, unsigned worker, const struct dft_source_process *process,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "source/clocks.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
@@ -51,17 +52,7 @@ static int add_end(struct ends *ends, int64_t time)
 {
     if (ends->count == KEEP_MAX)
         keep_first(ends);
-    if (ends->count == ends->capacity) {
-        uint32_t capacity = ends->capacity ? 2 * ends->capacity : 4;
-        int64_t *bigger = realloc(ends->times, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        ends->times = bigger;
-        ends->capacity = capacity;
-    }
-    ends->times[ends->count++] = time;
-    return 0;
+    return DFT_ARRAY_PUSH(ends->times, ends->capacity, ends->count, time);
 }
 
 static int is_named(struct collecting *collecting, const struct dft_call *call)

@@ -48,7 +48,7 @@ static uint64_t key_of(uint32_t process, uint32_t tid)
 
 static struct dft_enclosing_thread *thread_of(struct dft_enclosing *enclosing, uint64_t key)
 {
-    uint64_t *number = dft_pfw_map_put(&enclosing->numbers, key);
+    uint64_t *number = dft_map_put(&enclosing->numbers, key);
 
     if (!number)
         return NULL;
@@ -108,7 +108,7 @@ int dft_enclosing_put(struct dft_enclosing *enclosing, const struct dft_enclosin
 int64_t dft_enclosing_find(const struct dft_enclosing *enclosing, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
-    const uint64_t *number = dft_pfw_map_find(&enclosing->numbers, key_of(at->process->number, at->tid));
+    const uint64_t *number = dft_map_find(&enclosing->numbers, key_of(at->process->number, at->tid));
     const struct dft_enclosing_thread *thread = number && *number ? &enclosing->threads[*number - 1] : NULL;
     int64_t found = -1;
     int best = 0;
@@ -135,13 +135,13 @@ void dft_enclosing_clear(struct dft_enclosing *enclosing)
     for (uint32_t i = 0; i < enclosing->count; i++)
         free(enclosing->threads[i].events);
     enclosing->count = 0;
-    dft_pfw_map_clear(&enclosing->numbers);
+    dft_map_clear(&enclosing->numbers);
 }
 
 void dft_enclosing_fini(struct dft_enclosing *enclosing)
 {
     dft_enclosing_clear(enclosing);
-    dft_pfw_map_fini(&enclosing->numbers);
+    dft_map_fini(&enclosing->numbers);
     free(enclosing->threads);
     *enclosing = (struct dft_enclosing){0};
 }

@@ -6,7 +6,7 @@
 #ifndef DFT_ENCLOSING_H
 #define DFT_ENCLOSING_H
 
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/source_object.h"
 
 /* An event, as far as its place in the order and what lies in it need it. */
@@ -20,7 +20,7 @@ struct dft_enclosing_event {
 
 struct dft_enclosing_thread;
 struct dft_enclosing {
-    struct dft_pfw_map numbers; /* of process and thread -> position + 1 */
+    struct dft_map numbers; /* of process and thread -> position + 1 */
     struct dft_enclosing_thread *threads;
     uint32_t count, capacity;
 };

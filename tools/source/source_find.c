@@ -4,6 +4,7 @@
  * order of a directory. */
 
 #include "source/source_find.h"
+#include "base/array.h"
 #include "source/source_notes.h"
 #include "dftracer/foreign_index.h"
 
@@ -33,15 +34,8 @@ static int input_add(struct finding *finding, const char *path, const struct sta
 {
     struct input *input;
 
-    if (finding->count == finding->capacity) {
-        size_t capacity = finding->capacity ? 2 * finding->capacity : 64;
-        struct input *bigger = realloc(finding->inputs, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return -ENOMEM;
-        finding->inputs = bigger;
-        finding->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(finding->inputs, finding->capacity, finding->count + 1))
+        return -ENOMEM;
     input = &finding->inputs[finding->count];
     input->path = strdup(path);
     if (!input->path)

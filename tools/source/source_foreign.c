@@ -3,6 +3,7 @@
  * One thread takes one file, the largest first. */
 #include "source/source_foreign.h"
 
+#include "base/array.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -100,15 +101,8 @@ static int put(void *context, const void *block, size_t bytes)
 {
     struct output *output = context;
 
-    if (output->used + bytes > output->capacity) {
-        size_t capacity = 2 * output->capacity + bytes + 4096;
-        char *bigger = realloc(output->bytes, capacity);
-
-        if (!bigger)
-            return -ENOMEM;
-        output->bytes = bigger;
-        output->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(output->bytes, output->capacity, output->used + bytes))
+        return -ENOMEM;
     memcpy(output->bytes + output->used, block, bytes);
     output->used += bytes;
     if (output->used < WRITE_BYTES)

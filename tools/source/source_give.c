@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "source/source_inside.h"
 #include "source/source_names.h"
 
@@ -15,24 +16,12 @@ struct giving {
     dft_at_fn *at;
     const void *from;
     uint64_t *ids; /* of the names of the events that come next */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static int want(struct giving *giving, uint64_t id)
 {
-    uint64_t *bigger;
-
-    if (!id)
-        return 0;
-    if (giving->count == giving->room) {
-        giving->room = giving->room ? 2 * giving->room : 4096;
-        bigger = realloc(giving->ids, giving->room * sizeof *bigger);
-        if (!bigger)
-            return -ENOMEM;
-        giving->ids = bigger;
-    }
-    giving->ids[giving->count++] = id;
-    return 0;
+    return id ? DFT_ARRAY_PUSH(giving->ids, giving->capacity, giving->count, id) : 0;
 }
 
 static int want_names(struct giving *giving, const struct dft_event_at *at, uint64_t file_before)

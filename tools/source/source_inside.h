@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/source_object.h"
 
 struct dft_clocks;
@@ -20,7 +20,7 @@ struct dft_notes {
     char *
         *lines; /* of each the first character is ' ' until it was reported, then '.'; the text starts at the second */
     char **shown; /* pointers to the texts, for dft_source_notes */
-    size_t count, capacity;
+    size_t count, capacity, shown_capacity;
     size_t shared; /* as many were told to other ranks */
     int bad;
 };
@@ -30,8 +30,7 @@ struct dft_kept_texts {
     struct dft_kept_chunk *chunks;
     char *at; /* what is left of the last one */
     size_t left;
-    struct dft_kept **slots; /* hash table; a power of two of them, at most half in use */
-    size_t nslots, count;
+    struct dft_map by_hash; /* of the texts -> struct dft_kept */
 };
 
 /* What all traces did together, as blocks in memory. */
@@ -62,7 +61,7 @@ struct dft_source {
     struct dft_names *names;
     _Atomic int all_names;        /* every name was fetched */
     _Atomic int all_located;      /* of every name that was not fetched it is known where it stands: */
-    struct dft_pfw_map located;   /* id -> number of the block + 1 */
+    struct dft_map located;       /* id -> number of the block + 1 */
     pthread_mutex_t located_lock; /* while that is found out */
     size_t fitted;                /* for how many events there was room the last time */
     void (*on_return)(void *context);
@@ -71,7 +70,7 @@ struct dft_source {
     struct dft_kept_texts texts;    /* of processes and groups */
     struct dft_kept_texts contents; /* of records, until the processes have taken them */
     struct dft_found_group *groups;
-    size_t ngroups;
+    size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;
     struct dft_together together;
     const struct dft_clocks *clocks; /* what times of events are corrected by; NULL: by nothing */

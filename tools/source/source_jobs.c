@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pfw_map.h"
+#include "base/map.h"
 #include "source/ps_tree.h"
 #include "source/source_copies.h"
 #include "source/source_job_names.h"
@@ -47,7 +47,7 @@ struct finding_jobs {
     uint32_t nmembers;
     struct party *parties;
     uint32_t nparties;
-    struct dft_pfw_map ranks; /* rank_key() of job and rank */
+    struct dft_map ranks; /* rank_key() of job and rank */
 };
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -117,9 +117,9 @@ static uint64_t rank_key(uint32_t number, int32_t rank)
     return (number + UINT64_C(1)) << 32 | (uint32_t)rank;
 }
 
-static int rank_is_new(struct dft_pfw_map *map, uint32_t party, int32_t rank, int *is_new)
+static int rank_is_new(struct dft_map *map, uint32_t party, int32_t rank, int *is_new)
 {
-    uint64_t *seen = dft_pfw_map_put(map, rank_key(party, rank));
+    uint64_t *seen = dft_map_put(map, rank_key(party, rank));
 
     if (!seen)
         return -ENOMEM;
@@ -143,7 +143,7 @@ static int has_several_ranks(const struct finding_jobs *finding, uint32_t from)
 
 static int make_parties(struct finding_jobs *finding)
 {
-    struct dft_pfw_map seen = {0};
+    struct dft_map seen = {0};
     int rc = 0, several = 0;
 
     for (uint32_t i = 0; !rc && i < finding->nmembers; i++) {
@@ -167,7 +167,7 @@ static int make_parties(struct finding_jobs *finding)
         party->count++;
         party->end_ns = member->end_ns > party->end_ns ? member->end_ns : party->end_ns;
     }
-    dft_pfw_map_fini(&seen);
+    dft_map_fini(&seen);
     return rc;
 }
 
@@ -183,7 +183,7 @@ static uint64_t between(const struct dft_source_job *job, uint64_t start_ns, uin
 static int shares_a_rank(const struct finding_jobs *finding, uint32_t job, const struct party *party)
 {
     for (uint32_t i = party->first; i < party->first + party->count; i++)
-        if (dft_pfw_map_find(&finding->ranks, rank_key(job, finding->members[i].process->process.rank)))
+        if (dft_map_find(&finding->ranks, rank_key(job, finding->members[i].process->process.rank)))
             return 1;
     return 0;
 }
@@ -337,7 +337,7 @@ int dft_source_find_jobs(struct dft_source *source)
         rc = dft_source_name_jobs(source, finding.job);
     }
     dft_ps_tree_free(&finding.tree);
-    dft_pfw_map_fini(&finding.ranks);
+    dft_map_fini(&finding.ranks);
     free(finding.start_ns);
     free(finding.end_ns);
     free(finding.job);

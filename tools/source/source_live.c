@@ -3,6 +3,7 @@
  * Traces are scanned first: which records of a ring are in a block already is known from them. */
 #include "source/source_live.h"
 
+#include "base/array.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -116,15 +117,8 @@ static int keep_block(struct converting *converting, const void *block, long n)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
 
-    if (file->memory_bytes + (size_t)n > converting->capacity) {
-        size_t capacity = 2 * converting->capacity + (size_t)n;
-        char *bigger = realloc(file->memory, capacity);
-
-        if (!bigger)
-            return -ENOMEM;
-        file->memory = bigger;
-        converting->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(file->memory, converting->capacity, file->memory_bytes + (size_t)n))
+        return -ENOMEM;
     memcpy(file->memory + file->memory_bytes, block, (size_t)n);
     file->memory_bytes += (size_t)n;
     return 0;

@@ -40,8 +40,7 @@ static int by_id(const void *left, const void *right)
 /* Where a name stands: the first block, so that it does not matter which thread came first. The caller has the lock. */
 static int locate(struct dft_source *source, uint64_t id, const struct dft_block *block)
 {
-    uint64_t number = (uint64_t)(block - source->blocks) + 1,
-             *place = id ? dft_pfw_map_put(&source->located, id) : NULL;
+    uint64_t number = (uint64_t)(block - source->blocks) + 1, *place = id ? dft_map_put(&source->located, id) : NULL;
 
     if (!id)
         return 0;
@@ -131,7 +130,7 @@ static size_t located_blocks(const struct fetching *fetching, const struct dft_b
     size_t n = 0, kept = 0;
 
     for (size_t i = 0; i < fetching->count; i++) {
-        const uint64_t *place = dft_pfw_map_find(&source->located, fetching->wanted[i]);
+        const uint64_t *place = dft_map_find(&source->located, fetching->wanted[i]);
 
         if (place)
             list[n++] = &source->blocks[*place - 1];

@@ -3,6 +3,7 @@
  * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a digit. */
 #include "source/source_notes.h"
 
+#include "base/array.h"
 #include "source/source_inside.h"
 
 #include <errno.h>
@@ -30,19 +31,9 @@ static void note_keep(struct dft_notes *notes, int bad, const char *text)
     for (size_t i = 0; i < notes->count; i++)
         if (!strcmp(notes->lines[i] + DFT_NOTE_HEAD, text))
             return;
-    if (notes->count == notes->capacity) {
-        size_t capacity = notes->capacity ? 2 * notes->capacity : 16;
-        char **bigger = realloc(notes->lines, capacity * sizeof *bigger);
-
-        if (!bigger)
-            return;
-        notes->lines = bigger;
-        bigger = realloc(notes->shown, capacity * sizeof *bigger);
-        if (!bigger)
-            return;
-        notes->shown = bigger;
-        notes->capacity = capacity;
-    }
+    if (DFT_ARRAY_RESERVE(notes->lines, notes->capacity, notes->count + 1) ||
+        DFT_ARRAY_RESERVE(notes->shown, notes->shown_capacity, notes->count + 1))
+        return;
     if (asprintf(&line, " %d%s", bad, text) >= 0)
         notes->lines[notes->count++] = line;
 }

@@ -86,7 +86,7 @@ void dft_source_close(struct dft_source *source)
     free(source->notes.shown);
     pthread_mutex_destroy(&source->notes.lock);
     pthread_mutex_destroy(&source->located_lock);
-    dft_pfw_map_fini(&source->located);
+    dft_map_fini(&source->located);
     dft_names_destroy(source->names);
     dft_names_leave();
     free(source);

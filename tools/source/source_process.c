@@ -1,6 +1,7 @@
 /* Processes of a source: one for each key that a block, or a live file, has; and the blocks in their final form. */
 #include "source/source_process.h"
 
+#include "base/array.h"
 #include "source/source_inside.h"
 #include "source/source_texts.h"
 
@@ -107,13 +108,8 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
 
 static int add_group(struct dft_source *source, const struct dft_group_record *record, uint32_t file)
 {
-    struct dft_found_group *bigger = realloc(source->groups, (source->ngroups + 1) * sizeof *bigger);
-
-    if (!bigger)
-        return -ENOMEM;
-    source->groups = bigger;
-    bigger[source->ngroups++] = (struct dft_found_group){.record = *record, .file = file};
-    return 0;
+    return DFT_ARRAY_PUSH(source->groups, source->groups_capacity, source->ngroups,
+                          (struct dft_found_group){.record = *record, .file = file});
 }
 
 /* PROCESS and END records into the processes, GROUP records into the source. */

@@ -36,7 +36,7 @@ static int by_time(const void *left, const void *right)
 
 static int number_runs(struct dft_source *source, const uint64_t *start_ns, const uint64_t *end_ns)
 {
-    struct dft_pfw_map map = {0}; /* hash of the id -> number + 1 */
+    struct dft_map map = {0}; /* hash of the id -> number + 1 */
     uint64_t *place = NULL;
 
     for (uint32_t p = 0; p < source->nprocesses; p++) {
@@ -44,7 +44,7 @@ static int number_runs(struct dft_source *source, const uint64_t *start_ns, cons
         uint64_t hash = id.length ? dft_name_id(id.bytes, id.length) : 0;
         uint32_t number;
 
-        place = dft_pfw_map_put(&map, hash ? hash : NO_ID);
+        place = dft_map_put(&map, hash ? hash : NO_ID);
         if (!place)
             break;
         if (!*place) {
@@ -56,7 +56,7 @@ static int number_runs(struct dft_source *source, const uint64_t *start_ns, cons
         source->runs[number].processes++;
         source->processes[p].run = number + 1;
     }
-    dft_pfw_map_fini(&map);
+    dft_map_fini(&map);
     return place || !source->nprocesses ? 0 : -ENOMEM;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/live.h"
+#include "base/array.h"
 #include "base/work.h"
 #include "source/source_notes.h"
 #include "source/source_texts.h"
@@ -21,28 +22,12 @@
 #define RELEASE_BYTES ((size_t)16 << 20)
 #define LOOK_BYTES    ((size_t)4096)
 
-static int grow(void *array, size_t *capacity, size_t count, size_t size)
-{
-    size_t wanted = *capacity ? 2 * *capacity : 2; /* there may be many files with few blocks */
-    void *bigger;
-
-    if (count < *capacity)
-        return 0;
-    bigger = realloc(*(void **)array, wanted * size);
-    if (!bigger)
-        return -ENOMEM;
-    *(void **)array = bigger;
-    *capacity = wanted;
-    return 0;
-}
-
 /* Blocks and their keys grow together. */
 static int scanned_reserve(struct dft_scanned *scanned)
 {
-    size_t capacity = scanned->capacity;
-    int rc = grow(&scanned->blocks, &capacity, scanned->count, sizeof *scanned->blocks);
+    int rc = DFT_ARRAY_RESERVE(scanned->blocks, scanned->capacity, scanned->count + 1);
 
-    return rc ? rc : grow(&scanned->keys, &scanned->capacity, scanned->count, sizeof *scanned->keys);
+    return rc ? rc : DFT_ARRAY_RESERVE(scanned->keys, scanned->keys_capacity, scanned->count + 1);
 }
 
 void dft_scanned_fini(struct dft_scanned *scanned)
@@ -111,7 +96,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     struct dft_found_record *record;
     union dft_record_content content = {0};
     const char *why = NULL;
-    int rc = grow(&scanned->records, &scanned->records_capacity, scanned->nrecords, sizeof *scanned->records);
+    int rc = DFT_ARRAY_RESERVE(scanned->records, scanned->records_capacity, scanned->nrecords + 1);
 
     if (rc)
         return rc;
@@ -291,7 +276,8 @@ static void scanned_fit(struct dft_scanned *scanned)
 
     scanned->blocks = blocks ? blocks : scanned->blocks;
     scanned->keys = keys ? keys : scanned->keys;
-    scanned->capacity = keys && blocks ? scanned->count : scanned->capacity;
+    scanned->capacity = blocks ? scanned->count : scanned->capacity;
+    scanned->keys_capacity = keys ? scanned->count : scanned->keys_capacity;
 }
 
 struct scan {

@@ -26,7 +26,7 @@ struct dft_found_record {
 struct dft_scanned {
     struct dft_block *blocks; /* process is not set yet */
     uint64_t *keys;           /* of each block */
-    size_t count, capacity;
+    size_t count, capacity, keys_capacity;
     struct dft_found_record *records;
     size_t nrecords, records_capacity;
     uint8_t looked; /* for what lies beside it, since it was scanned */

@@ -125,7 +125,7 @@ static int take_located(void *context, unsigned rank, const void *bytes, size_t 
         uint64_t pair[2], *place;
 
         dft_unpack_get(&unpack, pair, sizeof pair);
-        place = dft_pfw_map_put(&source->located, pair[0]);
+        place = dft_map_put(&source->located, pair[0]);
         if (!place)
             return -ENOMEM;
         if (!*place || pair[1] < *place)
@@ -141,8 +141,8 @@ int dft_share_located(struct dft_source *source)
 
     if (rc || dft_comm_size() == 1)
         return rc;
-    for (size_t i = 0; i < source->located.room; i++) {
-        const struct dft_pfw_slot *slot = &source->located.slots[i];
+    for (size_t i = 0; i < source->located.capacity; i++) {
+        const struct dft_map_slot *slot = &source->located.slots[i];
         uint64_t pair[2] = {slot->key, slot->value};
 
         if (slot->key)

@@ -1,5 +1,6 @@
 /* Coverage within one stream: the blocks of one part against each other. The rules stand in source.h. */
 #include "source/source_stream.h"
+#include "base/array.h"
 #include "source/source_inside.h"
 #include "source/source_notes.h"
 
@@ -126,18 +127,8 @@ static void component(struct dft_source *source, struct dft_block **events, size
 
 static void span_add(struct dft_covering *covering, uint64_t first, uint64_t last)
 {
-    if (covering->nspans == covering->capacity) {
-        size_t capacity = covering->capacity ? 2 * covering->capacity : 64;
-        struct dft_span *bigger = realloc(covering->spans, capacity * sizeof *bigger);
-
-        if (!bigger) {
-            covering->rc = -ENOMEM;
-            return;
-        }
-        covering->spans = bigger;
-        covering->capacity = capacity;
-    }
-    covering->spans[covering->nspans++] = (struct dft_span){first, last};
+    if (DFT_ARRAY_PUSH(covering->spans, covering->capacity, covering->nspans, (struct dft_span){first, last}))
+        covering->rc = -ENOMEM;
 }
 
 /* All components of one part of a stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS blocks. */

@@ -9,10 +9,8 @@
 #include "source/source_inside.h"
 
 #define CHUNK_BYTES ((size_t)64 << 10)
-#define SLOTS_MIN   256u
 
 struct dft_kept {
-    uint64_t hash;
     size_t length;
     char bytes[]; /* and a NUL */
 };
@@ -23,32 +21,6 @@ struct dft_kept_chunk {
 };
 
 static const uint64_t no_losses[DFT_DROP_LAST + DFT_MISUSE_LAST + 2];
-
-static struct dft_kept **slot_of(const struct dft_kept_texts *texts, uint64_t hash, const void *bytes, size_t length)
-{
-    size_t i = hash & (texts->nslots - 1);
-
-    while (texts->slots[i] && (texts->slots[i]->hash != hash || texts->slots[i]->length != length ||
-                               memcmp(texts->slots[i]->bytes, bytes, length)))
-        i = (i + 1) & (texts->nslots - 1);
-    return &texts->slots[i];
-}
-
-static int grow(struct dft_kept_texts *texts)
-{
-    struct dft_kept_texts bigger = {.nslots = texts->nslots ? 2 * texts->nslots : SLOTS_MIN};
-
-    bigger.slots = calloc(bigger.nslots, sizeof *bigger.slots);
-    if (!bigger.slots)
-        return -ENOMEM;
-    for (size_t i = 0; i < texts->nslots; i++)
-        if (texts->slots[i])
-            *slot_of(&bigger, texts->slots[i]->hash, texts->slots[i]->bytes, texts->slots[i]->length) = texts->slots[i];
-    free(texts->slots);
-    texts->slots = bigger.slots;
-    texts->nslots = bigger.nslots;
-    return 0;
-}
 
 /* Room in the last chunk, or in one of its own for what is large. */
 static void *reserve(struct dft_kept_texts *texts, size_t bytes)
@@ -76,23 +48,18 @@ static void *reserve(struct dft_kept_texts *texts, size_t bytes)
 
 static const void *keep(struct dft_kept_texts *texts, const void *bytes, size_t length)
 {
-    uint64_t hash = dft_name_id(bytes, length);
-    struct dft_kept **slot, *kept;
+    uint64_t hash = dft_name_id(bytes, length), *place = dft_map_put(&texts->by_hash, hash ? hash : 1);
+    struct dft_kept *kept = place ? (struct dft_kept *)(uintptr_t)*place : NULL;
 
-    if (2 * texts->count >= texts->nslots && grow(texts))
-        return NULL;
-    slot = slot_of(texts, hash, bytes, length);
-    if (*slot)
-        return (*slot)->bytes;
-    kept = reserve(texts, (sizeof *kept + length + sizeof(uint64_t)) & ~(sizeof(uint64_t) - 1));
+    if (kept && kept->length == length && !memcmp(kept->bytes, bytes, length))
+        return kept->bytes;
+    kept = place ? reserve(texts, (sizeof *kept + length + sizeof(uint64_t)) & ~(sizeof(uint64_t) - 1)) : NULL;
     if (!kept)
         return NULL;
-    kept->hash = hash;
     kept->length = length;
     memcpy(kept->bytes, bytes, length);
     kept->bytes[length] = 0;
-    texts->count++;
-    *slot = kept;
+    *place = (uintptr_t)kept;
     return kept->bytes;
 }
 
@@ -164,8 +131,7 @@ void dft_kept_texts_fini(struct dft_kept_texts *texts)
         next = chunk->next;
         free(chunk);
     }
-    free(texts->slots);
+    dft_map_fini(&texts->by_hash);
     texts->chunks = NULL;
-    texts->slots = NULL;
-    texts->left = texts->nslots = 0;
+    texts->left = 0;
 }

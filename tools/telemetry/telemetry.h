@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "telemetry/first_cause.h"
 
 #define DFT_TELEMETRY_TIME_END  (INT64_C(1) << 62) /* the year 2116: sums of two times still fit */
@@ -29,11 +30,10 @@ struct dft_telemetry {
     struct dft_telemetry_event *events;
     size_t count, capacity;
     char **texts; /* each once */
-    uint32_t ntexts;
-    uint32_t *text_slots; /* hash table of numbers + 1 */
-    uint32_t nslots;
-    char **problems; /* "FILE: event 3 (line 4): what is wrong with it" */
-    size_t nproblems;
+    uint32_t ntexts, texts_capacity;
+    struct dft_map text_numbers; /* hash of a text -> number */
+    char **problems;             /* "FILE: event 3 (line 4): what is wrong with it" */
+    size_t nproblems, problems_capacity;
     uint64_t bad; /* records, and files, that could not be used: more than there are problems, when there are many */
 };
 
@@ -67,7 +67,7 @@ struct dft_cross_rank {
     int64_t interval_ns; /* between samples; 0: unknown */
     struct dft_first_cause cause;
     char **notes;
-    size_t nnotes;
+    size_t nnotes, notes_capacity;
     struct dft_sample *samples;
 };
 

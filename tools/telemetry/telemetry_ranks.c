@@ -1,4 +1,5 @@
 /* Telemetry across ranks: which samples count, how the ranks are brought together, what is to be noted. */
+#include "base/array.h"
 #include "telemetry/telemetry.h"
 
 #include <errno.h>
@@ -20,19 +21,16 @@ struct picked {
 
 static int add_note(struct dft_cross_rank *result, char *text)
 {
-    char **bigger = text ? realloc(result->notes, (result->nnotes + 1) * sizeof *bigger) : NULL;
-
-    if (!bigger) {
+    if (!text || DFT_ARRAY_RESERVE(result->notes, result->notes_capacity, result->nnotes + 1)) {
         free(text);
         return -ENOMEM;
     }
-    result->notes = bigger;
     for (size_t i = 0; i < result->nnotes; i++)
-        if (!strcmp(bigger[i], text)) {
+        if (!strcmp(result->notes[i], text)) {
             free(text);
             return 0;
         }
-    bigger[result->nnotes++] = text;
+    result->notes[result->nnotes++] = text;
     return 0;
 }
 
