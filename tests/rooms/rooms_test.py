@@ -155,13 +155,20 @@ def check_need(house, rooms, seen):
             for room, used in rooms.items() for name in used if name not in seen[room]]
 
 
-def house_objects(build, house, rooms):
-    return [(path.parent.name, path) for path in sorted((build / house).glob("CMakeFiles/*_*.dir/*/*.o"))
-            if path.parent.name in rooms]
+def built_objects(top, build, layer):
+    """The objects of a layer whose source is there: a build folder keeps those of sources that are gone."""
+    for folder in sorted((build / layer).glob("CMakeFiles/*.dir")):
+        for path in sorted(folder.rglob("*.o")):
+            if (top / layer / path.relative_to(folder).with_suffix("")).exists():
+                yield path
 
 
-def layer_objects(build):
-    return [(layer, path) for layer in LAYERS for path in sorted((build / layer).glob("CMakeFiles/*.dir/**/*.o"))]
+def house_objects(top, build, house, rooms):
+    return [(path.parent.name, path) for path in built_objects(top, build, house) if path.parent.name in rooms]
+
+
+def layer_objects(top, build):
+    return [(layer, path) for layer in LAYERS for path in built_objects(top, build, layer)]
 
 
 class Report:
@@ -190,7 +197,7 @@ def check_tree(top, build, report):
         rooms = read_rooms(house / "ROOMS")
         seen = {room: set() for room in rooms}
         report.say(f"{name}: includes", check_house_includes(house, rooms, seen))
-        objects = house_objects(build, name, rooms) if build else []
+        objects = house_objects(top, build, name, rooms) if build else []
         if not objects:
             report.skip(f"{name}: symbols", "there are no objects of it in this build")
             continue
@@ -201,7 +208,7 @@ def check_tree(top, build, report):
             report.skip(f"{name}: every name in ROOMS is needed", "not every room is in this build")
     report.say("layers: includes", check_layer_includes(top))
     if build:
-        report.say("layers: symbols", check_layer_objects(layer_objects(build)))
+        report.say("layers: symbols", check_layer_objects(layer_objects(top, build)))
 
 
 # Planted trouble: a small tree of its own, in which each rule is broken once.
