@@ -33,6 +33,10 @@ else
     skipped=1
 fi
 
+cmake -S "$here/../.." -B "$tmp/without" -DDFT_LOWDOWN= -DDFT_MPI=OFF -DDFT_TESTS=OFF >"$tmp/log" || { cat "$tmp/log"; exit 1; }
+grep -q "man pages: none (install lowdown: lowdown)" "$tmp/log"
+ok "without lowdown a build says what to install"
+
 pc=$(dirname "$(find "$tmp/moved" -name dftrace.pc)")
 export PKG_CONFIG_PATH="$pc"
 # shellcheck disable=SC2046  # the flags are words
