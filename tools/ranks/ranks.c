@@ -133,11 +133,10 @@ const struct dft_command dft_command_ranks = {
     .arguments = "PATH...",
     .brief = "which ranks are missing, slow or different, since when, and which was first",
     .details =
-        "Of traces: who slowed down first, how long before the others, in which call and under which directory; "
-        "missing\n"
-        "ranks, starts and ends, slow ranks, imbalance of each call. Times are brought together by the hosts' clocks.\n"
-        "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first;\n"
-        "--json is the summary of stormlog. They are aligned on the first sample of each rank.",
+        "Of traces: who slowed down first, how long before the others, in which call and under which directory; missing\n"
+        "ranks, starts and ends, slow ranks, imbalance of each call. The hosts' clocks bring the times together.\n"
+        "Of telemetry files (samples of memory, JSON: *.json, *.jsonl, *.ndjson): which rank's memory grew first.\n"
+        "--json is the summary of stormlog. The first sample of each rank brings the times together.",
     .example = "dftmerge ranks --name 'open*,stat*' --from 60 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,

@@ -153,8 +153,8 @@ const struct dft_command dft_command_calls = {
     .brief = "the list of intercepted calls",
     .details =
         "Every function of the C library that is intercepted: the category and the name under which its calls are\n"
-        "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what\n"
-        "its time and bytes count for.",
+        "recorded, its other entry points (SYS_ ones through syscall()), what kind of operation it is, and what its\n"
+        "time and bytes count for.",
     .example = "dftmerge calls --json",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_NONE | DFT_TAKES_RANKS,
     .run = run,

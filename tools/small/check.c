@@ -405,15 +405,14 @@ const struct dft_command dft_command_check = {
     .name = "check",
     .arguments = "[--recover] PATH...",
     .brief = "every block verified; what can be read recovered",
-    .details = "Verifies the checksums of every block, decodes it, and compares what processes say they wrote with "
-               "what is there.\n"
-               "What is wrong is named with file and offset. --recover moves what live files of dead processes hold "
-               "into their traces,\n"
-               "and writes damaged traces anew with all that can be read; a damaged file is kept as FILE.damaged.\n"
-               "Where it cannot be seen whether a process has ended (on another machine, in another PID namespace), "
-               "--recover does\n"
-               "nothing to its files unless --force says that it has.\n"
-               "Exit code 1 when anything was wrong, also when it was recovered.",
+    .details =
+        "Verifies the checksums of every block, decodes the block, and compares what processes say they wrote with what\n"
+        "is there. What is wrong is named with file and offset.\n"
+        "--recover moves what live files of dead processes hold into their traces. It also writes damaged traces anew,\n"
+        "with everything that can be read; a damaged file is kept as FILE.damaged. Where it cannot be seen whether a\n"
+        "process has ended (on another machine, in another PID namespace), --recover leaves its files alone, unless\n"
+        "--force says that it has.\n"
+        "The exit code is 1 when anything was wrong, also when it was recovered.",
     .example = "dftmerge check --recover traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,

@@ -218,9 +218,9 @@ const struct dft_command dft_command_stat = {
     .name = "stat",
     .arguments = "PATH...",
     .brief = "bytes by block type and column",
-    .details = "How many bytes each kind of block and each of its columns takes, before and after compression. The "
-               "stored share\n"
-               "of a column is exact: the bits of the compressed stream that give its bytes.",
+    .details =
+        "How many bytes each kind of block and each of its columns takes, before and after compression. The stored\n"
+        "share of a column is exact: the bits of the compressed stream that give the bytes of the column.",
     .example = "dftmerge stat traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_RANKS,
     .run = run,

@@ -151,14 +151,14 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class, run, pattern, stack and line (of code, with DFTRACER_STACK). Times are sums over calls; self is "
-        "without\n"
-        "what is directly inside a region. Percentiles are of durations, within 1.6 %. Grouping by file, dir or "
-        "pattern\n"
-        "leaves out what has no file. In patterns\n" DFT_PATTERN_RULE ".\n"
-        "By time a call counts where it starts; busy is what of all calls lies in the interval, and in flight how "
-        "many\n"
-        "were going on, on average (in_flight_max in JSON: at most).",
+        "op, class, run, pattern, and with DFTRACER_STACK stack and line (of code).\n"
+        "- Times are sums over calls. Self time is without what is directly inside a region.\n"
+        "- Percentiles are of durations, within 1.6 %.\n"
+        "- Groups by file, dir or pattern leave out calls without a file.\n"
+        "- In patterns\n"
+        "  " DFT_PATTERN_RULE ".\n"
+        "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In flight is\n"
+        "  how many calls were under way on average (in_flight_max in JSON: at most).",
     .example = "dftmerge summary --by file,rank --name 'read,pread*' --top 20 traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_TOP | DFT_TAKES_RANKS,
     .run = run,
