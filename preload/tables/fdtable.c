@@ -101,7 +101,7 @@ void dft_fd_drop(uint64_t word)
 {
     if ((word & DFT_FD_TRACED) &&
         atomic_fetch_sub_explicit(&dft_fd_open(word)->references, 1, memory_order_acq_rel) == 1)
-        pool_put((uint32_t)word >> 8);
+        pool_put(dft_fd_index(word));
 }
 
 static uint64_t new_word(uint32_t index, uint32_t bits)
@@ -153,7 +153,7 @@ void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
 
 uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags)
 {
-    uint32_t index = before ? (uint32_t)before >> 8 : pool_get();
+    uint32_t index = before ? dft_fd_index(before) : pool_get();
 
     if (!index)
         return 0;
@@ -186,7 +186,7 @@ void dft_fd_bind_same(int fd, uint64_t word, int from)
         dft_fd_drop(word);
         word = 0;
     }
-    set_word(fd, word ? new_word((uint32_t)word >> 8 & 0xffffff, (uint32_t)word & 0xff) : 0);
+    set_word(fd, word ? new_word(dft_fd_index(word), (uint32_t)word & DFT_FD_BITS) : 0);
 }
 
 uint64_t dft_fd_unbind(int fd)

@@ -17,19 +17,25 @@
 #define DFT_FD_UNTRACED 2u /* known, and of no interest */
 #define DFT_FD_UNNAMED  4u /* inherited over a fork, or its name was lost: it is to be sent before the next event */
 
+/* Parts of a word. */
+#define DFT_FD_BITS 0xffu
+static inline uint32_t dft_fd_index(uint64_t word)
+{
+    return (uint32_t)word >> 8;
+}
+
 #define DFT_FD_CHUNK  1024u
 #define DFT_FD_CHUNKS 1024u
 
 /* Flags of a description. */
-#define DFT_OPEN_APPEND  1u  /* O_APPEND: writes go to the end */
-#define DFT_OPEN_SHARED  2u  /* another process may move the offset */
-#define DFT_OPEN_STREAM  4u  /* a FILE is on it: the kernel's offset runs ahead of the program's */
-#define DFT_OPEN_LOST    8u  /* the offset is not known: ask the kernel */
-#define DFT_OPEN_NEW     32u /* nobody has asked yet whether it has an offset */
-#define DFT_OPEN_NOWHERE 64u /* it has none: a pipe, a terminal */
-#define DFT_OPEN_MOVED                                                                                                 \
-    128u /* the kernel's offset was moved from under the stream: what is in its buffer is from elsewhere */
-#define DFT_OPEN_INLINED 16u /* the stream is also moved by inlined code (inlined.h) */
+#define DFT_OPEN_APPEND  1u   /* O_APPEND: writes go to the end */
+#define DFT_OPEN_SHARED  2u   /* another process may move the offset */
+#define DFT_OPEN_STREAM  4u   /* a FILE is on it: the kernel's offset runs ahead of the program's */
+#define DFT_OPEN_LOST    8u   /* the offset is not known: ask the kernel */
+#define DFT_OPEN_INLINED 16u  /* the stream is also moved by inlined code (inlined.h) */
+#define DFT_OPEN_NEW     32u  /* nobody has asked yet whether it has an offset */
+#define DFT_OPEN_NOWHERE 64u  /* it has none: a pipe, a terminal */
+#define DFT_OPEN_MOVED   128u /* the kernel's offset was moved from under the stream, whose buffer is from elsewhere */
 
 /* With no other flag a stream's position is known. */
 #define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_NEW)
@@ -70,7 +76,7 @@ static inline uint64_t dft_fd_word(int fd)
 
 static inline struct dft_open *dft_fd_open(uint64_t word)
 {
-    uint32_t index = (uint32_t)word >> 8;
+    uint32_t index = dft_fd_index(word);
 
     return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
