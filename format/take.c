@@ -317,15 +317,15 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
         }
         slot = dft_ring_slot(ring, *sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
-        this_lap = marker >> 2 == dft_ring_marker(ring, *sequence, DFT_SLOT_FREE) >> 2;
+        this_lap = dft_slot_laps_ahead(marker, (uint32_t)(*sequence >> ring->shift)) == 0;
         if (take->torn_ok && dft_ring_is_ahead(ring, *sequence, marker)) {
             (*sequence)++;
             step = covers_something(batch) ? STEP_END : STEP_ON;
-        } else if ((marker & 3) == DFT_SLOT_VALID) {
+        } else if (dft_slot_state(marker) == DFT_SLOT_VALID) {
             step = take_at(&filling, ring, sequence, dft_ring_sequence(ring, *sequence, marker), slot);
         } else {
-            take->torn += take->torn_ok && (marker & 3) == DFT_SLOT_BUSY;
-            step = pass_over(&filling, sequence, (marker & 3) == DFT_SLOT_FREE || this_lap);
+            take->torn += take->torn_ok && dft_slot_state(marker) == DFT_SLOT_BUSY;
+            step = pass_over(&filling, sequence, dft_slot_state(marker) == DFT_SLOT_FREE || this_lap);
         }
     }
     if (atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed))

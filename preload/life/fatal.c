@@ -92,7 +92,7 @@ void dft_fatal_handler(int signal, siginfo_t *info, void *context)
     uint64_t all = ~UINT64_C(0);
     uint32_t pid, before = 0;
 
-    DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, 0, 8, 0, 0);
+    DFT_SYS(rt_sigprocmask, SIG_SETMASK, &all, 0, 8, 0, 0);
     pid = (uint32_t)dft_sys_getpid();
     if (!dft_in_vfork_child() && (!*dft_generation || pid == dft_pid)) {
         before = __atomic_exchange_n(&ending, pid, __ATOMIC_SEQ_CST);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <dftrace/dftrace.h>
@@ -48,7 +49,7 @@ static uint64_t draw_key(void)
 {
     uint64_t key = 0;
 
-    if (DFT_SYS(getrandom, &key, sizeof key, 1 /* GRND_NONBLOCK */, 0, 0, 0) != sizeof key)
+    if (DFT_SYS(getrandom, &key, sizeof key, GRND_NONBLOCK, 0, 0, 0) != sizeof key)
         key = dft_name_id(&(uint64_t[]){dft_ticks(), dft_clock_start_ns, dft_pid}, 3 * sizeof(uint64_t));
     return key ? key : 1;
 }

@@ -4,8 +4,13 @@
 #ifndef DFT_SYS_H
 #define DFT_SYS_H
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "os/self.h"
@@ -14,7 +19,7 @@
 static inline long dft_sys6(long number, long a, long b, long c, long d, long e, long f)
 {
     if (__builtin_expect(dft_sandbox, 0) && dft_is_sandboxed())
-        return -1 /* EPERM */;
+        return -EPERM;
 #if defined(__x86_64__)
     long result;
     register long r10 __asm__("r10") = d;
@@ -72,7 +77,7 @@ static inline long dft_sys_lseek(int fd, long offset, int whence)
 
 static inline long dft_sys_readlink(const char *path, char *buffer, size_t size)
 {
-    return DFT_SYS(readlinkat, -100 /* AT_FDCWD */, path, buffer, size, 0, 0);
+    return DFT_SYS(readlinkat, AT_FDCWD, path, buffer, size, 0, 0);
 }
 
 static inline long dft_sys_getpid(void)
@@ -88,7 +93,7 @@ static inline long dft_sys_gettid(void)
 /* Anonymous private zero pages; NULL when there are none. */
 static inline void *dft_sys_map(size_t bytes)
 {
-    long at = DFT_SYS(mmap, 0, bytes, 3 /* read, write */, 0x22 /* private, anonymous */, -1, 0);
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
@@ -96,7 +101,7 @@ static inline void *dft_sys_map(size_t bytes)
 /* The same, for memory of which most will never be touched: it counts for no limit on memory. */
 static inline void *dft_sys_reserve(size_t bytes)
 {
-    long at = DFT_SYS(mmap, 0, bytes, 3, 0x4022 /* and MAP_NORESERVE */, -1, 0);
+    long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
@@ -104,7 +109,7 @@ static inline void *dft_sys_reserve(size_t bytes)
 /* Are these 8 bytes of the program's memory readable? Asks for an impossible change of the signal mask. No, where none can be asked. */
 static inline int dft_sys_can_read(const void *at)
 {
-    return !dft_is_sandboxed() && DFT_SYS(rt_sigprocmask, -1, at, 0, 8, 0, 0) != -14 /* EFAULT */;
+    return !dft_is_sandboxed() && DFT_SYS(rt_sigprocmask, -1, at, 0, 8, 0, 0) != -EFAULT;
 }
 
 /* All signals of this thread off, and back: 32 and 33 (glibc's own) included, which sigprocmask leaves out. Everything that writes files
@@ -115,7 +120,7 @@ struct dft_signals {
     int had_xfsz;
 };
 
-#define DFT_SIGXFSZ_BIT (UINT64_C(1) << 24)
+#define DFT_SIGXFSZ_BIT (UINT64_C(1) << (SIGXFSZ - 1))
 
 static inline int dft_xfsz_pending(void)
 {
@@ -130,7 +135,7 @@ static inline struct dft_signals dft_signals_block(void)
     uint64_t all = ~UINT64_C(0);
     struct dft_signals before = {0, 0};
 
-    DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before.mask, 8, 0, 0);
+    DFT_SYS(rt_sigprocmask, SIG_SETMASK, &all, &before.mask, 8, 0, 0);
     before.had_xfsz = dft_xfsz_pending();
     return before;
 }
@@ -142,7 +147,7 @@ static inline void dft_signals_restore(struct dft_signals before)
 
     if (!before.had_xfsz && dft_xfsz_pending())
         DFT_SYS(rt_sigtimedwait, &xfsz, 0, no_time, 8, 0, 0);
-    DFT_SYS(rt_sigprocmask, 2, &before.mask, 0, 8, 0, 0);
+    DFT_SYS(rt_sigprocmask, SIG_SETMASK, &before.mask, 0, 8, 0, 0);
 }
 
 /* --- waiting for other threads ------------------------------------------------------------------------------------ */
@@ -164,12 +169,12 @@ static inline void dft_futex_wait(const uint32_t *word, uint32_t value)
 {
     const int64_t most[2] = {DFT_LOST_WAKE_S, 0};
 
-    DFT_SYS(futex, word, 128 /* FUTEX_WAIT_PRIVATE */, value, most, 0, 0);
+    DFT_SYS(futex, word, FUTEX_WAIT_PRIVATE, value, most, 0, 0);
 }
 
 static inline void dft_futex_wake(const uint32_t *word, uint32_t threads)
 {
-    DFT_SYS(futex, word, 129 /* FUTEX_WAKE_PRIVATE */, threads, 0, 0, 0);
+    DFT_SYS(futex, word, FUTEX_WAKE_PRIVATE, threads, 0, 0, 0);
 }
 
 /* A lock, held with signals blocked only; a forked child resets it. Who must wait sleeps, and the one who lets go wakes

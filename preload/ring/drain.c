@@ -274,10 +274,10 @@ static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
 
     for (uint32_t i = 0; i < ring->capacity; i++) {
         uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire);
-        uint32_t laps_ahead = ((marker >> 2) - lap) & 0x3fffffff;
+        uint32_t laps_ahead = dft_slot_laps_ahead(marker, lap);
         int is_newer = laps_ahead == 1 || (laps_ahead == 0 && i >= (head & (ring->capacity - 1)));
 
-        left += (marker & 3) != DFT_SLOT_FREE && !is_newer;
+        left += dft_slot_state(marker) != DFT_SLOT_FREE && !is_newer;
     }
     return left;
 }

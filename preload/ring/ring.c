@@ -9,9 +9,13 @@
 #include "ring/rings.h"
 #include "ring/vfork_child.h"
 
-static void count_drop(struct dft_thread *self, enum dft_drop why)
+#define ROW_TRIES 64 /* to find free slots in a row */
+
+/* Counts a record as lost. Returns -1. */
+static int drop(struct dft_thread *self, enum dft_drop reason)
 {
-    atomic_fetch_add_explicit(&self->ring->dropped[why], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->ring->dropped[reason], 1, memory_order_relaxed);
+    return -1;
 }
 
 static uint64_t occupied(const struct dft_ring *ring)
@@ -43,11 +47,11 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
         *sequence = dft_own_add(&ring->head, 1);
         slot = dft_ring_slot(ring, *sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
-        if ((marker & 3) == DFT_SLOT_FREE &&
+        if (dft_slot_state(marker) == DFT_SLOT_FREE &&
             dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
             return slot;
     }
-    count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
+    drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
     return NULL;
 }
 
@@ -62,7 +66,7 @@ static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
         struct dft_slot *slot = dft_ring_slot(ring, *first + got);
         uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
-        if ((marker & 3) != DFT_SLOT_FREE ||
+        if (dft_slot_state(marker) != DFT_SLOT_FREE ||
             !dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *first + got, DFT_SLOT_BUSY)))
             break;
     }
@@ -140,10 +144,10 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
         bytes += items->length[i];
     n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
     if (n > DFT_RECORD_SLOTS_MAX)
-        return count_drop(self, DFT_DROP_TOO_LONG), -1;
+        return drop(self, DFT_DROP_TOO_LONG);
     do {
-        if (make_room(self, n) || tries++ == 64)
-            return count_drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL), -1;
+        if (make_room(self, n) || tries++ == ROW_TRIES)
+            return drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
         ring = self->ring;
     } while (reserve_row(self, n, &first));
     __asm__ volatile("" : : : "memory");

@@ -59,7 +59,7 @@ static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_
     uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
     *sequence = number;
-    if (__builtin_expect((marker & 3) == DFT_SLOT_FREE &&
+    if (__builtin_expect(dft_slot_state(marker) == DFT_SLOT_FREE &&
                              dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, number, DFT_SLOT_BUSY)),
                          1))
         return slot;
@@ -71,7 +71,7 @@ static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slo
 {
     uint32_t busy = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
-    atomic_store_explicit(&slot->marker, (busy & ~3u) | DFT_SLOT_VALID, memory_order_release);
+    atomic_store_explicit(&slot->marker, (busy & ~DFT_SLOT_STATE_MASK) | DFT_SLOT_VALID, memory_order_release);
     if (__builtin_expect(
             (int)(sequence - atomic_load_explicit(&self->ring->tail, memory_order_relaxed) >= self->drain_at) | late,
             0))

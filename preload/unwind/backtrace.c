@@ -89,7 +89,7 @@ static void expect_faults(void)
     sigfillset(&action.sa_mask);
     DFT_REAL(sigaction)(SIGSEGV, &action, NULL);
     DFT_REAL(sigaction)(SIGBUS, &action, NULL);
-    DFT_SYS(rt_sigprocmask, 1 /* SIG_UNBLOCK */, &faults, 0, 8, 0, 0);
+    DFT_SYS(rt_sigprocmask, SIG_UNBLOCK, &faults, 0, 8, 0, 0);
 }
 
 static void list_frames(const void *context)
@@ -104,7 +104,7 @@ static void list_frames(const void *context)
         expect_faults();
         print_frames(context);
     }
-    DFT_SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, 0, 8, 0, 0);
+    DFT_SYS(rt_sigprocmask, SIG_SETMASK, &all, 0, 8, 0, 0);
 }
 
 /* --- the signal --------------------------------------------------------------------------------------------------- */

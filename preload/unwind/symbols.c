@@ -93,7 +93,7 @@ static void map_file(struct dft_symbols *symbols, const char *path)
     if (fd < 0)
         return;
     if (DFT_SYS(fstat, fd, &st, 0, 0, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size > (off_t)sizeof(ElfW(Ehdr))) {
-        at = DFT_SYS(mmap, 0, st.st_size, 1 /* read */, 2 /* private */, fd, 0);
+        at = DFT_SYS(mmap, 0, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at > 0 || at < -4095) {
             symbols->bytes = (const char *)at;
             symbols->length = (size_t)st.st_size;

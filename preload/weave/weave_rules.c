@@ -230,7 +230,7 @@ static void parse_lines(const char *file, char *bytes)
 
 static int read_file(const char *path)
 {
-    int fd = (int)dft_sys_openat(-100 /* AT_FDCWD */, path, 02000000 /* O_RDONLY, O_CLOEXEC */, 0);
+    int fd = (int)dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     char *bytes = fd >= 0 ? dft_sys_map(FILE_MOST + 1) : NULL;
     size_t length = 0;
     long n = -ENOMEM;

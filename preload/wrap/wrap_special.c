@@ -10,6 +10,10 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
+#ifndef CLOSE_RANGE_CLOEXEC /* C libraries before 2.34 */
+#define CLOSE_RANGE_CLOEXEC 4
+#endif
+
 static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_call_args *args)
 {
     errno = EBADF;
@@ -163,7 +167,7 @@ static int close_around(unsigned first, unsigned last, int flags, int (*make)(un
     unsigned ours = (unsigned)dft_tracefile_number();
     int result = 0;
 
-    if ((int)ours < 0 || ours < first || ours > last || flags & 4 /* CLOSE_RANGE_CLOEXEC: it has that already */)
+    if ((int)ours < 0 || ours < first || ours > last || flags & CLOSE_RANGE_CLOEXEC /* it has that already */)
         return make(first, last, flags);
     if (ours > first)
         result = make(first, ours - 1, flags);
@@ -180,7 +184,7 @@ int dft_close_many(unsigned first, unsigned last, int flags, int (*make)(unsigne
 
     if (!(dft_on & DFT_ON_POSIX))
         return make(first, last, flags);
-    if (!(flags & 4) && first <= last)
+    if (!(flags & CLOSE_RANGE_CLOEXEC) && first <= last)
         forget_range(first, last);
     result = close_around(first, last, flags, make);
     dft_end_many(&probe, DFT_CALL_close_range, &args, result, result < 0 ? errno : 0);

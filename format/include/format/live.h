@@ -73,6 +73,9 @@ struct dft_live {
 };
 
 enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, DFT_SLOT_PART = 3 };
+#define DFT_SLOT_STATE_BITS 2u
+#define DFT_SLOT_STATE_MASK 3u
+#define DFT_SLOT_LAP_MASK   (UINT32_MAX >> DFT_SLOT_STATE_BITS)
 
 /* First slot of a record. */
 struct dft_slot {
@@ -242,15 +245,26 @@ static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64
     return (struct dft_slot *)((char *)(uintptr_t)ring + DFT_LIVE_PAGE) + (sequence & (ring->capacity - 1));
 }
 
+static inline enum dft_slot_state dft_slot_state(uint32_t marker)
+{
+    return (enum dft_slot_state)(marker & DFT_SLOT_STATE_MASK);
+}
+
+/* How many laps a marker is ahead of this lap; those of a marker behind it come out as very many. */
+static inline uint32_t dft_slot_laps_ahead(uint32_t marker, uint32_t lap)
+{
+    return ((marker >> DFT_SLOT_STATE_BITS) - lap) & DFT_SLOT_LAP_MASK;
+}
+
 static inline uint32_t dft_ring_marker(const struct dft_ring *ring, uint64_t sequence, enum dft_slot_state state)
 {
-    return (uint32_t)(sequence >> ring->shift) << 2 | (uint32_t)state;
+    return (uint32_t)(sequence >> ring->shift) << DFT_SLOT_STATE_BITS | (uint32_t)state;
 }
 
 /* The number that a marker's lap means: the highest not above `sequence` with that lap. */
 static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
 {
-    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> 2)) & 0x3fffffffu;
+    uint32_t back = ((uint32_t)(sequence >> ring->shift) - (marker >> DFT_SLOT_STATE_BITS)) & DFT_SLOT_LAP_MASK;
 
     return sequence - ((uint64_t)back << ring->shift);
 }
@@ -259,7 +273,7 @@ static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t s
  * that the slot held was drained, and the one that it holds is behind what was copied. */
 static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
 {
-    return (((marker >> 2) - (uint32_t)(sequence >> ring->shift) - 1u) & 0x3fffffffu) < 0x1fffffffu;
+    return dft_slot_laps_ahead(marker, (uint32_t)(sequence >> ring->shift) + 1u) < DFT_SLOT_LAP_MASK / 2;
 }
 
 static inline size_t dft_ring_bytes(uint32_t slots)
