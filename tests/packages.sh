@@ -48,7 +48,7 @@ need_packages_of() {
         need_library zlib zlib1g-dev
         need_library liburcu-cds liburcu-dev
         need_library libisal libisal-dev
-        need_library libunwind libunwind-dev
+        need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev
         need_library json-c libjson-c-dev

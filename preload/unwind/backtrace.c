@@ -1,5 +1,5 @@
-/* Owns the stack trace: unwind.c finds the frames, symbols.c finds their names. Lines are put together in memory and
- * written with one call each. */
+/* Owns the stack trace: unwind.c finds the frames, symbols.c finds their names. Lines are put
+ * together in memory and written with one call each. */
 #include "unwind/backtrace.h"
 
 #include <setjmp.h>
@@ -65,8 +65,8 @@ static void print_frames(const void *context)
 static sigjmp_buf leave;
 static long at_work; /* the thread */
 
-/* A fault of ours: a table or a file of symbols is damaged, or its file has become shorter. Other threads that fault
- * wait for the end. */
+/* A fault of ours: a table or a file of symbols is damaged, or its file has become shorter. Other
+ * threads that fault wait for the end. */
 static void interrupted(int signal, siginfo_t *info, void *context)
 {
     int64_t long_time[2] = {3600, 0};

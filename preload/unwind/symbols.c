@@ -1,5 +1,5 @@
-/* Owns the search for a function's name: the line of /proc/self/maps that an address lies in, then the symbol table of that file. Nothing
- * is believed that the file's size does not allow. */
+/* Owns the search for a function's name: the line of /proc/self/maps that an address lies in, then
+ * the symbol table of that file. Nothing is believed that the file's size does not allow. */
 #include "unwind/symbols.h"
 
 #include <elf.h>
@@ -44,7 +44,8 @@ static int is_in_line(const char *line, uint64_t address, uint64_t *offset, cons
     return 1;
 }
 
-/* The path of the file that is mapped there into `path`, "" when there is none; and the address's offset in it. */
+/* The path of the file that is mapped there into `path`, "" when there is none; and the address's
+ * offset in it. */
 static void find_mapping(uint64_t address, char *path, size_t room, uint64_t *offset)
 {
     static char text[4096];

@@ -1,4 +1,5 @@
-/* From an address of this process to the function that it lies in, as the symbols of the files on disk have it. */
+/* From an address of this process to the function that it lies in, as the symbols of the files on
+ * disk have it. */
 #ifndef DFT_SYMBOLS_H
 #define DFT_SYMBOLS_H
 
@@ -19,7 +20,8 @@ struct dft_place {
     uint64_t in_function;
 };
 
-/* Reads /proc/self/maps and the file with system calls; allocates nothing. One thread, once at a time. */
+/* Reads /proc/self/maps and the file with system calls; allocates nothing. One thread, once at a
+ * time. */
 void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_place *place);
 
 #endif

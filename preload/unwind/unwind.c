@@ -1,4 +1,5 @@
-/* Owns the walk up the stack, and what was learnt of places in code on the way: one word for each, in a table that all threads share. */
+/* Owns the walk up the stack, and what was learnt of places in code on the way: one word for each,
+ * in a table that all threads share. */
 #include "unwind/unwind.h"
 
 #include <dlfcn.h>
@@ -31,7 +32,8 @@ int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t
 
 /* --- the library of an address ------------------------------------------------------------------------------------ */
 
-/* The parts of a library in the loader's list, and their number. The program itself need not begin with a header. */
+/* The parts of a library in the loader's list, and their number. The program itself need not begin
+ * with a header. */
 static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
 {
     const void *image = (const void *)map->l_addr; /* NOLINT: where the library lies */
@@ -43,7 +45,8 @@ static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
     return dft_sys_can_read(image) ? dft_elf_parts(image, count) : NULL;
 }
 
-/* For C libraries without _dl_find_object (before 2.35): dl_iterate_phdr would take the loader's lock. */
+/* For C libraries without _dl_find_object (before 2.35): dl_iterate_phdr would take the loader's
+ * lock. */
 static const uint8_t *search_libraries(uint64_t pc)
 {
     for (const struct link_map *map = _r_debug.r_map; map && dft_sys_can_read(map); map = map->l_next) {
@@ -74,8 +77,9 @@ static const uint8_t *table_of(uint64_t pc)
 
 /* --- what is known of places -------------------------------------------------------------------------------------- */
 
-/* A row that is simple, in 63 bits: the register, the offset, and where the caller's registers are saved, in words. Both words of an entry
- * are written without a lock: that they belong together shows in that they fit. */
+/* A row that is simple, in 63 bits: the register, the offset, and where the caller's registers are
+ * saved, in words. Both words of an entry are written without a lock: that they belong together
+ * shows in that they fit. */
 static struct {
     _Atomic uint64_t check; /* address ^ word */
     _Atomic uint64_t word;
@@ -110,12 +114,13 @@ static void learn(uint64_t pc, const struct dft_unwind_row *row)
 {
     static const uint32_t bases[] = {DFT_DWARF_SP, DFT_DWARF_FP, DFT_DWARF_BX};
     uint64_t word = KNOWN_BIT, base = 0;
-    int fits = !row->is_signal && row->offset >= -(1 << 20) && row->offset < 1 << 20;
+    int fits = !row->is_signal && row->rules[DFT_UNWIND_SP].kind == DFT_RULE_SAME && row->offset >= -(1 << 20) &&
+               row->offset < 1 << 20;
 
     while (base < 3 && bases[base] != row->base)
         base++;
     word |= base | ((uint64_t)row->offset & 0x1fffff) << 2;
-    for (int i = 0; i < DFT_UNWIND_REGISTERS; i++)
+    for (int i = 0; i < DFT_UNWIND_SP; i++)
         word |= pack_rule(&row->rules[i], i != DFT_UNWIND_PC, &fits) << (23 + SAVED_BITS * i);
     if (!fits || base == 3)
         return;
@@ -175,9 +180,11 @@ static int is_caller_known(struct dft_unwind_walk *walk, const struct dft_unwind
     return DFT_DWARF_PC == 30 && !dft_unwind_register(walk, DFT_DWARF_PC, &walk->registers[DFT_UNWIND_PC]);
 }
 
-static int is_frame(const struct dft_unwind_walk *walk, uint64_t frame)
+/* May the caller's stack begin here? Where a register has the return address, it may begin where
+ * this one does. */
+static int is_caller_stack(const struct dft_unwind_walk *walk, uint64_t sp)
 {
-    return frame > walk->sp - (DFT_DWARF_PC == 30) && frame - walk->sp <= FRAME_MAX;
+    return sp > walk->sp - (DFT_DWARF_PC == 30 || walk->is_exact) && sp - walk->sp <= FRAME_MAX;
 }
 
 /* By the word that an earlier walk has left for this place. Returns 1: there is none. */
@@ -189,9 +196,9 @@ static int go_by_word(struct dft_unwind_walk *walk, uint64_t pc)
         return 1;
     frame = (word & 3) == 0 ? walk->sp : walk->registers[(word & 3) == 1 ? DFT_UNWIND_FP : DFT_UNWIND_BX];
     frame += (uint64_t)bits_of(word, 2, 21);
-    if (!is_frame(walk, frame))
+    if (!is_caller_stack(walk, frame))
         return -1;
-    for (int i = 0; i < DFT_UNWIND_REGISTERS; i++) {
+    for (int i = 0; i < DFT_UNWIND_SP; i++) {
         int64_t words = bits_of(word, 23 + SAVED_BITS * i, SAVED_BITS);
 
         if (words == SAVED_SAME || !dft_unwind_load(&walk->memory, frame + (uint64_t)words * 8, &walk->registers[i]))
@@ -219,19 +226,23 @@ static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *
             return -1;
         frame += (uint64_t)row->offset;
     }
-    if ((!row->is_signal && !is_frame(walk, frame)) || !is_caller_known(walk, row))
+    if (!is_caller_known(walk, row))
         return -1;
     memcpy(registers, walk->registers, sizeof registers);
+    registers[DFT_UNWIND_SP] = frame;
     for (int i = 0; i < DFT_UNWIND_REGISTERS; i++)
         if (apply(walk, &row->rules[i], frame, &registers[i])) {
-            if (i == DFT_UNWIND_PC)
+            if (i == DFT_UNWIND_PC || i == DFT_UNWIND_SP)
                 return -1;
             registers[i] = 0;
         }
+    /* Signals, longjmp and setcontext go to other stacks. */
+    if (!row->is_signal && row->rules[DFT_UNWIND_SP].kind == DFT_RULE_SAME && !is_caller_stack(walk, frame))
+        return -1;
     memcpy(walk->registers, registers, sizeof registers);
     walk->context = row->is_signal ? context_above(walk) : 0;
     walk->pc = dft_unwind_plain(registers[DFT_UNWIND_PC]);
-    walk->sp = frame;
+    walk->sp = registers[DFT_UNWIND_SP];
     walk->is_exact = row->is_signal;
     return 0;
 }

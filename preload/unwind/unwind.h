@@ -1,6 +1,7 @@
-/* Walks up the calling thread's stack by the tables that compilers leave for exceptions (.eh_frame). The walk takes no
- * lock, allocates nothing, opens nothing and leaves errno. So it may run in handlers, in the middle of malloc, and in
- * forked children. It reads memory of the stack only after it has asked whether it can be read. */
+/* Walks up the calling thread's stack by the tables that compilers leave for exceptions
+ * (.eh_frame). The walk takes no lock, allocates nothing, opens nothing and leaves errno. So it
+ * may run in handlers, in the middle of malloc, and in forked children. It reads memory of the
+ * stack only after it has asked whether it can be read. */
 #ifndef DFT_UNWIND_H
 #define DFT_UNWIND_H
 
@@ -9,10 +10,10 @@
 #include "os/library.h"
 
 /* The registers that a frame is found by. On 64-bit ARM `bx` is x19. */
-enum { DFT_UNWIND_PC, DFT_UNWIND_FP, DFT_UNWIND_BX, DFT_UNWIND_REGISTERS };
+enum { DFT_UNWIND_PC, DFT_UNWIND_FP, DFT_UNWIND_BX, DFT_UNWIND_SP, DFT_UNWIND_REGISTERS };
 
 enum dft_unwind_kind {
-    DFT_RULE_SAME,
+    DFT_RULE_SAME,  /* as it is; of the stack pointer: it is the frame's address */
     DFT_RULE_AT,    /* saved at the frame's address and `value` */
     DFT_RULE_IS,    /* is that */
     DFT_RULE_AT_EX, /* saved where an expression says; `value` points to its length */
@@ -26,7 +27,8 @@ struct dft_unwind_rule {
     int64_t value;
 };
 
-/* What is known of one place: how its frame's address (CFA) is found, and what the caller had in its registers. */
+/* What is known of one place: how its frame's address (CFA) is found, and what the caller had in
+ * its registers. */
 struct dft_unwind_row {
     uint32_t
         base; /* number of the register that the frame's address is counted from, as DWARF has it; DFT_UNWIND_BY_EXPRESSION */
@@ -48,8 +50,8 @@ struct dft_unwind_row {
 #define DFT_DWARF_PC 30u
 #endif
 
-/* Looks up the row of an address of code in the table of its library (.eh_frame_hdr). Returns 0, or -1: there is none, or it says what is not
- * understood here. (unwind_table.c) */
+/* Looks up the row of an address of code in the table of its library (.eh_frame_hdr). Returns 0,
+ * or -1: there is none, or it says what is not understood here. (unwind_table.c) */
 int dft_unwind_find_row(const uint8_t *table, uint64_t pc, struct dft_unwind_row *row);
 
 /* DWARF's numbers of any length, without and with a sign; *at goes behind. (unwind_table.c) */
@@ -89,8 +91,8 @@ int dft_unwind_step(struct dft_unwind_walk *walk);
 
 /* A register by its number in DWARF; nonzero: it is not known. */
 int dft_unwind_register(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value);
-/* A DWARF expression, as far as tables of linkers and C libraries have them. With `start` non-zero that is on the stack first. Nonzero: it cannot
- * be. (unwind_expression.c) */
+/* A DWARF expression, as far as tables of linkers and C libraries have them. With `start` non-zero
+ * that is on the stack first. Nonzero: it cannot be. (unwind_expression.c) */
 int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result);
 
 /* The address without its signature. */
@@ -106,17 +108,19 @@ static inline uint64_t dft_unwind_plain(uint64_t address)
 #endif
 }
 
-/* Goes to the caller of code that has no table. Nonzero: nothing there looks like one. (unwind_guess.c) */
+/* Goes to the caller of code that has no table. Nonzero: nothing there looks like one.
+ * (unwind_guess.c) */
 int dft_unwind_guess(struct dft_unwind_walk *walk);
 
 /* A library is gone. */
 void dft_unwind_forget(void);
 
-/* The library of this address is one that we work by: its frames next to ours are not the program's. Once, early. */
+/* The library of this address is one that we work by: its frames next to ours are not the
+ * program's. Once, early. */
 void dft_unwind_spare(const void *address);
 
-/* Addresses in the functions that called, the innermost first: of their calls, not of what follows these. Frames of this library are left out.
- * Returns their number. */
+/* Addresses in the functions that called, the innermost first: of their calls, not of what follows
+ * these. Frames of this library are left out. Returns their number. */
 uint32_t dft_unwind(uint64_t *addresses, uint32_t room);
 
 #endif

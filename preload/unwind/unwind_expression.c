@@ -1,4 +1,5 @@
-/* Evaluates the expressions in tables for exceptions: those of signal frames and of linkage tables. */
+/* Evaluates the expressions in tables for exceptions: those of signal frames and of linkage
+ * tables. */
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>

@@ -30,7 +30,8 @@ static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
 #endif
 }
 
-/* Code that was made at run time mostly keeps a chain of frames; it is believed where it leads to behind a call. */
+/* Code that was made at run time mostly keeps a chain of frames; it is believed where it leads to
+ * behind a call. */
 static int go_by_chain(struct dft_unwind_walk *walk)
 {
     uint64_t frame = walk->registers[DFT_UNWIND_FP], caller, pc;

@@ -1,4 +1,5 @@
-/* Reads the tables for exceptions: finds a function's description (FDE) and runs its instructions up to an address. */
+/* Reads the tables for exceptions: finds a function's description (FDE) and runs its instructions
+ * up to an address. */
 #include "unwind/unwind.h"
 
 #include <string.h>
@@ -43,7 +44,8 @@ int64_t dft_unwind_sleb(const uint8_t **at)
     return (int64_t)value;
 }
 
-/* An address in one of the encodings (DW_EH_PE_*); those that no linker makes for code are taken as 0. */
+/* An address in one of the encodings (DW_EH_PE_*); those that no linker makes for code are taken
+ * as 0. */
 static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 {
     uint64_t from = (encoding & DW_EH_PE_BASE) == DW_EH_PE_pcrel ? (uint64_t)*at : 0, value;
@@ -95,7 +97,8 @@ struct description {
     struct code common, own;
 };
 
-/* "zRS" and the like; `at` is behind it and the numbers. Returns -1 for letters that are not known. */
+/* "zRS" and the like; `at` is behind it and the numbers. Returns -1 for letters that are not
+ * known. */
 static int read_augmentation(struct description *description, const char *letters, const uint8_t **at)
 {
     const uint8_t *end;
@@ -206,6 +209,7 @@ static struct dft_unwind_rule *rule_of(struct dft_unwind_row *row, uint64_t dwar
     return dwarf == DFT_DWARF_PC   ? &row->rules[DFT_UNWIND_PC]
            : dwarf == DFT_DWARF_FP ? &row->rules[DFT_UNWIND_FP]
            : dwarf == DFT_DWARF_BX ? &row->rules[DFT_UNWIND_BX]
+           : dwarf == DFT_DWARF_SP ? &row->rules[DFT_UNWIND_SP]
                                    : NULL;
 }
 
