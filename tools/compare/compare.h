@@ -31,11 +31,12 @@
 #define DFT_COMPARE_H
 
 #include "command/command.h"
+#include "compare/rank_test.h"
 #include "query/group_map.h"
 #include "query/query.h"
 #include "summary/summary.h"
 
-#define DFT_UNITS_MIN   8u
+#define DFT_UNITS_MIN   DFT_RANK_TEST_MIN
 #define DFT_ALONE_TIMES 2
 #define DFT_FLOOR_PART  200 /* one in so many: 0.5 % */
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHANCE 10828 /* 1000 z^2 of one in a thousand, two-sided: z = 3.2905 */
-
 enum { COST, FIRST_PERCENTILE, KINDS = FIRST_PERCENTILE + 3 };
 static const double percents[3] = {50, 95, 99};
 
@@ -153,56 +151,6 @@ static void make_units(struct dft_spread_scratch *scratch, const struct dft_item
 /* --- the test -------------------------------------------------------------------------------------------------------
  * */
 
-static int ascending(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-/* Twice the rank sum of a's values among both, equal ones having the mean of their ranks; *ties: the sum of t^3 - t
- * over groups of t equal values. Both lists are sorted. */
-static uint64_t rank_sum(const uint64_t *a, uint64_t n, const uint64_t *b, uint64_t m, uint64_t *ties)
-{
-    uint64_t i = 0, j = 0, twice = 0;
-
-    *ties = 0;
-    while (i < n || j < m) {
-        uint64_t value = j >= m || (i < n && a[i] < b[j]) ? a[i] : b[j], from_i = i, from = i + j, t;
-
-        while (i < n && a[i] == value)
-            i++;
-        while (j < m && b[j] == value)
-            j++;
-        t = i + j - from;
-        *ties += t * t * t - t;
-        twice += (i - from_i) * (2 * from + t + 1);
-    }
-    return twice;
-}
-
-/* Are b's values higher (1) or lower (-1) than a's beyond chance, not (0), or is it unknown (2)? Sorts both. The
- * statistic is U with its correction for continuity; its variance with that for ties; in integers. */
-static int test(uint64_t *a, uint32_t n, uint64_t *b, uint32_t m)
-{
-    __int128 all = (__int128)n + m, middle = (__int128)n * m, twice_u, distance, spread;
-    uint64_t ties, ranks;
-
-    if (n < DFT_UNITS_MIN || m < DFT_UNITS_MIN)
-        return 2;
-    qsort(a, n, sizeof *a, ascending);
-    qsort(b, m, sizeof *b, ascending);
-    ranks = rank_sum(a, n, b, m, &ties);
-    twice_u = (__int128)ranks - (__int128)n * (n + 1);
-    distance = (twice_u < middle ? middle - twice_u : twice_u - middle) - 1;
-    if (distance <= 0)
-        return 0;
-    spread = 4 * middle * ((all + 1) * all * (all - 1) - ties);
-    if (distance * distance * 12 * all * (all - 1) * 1000 <= CHANCE * spread)
-        return 0;
-    return twice_u < middle ? 1 : -1;
-}
-
 static int direction(const struct dft_change *change)
 {
     return change->value[1] > change->value[0] ? 1 : change->value[1] < change->value[0] ? -1 : 0;
@@ -300,7 +248,7 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
 {
     struct units *a = &scratch->units[0], *b = &scratch->units[1];
     struct dft_change *changes = item->changes, *time = &changes[DFT_MEASURE_TIME];
-    int tested = test(a->values[COST], a->count, b->values[COST], b->count);
+    int tested = dft_rank_test(a->values[COST], a->count, b->values[COST], b->count);
 
     for (int m = DFT_MEASURE_COUNT; m <= DFT_MEASURE_BYTES; m++)
         changes[m].spread = !direction(&changes[m]) ? DFT_SPREAD_SAME : lossy ? DFT_SPREAD_UNKNOWN : DFT_SPREAD_BEYOND;
@@ -313,8 +261,9 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
     for (int p = 0; p < 3; p++) {
         int kind = FIRST_PERCENTILE + p;
 
-        tested =
-            a->has_percentiles && b->has_percentiles ? test(a->values[kind], a->count, b->values[kind], b->count) : 2;
+        tested = a->has_percentiles && b->has_percentiles
+                     ? dft_rank_test(a->values[kind], a->count, b->values[kind], b->count)
+                     : 2;
         changes[DFT_MEASURE_P50 + p].spread = judge(&changes[DFT_MEASURE_P50 + p], tested);
         amend(item, &changes[DFT_MEASURE_P50 + p]);
     }

@@ -1,0 +1,26 @@
+/* The suites of the tests of tools' pure functions: each registers its own with CUnit, and returns 0. */
+#ifndef DFT_TESTS_UNIT_SUITES_H
+#define DFT_TESTS_UNIT_SUITES_H
+
+#include <stdint.h>
+
+int suite_clocks(void);
+int suite_confidence(void);
+int suite_cover(void);
+int suite_first_cause(void);
+int suite_judge(void);
+int suite_pattern(void);
+int suite_rank_test(void);
+int suite_rules(void);
+int suite_usual(void);
+
+/* A number below `sides`. The same ones in each run. */
+static inline uint32_t roll(uint32_t sides)
+{
+    static uint64_t state = 1;
+
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % sides;
+}
+
+#endif
