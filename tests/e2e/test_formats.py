@@ -202,18 +202,15 @@ def gzip_members(data):
 
 @tests.case
 def gzip_members_are_of_whole_lines(directory):
-    """And a stretch of events begins a new one."""
     code = f"for i in range(4000): open('{directory}/' + 'x' * 200 + str(i), 'w').close()"
     equal(run([sys.executable, "-S", "-c", code], env=tracing(directory / "out" / "t")).code, 0, "exit code of Python")
-    for more in ({}, {"DFTMERGE_STRETCH_EVENTS": "1000"}):
-        for form in ("pfw", "csv"):
-            for path in (directory / "plain", directory / "packed.gz"):
-                equal(dftmerge("export", "--to", form, "-o", path, directory / "out", env=environment(**more)).code, 0,
-                      "export")
-            members = list(gzip_members((directory / "packed.gz").read_bytes()))
-            equal(b"".join(members), (directory / "plain").read_bytes(), "the text")
-            true(all(m.endswith(b"\n") and len(m) <= 1 << 20 for m in members[:-1]), "whole lines, of a MiB at most")
-            true(len(members) > (8 if more else 2), f"{len(members)} members")
+    for form in ("pfw", "csv"):
+        for path in (directory / "plain", directory / "packed.gz"):
+            equal(dftmerge("export", "--to", form, "-o", path, directory / "out").code, 0, "export")
+        members = list(gzip_members((directory / "packed.gz").read_bytes()))
+        equal(b"".join(members), (directory / "plain").read_bytes(), "the text")
+        true(all(m.endswith(b"\n") and len(m) <= 1 << 20 for m in members[:-1]), "whole lines, of a MiB at most")
+        true(len(members) >= 2, f"{len(members)} members")
 
 
 @tests.case

@@ -304,13 +304,13 @@ def what_makes_no_rules(where):
 def outputs(directory):
     """OUT that ends in / or is a directory is a directory, for every command and format; what is missing is named."""
     traces, out = make(directory / "in"), directory / "out"
-    forms = {"perfetto": "trace.json", "csv": "events.csv", "folded": "stacks.folded", "folded-bytes": "stacks-bytes.folded",
+    forms = {"perfetto": "trace.json", "csv": "*.csv", "folded": "stacks.folded", "folded-bytes": "stacks-bytes.folded",
              "pfw": "*.pfw.gz", "perfflow": None}
-    commands = [(("export", "--to", form), names) for form, names in forms.items()] + [(("merge",), "all.dft")]
+    commands = [(("export", "--to", form), names) for form, names in forms.items()] + [(("merge",), "*.dft")]
     for command, names in commands:
         for i, where in enumerate((f"{out}/", out, f"{out}/")):  # made, there, there
             dftmerge(*command, "-o", where, traces)
-            assert out.is_dir() and not names or list(out.glob(names)) == list(out.iterdir()) != [], (command, where)
+            assert out.is_dir() and not names or sorted(out.glob(names)) == sorted(out.iterdir()) != [], (command, where)
             shutil.rmtree(out)
             if i == 0:
                 out.mkdir()

@@ -12,20 +12,23 @@
 
 #include "base/gzip_members.h"
 
+/* Bytes as they come to stand in the file. */
 static int put_below(void *context, const void *bytes, size_t length)
 {
+    struct dft_outfile *file = context;
+
     errno = 0;
-    return fwrite(bytes, 1, length, context) == length ? 0 : errno ? -errno : -EIO;
+    return fwrite(bytes, 1, length, file->below) == length ? 0 : errno ? -errno : -EIO;
 }
 
-static ssize_t gzip_write(void *cookie, const char *bytes, size_t length)
+/* A stream of stdio forgets which error it was. */
+static ssize_t write_stream(void *cookie, const char *bytes, size_t length)
 {
     struct dft_outfile *file = cookie;
-    int error = dft_gzip_put(file->gzip, bytes, length);
 
-    if (error && !file->error)
-        file->error = error;
-    return error ? (errno = -error, -1) : (ssize_t)length;
+    if (!file->error)
+        file->error = file->gzip ? dft_gzip_put(file->gzip, bytes, length) : put_below(file, bytes, length);
+    return file->error ? (errno = -file->error, -1) : (ssize_t)length;
 }
 
 static int ends_in(const char *text, const char *end)
@@ -77,112 +80,92 @@ static int open_below(struct dft_outfile *file, const char *path, FILE **below)
 
 int dft_outfile_open(struct dft_outfile *file, const char *path)
 {
-    static const cookie_io_functions_t functions = {.write = gzip_write};
-    FILE *below = NULL;
-    int error;
+    static const cookie_io_functions_t functions = {.write = write_stream};
+    int error = 0;
 
     *file = (struct dft_outfile){0};
     if (strcmp(path, "-") == 0)
-        return file->stream = stdout, 0;
-    error = open_below(file, path, &below);
-    file->stream = below;
-    if (error)
-        goto out;
-    if (ends_in(path, ".gz")) {
-        error = -ENOMEM;
-        file->gzip = dft_gzip_create(put_below, below);
-        if (!file->gzip)
-            goto out;
-        file->below = below;
-        file->stream = fopencookie(file, "w", functions); /* NULL: abort closes what is below */
-        if (!file->stream)
-            goto out;
-        error = 0;
+        file->below = stdout;
+    else
+        error = open_below(file, path, &file->below);
+    if (!error && ends_in(path, ".gz")) {
+        file->gzip = dft_gzip_create(put_below, file);
+        error = file->gzip ? 0 : -ENOMEM;
     }
+    if (!error) {
+        file->stream = fopencookie(file, "w", functions);
+        error = file->stream ? 0 : -ENOMEM;
+    }
+    if (error) {
+        dft_outfile_abort(file);
+        return error;
+    }
+    if (file->path)
+        setvbuf(file->below, NULL, _IONBF, 0);
     setvbuf(file->stream, NULL, _IOFBF, 1 << 16);
     __fsetlocking(file->stream,
                   FSETLOCKING_BYCALLER); /* one thread writes: a lock a character would cost half the time */
-out:
-    if (error)
-        dft_outfile_abort(file);
-    return error;
+    return 0;
 }
 
-int dft_outfile_is_plain(const char *path)
+/* Of a stream that went wrong the error is file->error. */
+static int close_stream(struct dft_outfile *file)
 {
-    struct stat st;
+    int error = fclose(file->stream) ? -EIO : 0;
 
-    return strcmp(path, "-") != 0 && !ends_in(path, ".gz") && (stat(path, &st) < 0 || S_ISREG(st.st_mode));
-}
-
-static int close_stream(FILE *stream, int sync)
-{
-    int error = ferror(stream) ? -EIO : 0;
-
-    if (fflush(stream) < 0 && !error)
-        error = -errno;
-    if (sync && !error && fsync(fileno(stream)) < 0 && errno != EINVAL)
-        error = -errno;
-    if (fclose(stream) < 0 && !error)
-        error = -errno;
-    return error;
-}
-
-FILE *dft_outfile_below(const struct dft_outfile *file)
-{
-    return file->gzip ? file->below : file->stream;
-}
-
-/* From here on the stream is what lies below. */
-static int end_gzip(struct dft_outfile *file)
-{
-    int error = close_stream(file->stream, 0);
-
+    file->stream = NULL;
     if (file->error)
-        error = file->error;
-    if (!error)
-        error = dft_gzip_end(file->gzip);
-    dft_gzip_destroy(file->gzip);
-    file->gzip = NULL;
-    file->stream = file->below;
+        return file->error;
+    return !error && file->gzip ? dft_gzip_end(file->gzip) : error;
+}
+
+static int close_below(struct dft_outfile *file, int durable)
+{
+    FILE *below = file->below;
+    int error = 0;
+
+    if (!file->path)
+        return fflush(stdout) < 0 || ferror(stdout) ? -EIO : 0;
+    file->below = NULL;
+    if (durable && file->temporary && fsync(fileno(below)) < 0 && errno != EINVAL)
+        error = -errno;
+    if (fclose(below) < 0 && !error)
+        error = -errno;
     return error;
 }
 
 int dft_outfile_commit(struct dft_outfile *file, int durable)
 {
-    int error = 0;
+    int error = close_stream(file);
 
-    if (!file->path)
-        return fflush(stdout) < 0 || ferror(stdout) ? -EIO : 0;
-    if (file->gzip)
-        error = end_gzip(file);
-    if (!error) {
-        error = close_stream(file->stream, durable && file->temporary != NULL);
-        file->stream = NULL;
-    }
+    if (!error)
+        error = close_below(file, durable);
     if (!error && file->temporary && rename(file->temporary, file->path) < 0)
         error = -errno;
-    if (error) {
-        dft_outfile_abort(file);
-        return error;
+    if (!error) {
+        free(file->temporary);
+        file->temporary = NULL;
     }
-    free(file->temporary);
-    file->temporary = NULL;
-    free(file->path);
-    file->path = NULL;
-    return 0;
+    dft_outfile_abort(file);
+    return error;
+}
+
+int dft_outfile_close(struct dft_outfile *file, int rc, int durable)
+{
+    if (!rc)
+        return dft_outfile_commit(file, durable);
+    rc = rc == -EIO && file->error ? file->error : rc;
+    dft_outfile_abort(file);
+    return rc;
 }
 
 void dft_outfile_abort(struct dft_outfile *file)
 {
-    if (file->gzip) {
-        if (file->stream)
-            fclose(file->stream);
-        dft_gzip_destroy(file->gzip);
-        file->stream = file->below;
-    }
-    if (file->path && file->stream)
+    if (file->stream)
         fclose(file->stream);
+    dft_gzip_destroy(file->gzip);
+    if (file->path && file->below)
+        fclose(file->below);
     if (file->temporary)
         unlink(file->temporary);
     free(file->temporary);

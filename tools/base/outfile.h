@@ -13,8 +13,8 @@ struct dft_outfile {
     char *path;   /* NULL: standard output */
     char *temporary;
     struct dft_gzip *gzip;
-    FILE *below; /* gzip: where the compressed bytes go */
-    int error;   /* gzip: the first one; 0: none */
+    FILE *below; /* the file itself */
+    int error;   /* of the stream: the first one; 0: none */
 };
 
 /* OUT of a command, the same for all of them: one that ends in '/', or is a directory, is a directory; all else is a file. */
@@ -31,25 +31,12 @@ void dft_outfile_say(const char *path, int error);
  * path does, so that a search for traces does not meet it. Returns 0 or -errno. */
 int dft_outfile_open(struct dft_outfile *file, const char *path);
 
-/* Would `path` become a plain file under a temporary name, whose bytes may be written in any order? */
-int dft_outfile_is_plain(const char *path);
-
-/* The stream for bytes as they stand in the file, for who makes members himself and leaves `stream` alone. */
-FILE *dft_outfile_below(const struct dft_outfile *file);
-
-/* The temporary file of rank 0 (`file` on the others is not looked at), for bytes in any order: *fd. Collective: returns
- * an agreed 0, or -errno: not every rank can open it. What the others have open is closed by dft_outfile_leave, which gives
- * back `rc` or what else went wrong; sync: after the bytes are on the disk. */
-int dft_outfile_join(const struct dft_outfile *file, int *fd);
-int dft_outfile_leave(int *fd, int rc, int sync);
-/* Puts bytes where they belong. Returns 0 or -errno. */
-int dft_outfile_put(int fd, const void *bytes, size_t length, uint64_t at);
-/* The same in a file of which it is not known yet how long it becomes, and into which other ranks write too. */
-int dft_outfile_put_beside(int fd, const void *bytes, size_t length, uint64_t at);
-
 /* Ends the file and gives it its name; durable: only after its bytes are on the disk. Returns 0, or -errno of the
  * first error since it was opened, and then nothing is left. */
 int dft_outfile_commit(struct dft_outfile *file, int durable);
+
+/* Commits where `rc` is 0, else forgets the file. Returns the first error: of the stream where `rc` is -EIO. */
+int dft_outfile_close(struct dft_outfile *file, int rc, int durable);
 
 /* Forgets the file; nothing is left. Harmless after commit, and on zeroed memory. */
 void dft_outfile_abort(struct dft_outfile *file);

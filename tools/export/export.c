@@ -113,10 +113,7 @@ static int write_whole(struct dft_export *export, const struct dft_exporter *exp
     }
     if (!error)
         error = dft_comm_agree(exporter->write(export));
-    if (!error)
-        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_outfile_commit(&out, 0));
-    dft_outfile_abort(&out);
-    return error;
+    return dft_comm_agree(dft_outfile_close(&out, error, 0));
 }
 
 static int write_out(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
@@ -140,17 +137,6 @@ static int write_inside(struct dft_export *export, const struct dft_exporter *ex
     return error;
 }
 
-static int write_files(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
-{
-    int error = dft_source_names_locate(export->source);
-
-    if (!error)
-        error = exporter->write_files(export, directory);
-    if (error && (exporter != &dft_export_pfw || error == -ENOMEM)) /* the rest it has said */
-        fprintf(stderr, "dftmerge: %s: %s\n", directory, strerror(-error));
-    return error;
-}
-
 static int write_all(struct dft_export *export, const struct dft_exporter *exporter, const char *path, int in_parts)
 {
     int error;
@@ -162,22 +148,16 @@ static int write_all(struct dft_export *export, const struct dft_exporter *expor
         dft_outfile_say(path, error);
     if (error)
         return error;
-    return exporter->write_files ? write_files(export, exporter, path) : write_inside(export, exporter, path);
+    return exporter->write_files ? exporter->write_files(export, path) : write_inside(export, exporter, path);
 }
 
 /* Formats that only one rank can write; the others get 0. */
-static int takes_part(const struct dft_exporter *exporter, int in_parts, int quiet)
+static int takes_part(const struct dft_exporter *exporter, int quiet)
 {
-    char *what;
-    int takes;
+    char what[64];
 
-    if (exporter->write_files && in_parts ? exporter->ranks_files : exporter->ranks || exporter->write_text)
-        return 1;
-    if (asprintf(&what, "export --to %s", exporter->name) < 0)
-        return dft_comm_alone("export", quiet);
-    takes = dft_comm_alone(what, quiet);
-    free(what);
-    return takes;
+    snprintf(what, sizeof what, "export --to %s", exporter->name);
+    return !exporter->alone || dft_comm_alone(what, quiet);
 }
 
 static int run(int argc, char **argv)
@@ -217,7 +197,7 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
-    if (!takes_part(exporter, in_parts, options.source.quiet)) {
+    if (!takes_part(exporter, options.source.quiet)) {
         dft_options_fini(&options);
         return DFT_EXIT_OK;
     }
@@ -248,7 +228,7 @@ const struct dft_command dft_command_export = {
         "          a .pfw.gz a process, which they read in parallel\n"
         "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory\n"
         "          a file a process, named as PERFFLOW_OPTIONS had it\n"
-        "csv       one line for every event, nanoseconds\n"
+        "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not "

@@ -15,16 +15,16 @@ struct dft_export {
     uint64_t left_out; /* events that the format has no form for; counted by the writer, told to the user */
 };
 
-/* A format. `write` gives the whole file to `out` and returns 0 or -errno; errors of the stream are found later. Or
- * `write_text` writes it to `path`, by all ranks (event_text.h). */
+/* A format. `write` gives the whole file to `out` on rank 0, and is collective; errors of the stream are found later. Or
+ * `write_text` writes it to `path` (event_text.h). Both return 0 or -errno. */
 struct dft_exporter {
     const char *name, *help;
     const char *file; /* the name of its file where OUT is a directory; with `write_files` it has names of its own */
     int (*write)(struct dft_export *export);
     int (*write_text)(struct dft_export *export, const char *path);
-    /* The same into files in a directory that is there, named by the format; NULL: it has one file. */
+    /* Files into a directory that is there, named by the format; says what goes wrong. NULL: it has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
-    int ranks, ranks_files; /* `write`, or `write_files`, is collective; of `write` rank 0 has the file */
+    int alone; /* one rank of dftmerge-mpi does it all */
 };
 
 extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "command/event_parts.h"
 #include "command/event_text.h"
 #include "export/export.h"
 #include "format/ops.h"
@@ -113,4 +114,25 @@ static int write_csv(struct dft_export *export, const char *path)
     return dft_event_text_write(&text, path);
 }
 
-const struct dft_exporter dft_export_csv = {"csv", "one line for every event", "events.csv", .write_text = write_csv};
+static int put_head_of(void *context, const struct dft_source_process *process)
+{
+    (void)process;
+    return put_head(context);
+}
+
+/* Every file has the head: readers of many CSV files expect one in each. */
+static int write_files(struct dft_export *export, const char *directory)
+{
+    struct dft_event_parts parts = {.source = export->source,
+                                    .filter = export->filter,
+                                    .ending = ".csv",
+                                    .out = &export->out,
+                                    .context = export,
+                                    .head = put_head_of,
+                                    .event = put_event};
+
+    return dft_event_parts_write(&parts, directory);
+}
+
+const struct dft_exporter dft_export_csv = {"csv", "one line for every event", NULL, .write_text = write_csv,
+                                            .write_files = write_files};

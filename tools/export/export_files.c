@@ -143,27 +143,17 @@ static int take_ids(void *context, unsigned rank, const void *bytes, size_t leng
     return 0;
 }
 
-static int gather(struct dft_files *files, uint64_t *count)
+static int gather(struct dft_files *files)
 {
     struct dft_pack pack = {0};
-    int error;
 
-    if (dft_comm_size() == 1) {
-        *count = files->ids.count;
-        return 0;
-    }
-    for (size_t i = 0; i < files->ids.capacity; i++)
+    for (size_t i = 0; i < files->ids.capacity && dft_comm_rank(); i++)
         if (files->ids.slots[i].key)
             dft_pack_put(&pack, &files->ids.slots[i].key, sizeof(uint64_t));
-    error = dft_pack_gather(&pack, take_ids, files);
-    *count = files->ids.count;
-    if (!error)
-        dft_comm_broadcast(count, sizeof *count);
-    return error;
+    return dft_pack_gather(&pack, take_ids, files);
 }
 
-int dft_files_collect(struct dft_files **result, struct dft_source *source, const struct dft_filter *filter,
-                      uint64_t *count)
+int dft_files_collect(struct dft_files **result, struct dft_source *source, const struct dft_filter *filter)
 {
     struct dft_files *files = *result = calloc(1, sizeof *files);
     int error = dft_comm_agree(files ? 0 : -ENOMEM);
@@ -174,7 +164,7 @@ int dft_files_collect(struct dft_files **result, struct dft_source *source, cons
     error = dft_source_visit(
         source,
         &(struct dft_visit){.context = files, .select = select_block, .events = collect, .progress = "files listed"});
-    return error ? error : gather(files, count);
+    return error ? error : gather(files);
 }
 
 int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t id, struct dft_text text),

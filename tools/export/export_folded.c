@@ -65,7 +65,6 @@ static int write_bytes(struct dft_export *export)
     return write_folded(export, 1);
 }
 
-const struct dft_exporter dft_export_folded = {"folded", "call stacks by time", "stacks.folded", .write = write_time,
-                                               .ranks = 1};
+const struct dft_exporter dft_export_folded = {"folded", "call stacks by time", "stacks.folded", .write = write_time};
 const struct dft_exporter dft_export_folded_bytes = {"folded-bytes", "call stacks by bytes", "stacks-bytes.folded",
-                                                     .write = write_bytes, .ranks = 1};
+                                                     .write = write_bytes};

@@ -285,18 +285,11 @@ static int put_begin(void *context)
     return dft_pids_visit(&p->pids, put_metadata, p);
 }
 
-static int put_held(void *context)
-{
-    struct perfetto *p = context;
-
-    dft_held_flush(&p->held);
-    return 0;
-}
-
 static int put_end(void *context)
 {
     struct perfetto *p = context;
 
+    dft_held_flush(&p->held);
     fputs("\n]}\n", p->export->out);
     return 0;
 }
@@ -310,7 +303,6 @@ static int write_perfetto(struct dft_export *export, const char *path)
                                   .context = &p,
                                   .head = put_begin,
                                   .event = hold,
-                                  .pause = put_held,
                                   .tail = put_end};
     uint64_t end_ns;
     int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));

@@ -11,6 +11,7 @@
 
 #include "export/export_perfflow.h"
 #include "format/ops.h"
+#include "source/source_names.h"
 #include "source/source_order.h"
 #include "source/source_unordered.h"
 #include "base/names.h"
@@ -226,7 +227,7 @@ static int make_sinks(struct dft_perfflow *p)
     p->sinks = calloc(p->nsinks + 1u, sizeof *p->sinks);
     if (!p->sinks)
         return -ENOMEM;
-    error = dft_source_unordered(p->export->source, NULL, 0, SIZE_MAX, learn, p);
+    error = dft_source_unordered(p->export->source, NULL, learn, p);
     for (uint32_t i = 0; p->directory && !error && i < count; i++) {
         p->sinks[i].path = dft_perfflow_name(p, &p->sinks[i], &processes[i].process);
         if (!p->sinks[i].path)
@@ -262,5 +263,16 @@ static int write_one(struct dft_export *export)
     return write_perfflow(export, NULL);
 }
 
-const struct dft_exporter dft_export_perfflow = {"perfflow", "as PerfFlowAspect writes them", NULL, .write = write_one,
-                                                 .write_files = write_perfflow};
+static int write_files(struct dft_export *export, const char *directory)
+{
+    int error = dft_source_names_locate(export->source);
+
+    if (!error)
+        error = write_perfflow(export, directory);
+    if (error)
+        fprintf(stderr, "dftmerge: %s: %s\n", directory, strerror(-error));
+    return error;
+}
+
+const struct dft_exporter dft_export_perfflow = {"perfflow",         "as PerfFlowAspect writes them", NULL,
+                                                 .write = write_one, .write_files = write_files,      .alone = 1};

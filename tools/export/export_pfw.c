@@ -15,7 +15,6 @@
 /* All into one file. The first member is what is given to all that writes lines. */
 struct whole {
     struct dft_pfw_out pfw;
-    uint64_t first; /* id of the first line behind the head */
     struct dft_files *files;
 };
 
@@ -32,7 +31,7 @@ static int each_process(struct dft_pfw_out *pfw,
     return error;
 }
 
-static int put_process_end(struct dft_pfw_out *pfw, const struct dft_source_process *process)
+static int put_stop(struct dft_pfw_out *pfw, const struct dft_source_process *process)
 {
     dft_pfw_out_stop(pfw, process);
     return 0;
@@ -51,56 +50,13 @@ static int put_head(void *context)
     return error ? error : each_process(pfw, dft_pfw_out_start);
 }
 
-/* The number of the first line of an event: all before it is written to nowhere. */
-static int count_head(struct whole *whole, uint64_t files)
-{
-    struct dft_pfw_out *pfw = &whole->pfw;
-    int error;
-
-    pfw->export->out = fopen("/dev/null", "we");
-    if (!pfw->export->out)
-        return -errno;
-    error = each_process(pfw, dft_pfw_out_process);
-    if (!error)
-        error = each_process(pfw, dft_pfw_out_start);
-    fclose(pfw->export->out);
-    whole->first = pfw->id + files;
-    pfw->id = 1;
-    return error;
-}
-
-static int sum_events(void *context)
-{
-    struct dft_pfw_out *pfw = context;
-    uint32_t count;
-
-    dft_source_processes(pfw->export->source, &count);
-    dft_comm_sum(pfw->events, count);
-    return 0;
-}
-
 static int put_tail(void *context)
 {
     struct dft_pfw_out *pfw = context;
-    int error = each_process(pfw, put_process_end);
+    int error = each_process(pfw, put_stop);
 
     putc(']', pfw->export->out);
     return error;
-}
-
-static int prepare(struct whole *whole)
-{
-    struct dft_pfw_out *pfw = &whole->pfw;
-    uint64_t files;
-    uint32_t count;
-    int error;
-
-    dft_source_processes(pfw->export->source, &count);
-    pfw->events = calloc(count + 1u, sizeof *pfw->events);
-    error = dft_comm_agree(pfw->events ? 0 : -ENOMEM);
-    if (!error)
-        error = dft_files_collect(&whole->files, pfw->export->source, pfw->export->filter, &files);
-    return error ? error : dft_comm_agree(count_head(whole, files));
 }
 
 static int write_pfw(struct dft_export *export, const char *path)
@@ -108,21 +64,22 @@ static int write_pfw(struct dft_export *export, const char *path)
     struct whole whole = {.pfw = {.export = export, .id = 1}};
     struct dft_event_text text = {.source = export->source,
                                   .filter = export->filter,
+                                  .outer_first = 1,
                                   .out = &export->out,
                                   .context = &whole,
                                   .head = put_head,
                                   .event = dft_pfw_out_event,
-                                  .sum = sum_events,
-                                  .tail = put_tail,
-                                  .lines = dft_pfw_out_lines,
-                                  .number = &whole.pfw.id,
-                                  .enclosing = &whole.pfw.enclosing,
-                                  .encloses = dft_pfw_out_encloses};
-    int error = dft_source_names_locate(export->source);
+                                  .tail = put_tail};
+    uint32_t count;
+    int error;
 
+    dft_source_processes(export->source, &count);
+    whole.pfw.events = calloc(count + 1u, sizeof *whole.pfw.events);
+    error = dft_comm_agree(whole.pfw.events ? 0 : -ENOMEM);
     if (!error)
-        error = prepare(&whole);
-    text.first = whole.first;
+        error = dft_source_names_locate(export->source);
+    if (!error)
+        error = dft_files_collect(&whole.files, export->source, export->filter);
     if (!error)
         error = dft_event_text_write(&text, path);
     dft_files_destroy(whole.files);
@@ -131,9 +88,5 @@ static int write_pfw(struct dft_export *export, const char *path)
     return error;
 }
 
-const struct dft_exporter dft_export_pfw = {"pfw",
-                                            "JSON lines as DFTracer 1.0.8 writes them",
-                                            NULL,
-                                            .write_text = write_pfw,
-                                            .write_files = dft_pfw_write_files,
-                                            .ranks_files = 1};
+const struct dft_exporter dft_export_pfw = {"pfw", "JSON lines as DFTracer 1.0.8 writes them", NULL,
+                                            .write_text = write_pfw, .write_files = dft_pfw_write_files};

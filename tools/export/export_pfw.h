@@ -35,12 +35,7 @@ void dft_pfw_out_stop(struct dft_pfw_out *pfw, const struct dft_source_process *
 
 /* `pfw` is a struct dft_pfw_out. Returns 0 or -EIO: the stream is broken. */
 int dft_pfw_out_event(void *pfw, const struct dft_event_at *at);
-/* May others lie in it, so that their lines tell of its number? */
-int dft_pfw_out_encloses(const struct dft_source_process *process, const struct dft_event *event, uint8_t op);
-/* How many lines that is. */
-uint64_t dft_pfw_out_lines(const struct dft_event *event, uint8_t op);
-
-/* export_pfw_files.c: a file for each process into the directory. Collective. */
+/* export_pfw_files.c: a file for each process into the directory. Collective; what goes wrong is said. */
 int dft_pfw_write_files(struct dft_export *export, const char *directory);
 
 #endif

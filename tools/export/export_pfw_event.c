@@ -202,7 +202,7 @@ static void put_call(struct dft_pfw_out *pfw, const struct dft_event_at *at, str
     pfw->events[at->process->number]++;
 }
 
-int dft_pfw_out_encloses(const struct dft_source_process *process, const struct dft_event *event, uint8_t op)
+static int encloses(const struct dft_source_process *process, const struct dft_event *event, uint8_t op)
 {
     return event->phase == DFT_PHASE_COMPLETE && !(event->bits & DFT_BIT_OPEN) && event->calls == 1 &&
            (op == DFT_OP_REGION || dft_pfw_out_is_imported(process));
@@ -214,7 +214,7 @@ static int put_enclosing(struct dft_pfw_out *pfw, const struct dft_event_at *at,
     const struct dft_block place = {.process = at->process->number, .tid = at->tid, .stream = at->stream};
     struct dft_enclosing_event around = dft_enclosing_event(at->event, at->call, at->sequence, &place);
 
-    if (!dft_pfw_out_encloses(at->process, at->event, at->op))
+    if (!encloses(at->process, at->event, at->op))
         return 0;
     around.number = number;
     return dft_enclosing_put(&pfw->enclosing, &around);
@@ -247,16 +247,4 @@ int dft_pfw_out_event(void *context, const struct dft_event_at *at)
             return -ENOMEM;
     }
     return ferror(pfw->export->out) ? -EIO : 0;
-}
-
-/* How many lines that is. */
-uint64_t dft_pfw_out_lines(const struct dft_event *event, uint8_t op)
-{
-    char phase = dft_export_phase(event, op);
-
-    if (phase == 'M')
-        return 1;
-    if (is_left_out(event, op, phase))
-        return 0;
-    return event->calls == 0 ? 1 : event->calls < RUN_MAX ? event->calls : RUN_MAX;
 }

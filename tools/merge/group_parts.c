@@ -12,6 +12,7 @@
 struct dft_parter {
     const struct dft_rules *rules;
     uint32_t division;
+    const uint8_t *is_mine; /* by group: its parts are made */
     struct dft_matcher *matcher;
     struct dft_encoder *encoder;
     struct dft_table *table;
@@ -25,7 +26,8 @@ struct dft_parter {
     size_t events_room, args_room, calls_room;
 };
 
-struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division)
+struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
+                                     const uint8_t *is_mine)
 {
     struct dft_parter *parter = calloc(1, sizeof *parter);
 
@@ -33,6 +35,7 @@ struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct
         return NULL;
     parter->rules = rules;
     parter->division = division;
+    parter->is_mine = is_mine;
     parter->matcher = dft_matcher_create(rules, names);
     parter->encoder = dft_merge_encoder();
     if (parter->matcher && parter->encoder)
@@ -282,6 +285,7 @@ static int put_group(struct dft_parter *parter, const struct dft_batch *batch, u
     piece = &parts->pieces[parts->npieces++];
     *piece = (struct dft_parts_piece){
         .group = group, .events = part.count, .from = parts->used, .names_from = parts->nnames};
+    dft_encoder_forget(parter->encoder); /* so that no group's bytes depend on another one's */
     rc = keep_names(parter, parts, &part);
     if (!rc)
         rc = put_piece(parter, &part, interval_ns, parts);
@@ -297,7 +301,6 @@ int dft_parter_run(struct dft_parter *parter, const struct dft_block *block, con
     uint8_t present[DFT_RULES_MAX + 1] = {0};
     int rc = reserve_all(parter, batch);
 
-    dft_encoder_forget(parter->encoder);
     /* The texts of calls go with the names. */
     for (uint32_t i = 0; i < batch->ncalls; i++)
         batch->calls[i].text = (struct dft_text){0};
@@ -310,7 +313,7 @@ int dft_parter_run(struct dft_parter *parter, const struct dft_block *block, con
             present[parter->groups[i] = (uint8_t)group] = 1;
     }
     for (uint32_t group = 0; group < sizeof present && !rc; group++)
-        if (present[group])
+        if (present[group] && parter->is_mine[group])
             rc = put_group(parter, batch, first, group, interval_ns, parts);
     return rc;
 }

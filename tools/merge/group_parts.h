@@ -20,9 +20,10 @@ struct dft_parts {
 
 void dft_parts_fini(struct dft_parts *parts);
 
-/* One thread's means. NULL: no memory. */
+/* One thread's means. is_mine: by group, whose parts are made. NULL: no memory. */
 struct dft_parter;
-struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division);
+struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
+                                     const uint8_t *is_mine);
 void dft_parter_destroy(struct dft_parter *parter);
 
 /* `interval_ns`: of the rows; 0: no rows. Returns 0, -ENOMEM, or what an encoder said. */

@@ -7,17 +7,16 @@
  * them: it is replaced at the end. */
 #include "merge/merge.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "mpi/comm.h"
 #include "command/command.h"
 #include "source/recover.h"
+#include "source/source_share.h"
 #include "source/source_notes.h"
 #include "source/source_read.h"
 
@@ -32,76 +31,6 @@ void dft_merge_encoder_free(struct dft_encoder *encoder)
 {
     if (encoder)
         munmap(encoder, dft_encoder_bytes());
-}
-
-/* --- directories ---------------------------------------------------------------------------------------------------- */
-
-static int is_trace_name(const char *name)
-{
-    size_t n = strlen(name);
-
-    return (n > 4 && !strcmp(name + n - 4, ".dft")) || (n > 9 && !strcmp(name + n - 9, ".dft.live")) ||
-           (n > 4 && !strcmp(name + n - 4, ".pfw")) || (n > 7 && !strcmp(name + n - 7, ".pfw.gz"));
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* Would it be replaced, or is it something else that a search for traces would find beside ours? */
-static int is_in_the_way(struct dft_source *source, const char *directory, const char *name, char *const *sorted,
-                         size_t count)
-{
-    uint32_t nfiles;
-    const struct dft_source_file *files = dft_source_files(source, &nfiles);
-    struct stat here, there;
-    char *path;
-    int found = 0;
-
-    if (!is_trace_name(name))
-        return 0;
-    if (!count || !bsearch(&name, sorted, count, sizeof *sorted, by_name))
-        return 1;
-    if (asprintf(&path, "%s/%s", directory, name) < 0)
-        return 1;
-    if (!stat(path, &here))
-        for (uint32_t i = 0; i < nfiles && !found; i++)
-            found = !stat(files[i].path, &there) && there.st_dev == here.st_dev && there.st_ino == here.st_ino;
-    free(path);
-    return found;
-}
-
-int dft_merge_directory(struct dft_source *source, const char *path, char *const *names, size_t count)
-{
-    char **sorted = malloc((count + 1) * sizeof *sorted);
-    struct dirent *entry;
-    int error = 0;
-    DIR *dir;
-
-    if (!sorted)
-        return -ENOMEM;
-    memcpy(sorted, names, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_name);
-    error = dft_outfile_make_directory(path);
-    dir = error ? NULL : opendir(path);
-    if (!error && !dir)
-        error = -errno;
-    if (error)
-        dft_outfile_say(path, error);
-    while (dir && !error && (entry = readdir(dir))) {
-        if (!is_in_the_way(source, path, entry->d_name, sorted, count))
-            continue;
-        error = -EEXIST;
-        fprintf(stderr,
-                "dftmerge: %s/%s is there already, and what is written would be counted together with it; nothing was "
-                "written: name an empty directory\n",
-                path, entry->d_name);
-    }
-    if (dir)
-        closedir(dir);
-    free(sorted);
-    return error;
 }
 
 /* --- one archive ---------------------------------------------------------------------------------------------------- */
@@ -183,27 +112,28 @@ static int put_records(struct dft_archive *archive)
     return error;
 }
 
-/* On all ranks; rank 0 has the file in the end. */
-static int write_blocks(struct dft_archive *archive, const char *path)
+static int write_file(struct dft_archive *archive, const char *path)
 {
-    int error;
+    int error = dft_archive_open(archive, archive->source, path);
 
-    if (dft_comm_size() > 1)
-        return dft_merge_together(archive, path);
-    error = dft_outfile_open(&archive->out, path);
-    return error ? error : copy_blocks(archive);
+    if (!error)
+        error = copy_blocks(archive);
+    if (!error)
+        error = put_records(archive);
+    return error ? error : dft_archive_commit(archive, 1);
 }
 
+/* By rank 0; the others give it the blocks that they alone can read. */
 static int write_one(struct dft_source *source, const char *path, int quiet)
 {
     struct dft_archive archive = {.source = source};
     uint32_t nfiles;
-    int error = write_blocks(&archive, path);
+    int error, noted;
 
-    if (!error && !dft_comm_rank())
-        error = put_records(&archive);
-    if (!error && !dft_comm_rank())
-        error = dft_archive_commit(&archive, 1);
+    if (dft_share_serve(source, &error)) {
+        error = write_file(&archive, path);
+        dft_share_served(source);
+    }
     error = dft_comm_agree(error);
     if (error)
         dft_outfile_say(path, error);
@@ -213,21 +143,8 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
                 (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
                 (unsigned long long)count_repeated(source));
     dft_archive_fini(&archive);
-    return error;
-}
-
-/* The same into a directory, which may hold no other traces. */
-static int write_inside(struct dft_source *source, const char *directory, int quiet)
-{
-    char *name = "all.dft", *path = dft_outfile_inside(directory, name);
-    int error = dft_comm_agree(path ? 0 : -ENOMEM);
-
-    if (!error)
-        error = dft_comm_agree(dft_comm_rank() ? 0 : dft_merge_directory(source, directory, &name, 1));
-    if (!error)
-        error = write_one(source, path, quiet);
-    free(path);
-    return error;
+    noted = dft_share_notes(source);
+    return error ? error : noted;
 }
 
 /* --- the command ---------------------------------------------------------------------------------------------------- */
@@ -248,12 +165,9 @@ static int is_wrong(const char *path, const char *split, const char *rules)
     return 1;
 }
 
-/* What only one rank can write; the others get 0. Whether OUT may be written in pieces is for rank 0 to say. */
-static int takes_part(const char *path, int in_parts, int quiet)
+static enum dft_split_by by(const char *split)
 {
-    if (!in_parts && dft_comm_agree(!dft_comm_rank() && !dft_outfile_is_plain(path)))
-        return dft_comm_alone("merge into what is no plain file", quiet);
-    return 1;
+    return !split ? DFT_SPLIT_BY_PROCESS : strcmp(split, "host") ? DFT_SPLIT_BY_RANK : DFT_SPLIT_BY_HOST;
 }
 
 static int run(int argc, char **argv)
@@ -275,18 +189,12 @@ static int run(int argc, char **argv)
         return DFT_EXIT_USAGE;
     }
     in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
-    if (!takes_part(path, in_parts || split || rules, options.source.quiet)) {
-        dft_options_fini(&options);
-        return DFT_EXIT_OK;
-    }
     if (dft_command_begin(&options, &source, &code))
         return code;
-    if (split)
-        error = dft_merge_split(source, path, !strcmp(split, "host"), options.source.quiet);
+    if (split || (in_parts && !rules))
+        error = dft_merge_split(source, path, by(split), options.source.quiet);
     else if (rules)
         error = dft_merge_groups(source, path, rules, options.source.quiet);
-    else if (in_parts)
-        error = write_inside(source, path, options.source.quiet);
     else
         error = write_one(source, path, options.source.quiet);
     code = error == -EINVAL ? DFT_EXIT_USAGE : error ? DFT_EXIT_BAD : DFT_EXIT_OK;
@@ -299,8 +207,9 @@ const struct dft_command dft_command_merge = {
     .brief = "one file from many; reads back identically",
     .details =
         "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name and\n"
-        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets the\n"
-        "file all.dft, and is made when it is not there.\n\n"
+        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets a "
+        "file\n"
+        "for each process, and is made when it is not there; with dftmerge-mpi all ranks write.\n\n"
         "--split-by rank: OUT/rank-00017.dft and so on, OUT/no-rank.dft for processes without one; host alike.\n\n"
         "--group: OUT/NAME.dft for each group of events, OUT/other.dft for those of none. RULES is a file of lines "
         "(or\n"

@@ -4,10 +4,6 @@
 
 #include "source/archive.h"
 
-/* OUT is a directory here: made when it is not there, and refused (said on stderr, -EEXIST) when it holds other traces
- * than these would replace, or one of the inputs. `names`: of the files that will be written. Returns 0 or -errno. */
-int dft_merge_directory(struct dft_source *source, const char *path, char *const *names, size_t count);
-
 /* Encodes the texts of names in a COVERED block. Returns the bytes (*text: until the encoder is used again), 0: there are
  * none, or it cannot be read, which is noted; or -errno. */
 long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
@@ -21,12 +17,9 @@ int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *read
 struct dft_encoder *dft_merge_encoder(void);
 void dft_merge_encoder_free(struct dft_encoder *encoder);
 
-/* merge_together.c: all blocks into the file of `path`, by all ranks. On rank 0 the archive is open then, and what else is
- * put into it follows. Collective; returns an agreed 0 or -errno. */
-int dft_merge_together(struct dft_archive *archive, const char *path);
-
-/* merge_split.c: one archive a rank (or host) into the directory `path`. Returns 0 or -errno, said on stderr. */
-int dft_merge_split(struct dft_source *source, const char *path, int by_host, int quiet);
+/* merge_split.c: one archive a process, rank or host into the directory `path`. Returns 0 or -errno, said on stderr. */
+enum dft_split_by { DFT_SPLIT_BY_PROCESS, DFT_SPLIT_BY_RANK, DFT_SPLIT_BY_HOST };
+int dft_merge_split(struct dft_source *source, const char *path, enum dft_split_by by, int quiet);
 
 /* merge_groups.c: one archive a group. `rules`: a file, or the rules themselves. */
 int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet);

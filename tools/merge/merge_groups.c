@@ -1,16 +1,17 @@
 /* `dftmerge merge --group`: one archive for each group of events.
  *
  * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the parts are written in the
- * order of the blocks. What tells of processes goes into every
- * archive, and at the end the texts of the names that an archive uses, and its GROUP block: this rank 0 of dftmerge-mpi
- * writes behind the parts, which come from all ranks (merge_groups_parts.c). The number of the division
- * comes from the rules and the blocks: the same division of the same events is the same, anything else is another. */
+ * order of the blocks (merge_groups_parts.c). What tells of processes goes into every archive, and at the end the texts of
+ * the names that an archive uses, and its GROUP block. Each rank of dftmerge-mpi writes whole archives. The number of the
+ * division comes from the rules and the blocks: the same division of the same events is the same, anything else is
+ * another. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/aggregate.h"
+#include "command/part_files.h"
 #include "mpi/comm.h"
 #include "merge/merge_groups.h"
 #include "source/recover.h"
@@ -210,26 +211,23 @@ static int put_group(struct dft_grouping *grouping, uint32_t group)
 
 /* --- the archives --------------------------------------------------------------------------------------------------- */
 
-/* Rank 0 has them; the others write into them. */
 static int open_archives(struct dft_grouping *grouping)
 {
     int rc = 0;
 
-    for (uint32_t group = 0; group < grouping->groups && !rc && !dft_comm_rank(); group++) {
+    for (uint32_t group = 0; group < grouping->groups && !rc; group++) {
         char *path;
 
-        if (asprintf(&path, "%s/%s", grouping->path, grouping->names[group]) < 0)
-            return -ENOMEM;
-        rc = dft_archive_open(&grouping->archives[group], grouping->source, path);
-        if (!rc && !grouping->archives[group].out.temporary)
-            rc = -ESPIPE; /* it is there, and is no plain file */
+        if (!grouping->is_mine[group])
+            continue;
+        path = dft_outfile_inside(grouping->path, grouping->names[group]);
+        rc = path ? dft_archive_open(&grouping->archives[group], grouping->source, path) : -ENOMEM;
         free(path);
     }
     return rc;
 }
 
-/* They get their names when all are whole. */
-static int close_archives(struct dft_grouping *grouping)
+static int end_archives(struct dft_grouping *grouping)
 {
     int rc = 0;
 
@@ -240,55 +238,72 @@ static int close_archives(struct dft_grouping *grouping)
         if (!rc && group < grouping->groups)
             rc = put_group(grouping, group);
     }
+    return rc;
+}
+
+static int name_archives(struct dft_grouping *grouping)
+{
+    int rc = 0;
+
     for (uint32_t group = 0; group <= grouping->groups && !rc; group++)
         if (grouping->archives[group].source)
             rc = dft_archive_commit(&grouping->archives[group], 1);
     return rc;
 }
 
-/* What is not of events, by rank 0. */
-static int write_rest(struct dft_grouping *grouping)
+/* The archives of this rank, but for their names. */
+static int write_mine(struct dft_grouping *grouping)
 {
     struct dft_reader *reader = dft_reader_create(grouping->source);
-    int rc = reader ? copy_aggregates(grouping, reader) : -ENOMEM;
+    int rc = reader ? open_archives(grouping) : -ENOMEM;
 
+    if (!rc)
+        rc = dft_grouping_write(grouping);
+    if (!rc && grouping->is_mine[grouping->groups])
+        rc = copy_aggregates(grouping, reader);
     if (!rc)
         rc = copy_common(grouping, reader);
     if (!rc)
         rc = put_records(grouping);
     if (!rc)
-        rc = close_archives(grouping);
+        rc = end_archives(grouping);
     dft_reader_destroy(reader);
     return rc;
 }
 
-/* Where only rank 0 can read every block, it does all, and the others give it theirs. */
+/* Each rank writes some archives, which get their names when all are whole. Where not every rank can read every block,
+ * rank 0 writes all, and the others give it theirs. */
 static int write_all(struct dft_grouping *grouping)
 {
     int common = dft_share_common(grouping->source), rc = common < 0 ? common : 0;
 
-    grouping->ranks = common > 0 ? dft_comm_size() : 1;
-    if (!rc)
-        rc = dft_comm_agree(open_archives(grouping));
+    for (uint32_t group = 0; group <= grouping->groups; group++)
+        grouping->is_mine[group] = dft_comm_rank() == (common > 0 ? group % dft_comm_size() : 0);
     if (!rc && (common || dft_share_serve(grouping->source, &rc))) {
-        rc = dft_grouping_write(grouping);
-        if (!rc && !dft_comm_rank())
-            rc = write_rest(grouping);
+        rc = write_mine(grouping);
         if (!common)
             dft_share_served(grouping->source);
     }
     rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = dft_comm_agree(name_archives(grouping));
     if (rc)
         fprintf(stderr, "dftmerge: %s: %s\n", grouping->path, strerror(-rc));
     return rc;
 }
 
-static void say(const struct dft_grouping *grouping)
+/* Rank 0 says what all have written. */
+static void say(struct dft_grouping *grouping, int quiet)
 {
-    for (uint32_t group = 0; group < grouping->groups; group++)
-        fprintf(stderr, "dftmerge: %s/%s: %llu events, %llu bytes\n", grouping->path, grouping->names[group],
-                (unsigned long long)grouping->archives[group].events,
-                (unsigned long long)grouping->archives[group].bytes);
+    dft_comm_sum(&grouping->unsplit, 1);
+    for (uint32_t group = 0; group < grouping->groups; group++) {
+        uint64_t written[2] = {grouping->archives[group].events, grouping->archives[group].bytes};
+
+        dft_comm_sum(written, 2);
+        if (!quiet)
+            fprintf(stderr, "dftmerge: %s/%s: %llu events, %llu bytes\n", grouping->path, grouping->names[group],
+                    (unsigned long long)written[0], (unsigned long long)written[1]);
+    }
 }
 
 static int prepare(struct dft_grouping *grouping)
@@ -316,8 +331,8 @@ static int organise(struct dft_grouping *grouping)
     if (!rc)
         rc = dft_source_names(grouping->source, NULL, 0);
     if (!rc && !dft_comm_rank())
-        rc = dft_merge_directory(grouping->source, grouping->path, grouping->names,
-                                 grouping->groups + has_aggregates(grouping->source));
+        rc = dft_part_directory(grouping->source, grouping->path, ".dft", grouping->names,
+                                grouping->groups + has_aggregates(grouping->source));
     rc = dft_comm_agree(rc);
     return rc ? rc : write_all(grouping);
 }
@@ -333,8 +348,8 @@ int dft_merge_groups(struct dft_source *source, const char *path, const char *ru
     grouping->path = path;
     if (!rc)
         rc = organise(grouping);
-    if (!rc && !quiet)
-        say(grouping);
+    if (!rc)
+        say(grouping, quiet);
     if (!rc && grouping->unsplit)
         dft_source_note(
             source, 0,

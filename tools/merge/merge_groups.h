@@ -11,18 +11,17 @@ struct dft_grouping {
     struct dft_rules *rules;
     uint32_t groups, division;
     char *names[DFT_RULES_MAX + 2];                 /* of files; behind the groups: that of aggregates */
-    struct dft_archive archives[DFT_RULES_MAX + 2]; /* open on rank 0 */
-    uint64_t *intervals, *widest;                   /* of the rows, by process: as this rank knows, and all */
-    uint64_t unsplit;                               /* calls that are known only as aggregates */
+    struct dft_archive archives[DFT_RULES_MAX + 2]; /* open on the rank that writes them */
+    uint8_t is_mine[DFT_RULES_MAX + 2];
+    uint64_t *intervals, *widest; /* of the rows, by process: as this rank knows, and all */
+    uint64_t unsplit;             /* calls that are known only as aggregates */
     struct dft_encoder *encoder;
-    unsigned ranks; /* that write, from 0 on */
 };
 
 /* Does it hold events that are to be organised, and not just names? */
 int dft_grouping_wants(const struct dft_block *block);
 
-/* The parts of all blocks into the archives, by all ranks that write: these call it. On rank 0 the archives are behind the
- * parts then, and know what these refer to. Returns 0 or -errno, agreed on by these. */
+/* The parts of all blocks into the archives of this rank, which know what these refer to then. Returns 0 or -errno. */
 int dft_grouping_write(struct dft_grouping *grouping);
 
 #endif

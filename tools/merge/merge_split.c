@@ -1,4 +1,4 @@
-/* `dftmerge merge --split-by`: one archive for each rank or host. One after the other, so that ten thousand of them
+/* `dftmerge merge` into a directory: one archive for each process, rank or host. One after the other, so that ten thousand of them
  * need no more than one does; of dftmerge-mpi each rank writes some of them.
  *
  * Blocks go where their process belongs. In a file that holds processes of several archives (an archive itself, or a
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/part_files.h"
 #include "mpi/comm.h"
 #include "merge/merge.h"
 #include "source/recover.h"
@@ -31,7 +32,8 @@ struct place {
 struct split {
     struct dft_source *source;
     const char *path;
-    int by_host, quiet;
+    enum dft_split_by by;
+    int quiet;
     char **names; /* of files, sorted */
     uint32_t count;
     uint32_t *unit_of;           /* process -> unit */
@@ -65,11 +67,14 @@ static char *host_name(struct dft_text host)
     return name;
 }
 
-static char *unit_name(const struct split *split, const struct dft_process *process)
+static char *unit_name(const struct split *split, const struct dft_source_process *source)
 {
+    const struct dft_process *process = &source->process;
     char *name = NULL;
 
-    if (split->by_host)
+    if (split->by == DFT_SPLIT_BY_PROCESS)
+        return dft_part_name(source, ".dft");
+    if (split->by == DFT_SPLIT_BY_HOST)
         return host_name(process->host);
     if (process->rank < 0)
         return strdup("no-rank.dft");
@@ -94,7 +99,7 @@ static int find_units(struct split *split)
     if (!all || !split->names || !split->unit_of)
         rc = -ENOMEM;
     for (uint32_t i = 0; i < count && !rc; i++) {
-        all[i] = split->names[i] = unit_name(split, &processes[i].process);
+        all[i] = split->names[i] = unit_name(split, &processes[i]);
         rc = all[i] ? 0 : -ENOMEM;
     }
     if (!rc) {
@@ -365,13 +370,13 @@ static int prepare(struct split *split)
     return rc || (split->reader && split->encoder) ? rc : -ENOMEM;
 }
 
-int dft_merge_split(struct dft_source *source, const char *path, int by_host, int quiet)
+int dft_merge_split(struct dft_source *source, const char *path, enum dft_split_by by, int quiet)
 {
-    struct split split = {.source = source, .path = path, .by_host = by_host, .quiet = quiet};
+    struct split split = {.source = source, .path = path, .by = by, .quiet = quiet};
     int rc = dft_comm_agree(prepare(&split));
 
     if (!rc)
-        rc = dft_comm_agree(dft_comm_rank() ? 0 : dft_merge_directory(source, path, split.names, split.count));
+        rc = dft_comm_agree(dft_comm_rank() ? 0 : dft_part_directory(source, path, ".dft", split.names, split.count));
     if (!rc)
         rc = write_all(&split);
     if (!rc)

@@ -48,11 +48,6 @@ void dft_comm_serve(dft_comm_answer_fn *give, void *context);
 int dft_comm_ask(unsigned rank, const void *question, size_t question_length, void *answer, size_t length);
 void dft_comm_served(void);
 
-/* One message to another rank, which receives it: apart from collectives, in the thread of these. What is received is from
- * malloc. Not where there is one rank. */
-void dft_comm_send(unsigned to, const void *bytes, size_t length);
-void *dft_comm_receive(unsigned from, size_t *length);
-
 /* From here on this command is rank 0's alone: it goes on as if there were no others and gets 1; the others get 0 and
  * return at once. `command`: its name, for the word about it on standard error. */
 int dft_comm_alone(const char *command, int quiet);

@@ -63,16 +63,6 @@ void *dft_mpi_receive(unsigned from, size_t *length)
     return bytes;
 }
 
-void dft_comm_send(unsigned to, const void *bytes, size_t length)
-{
-    dft_mpi_send(to, bytes, length);
-}
-
-void *dft_comm_receive(unsigned from, size_t *length)
-{
-    return dft_mpi_receive(from, length);
-}
-
 /* --- questions ----------------------------------------------------------------------------------------------------- */
 
 static void answer_one(dft_comm_answer_fn *give, void *context)

@@ -73,20 +73,6 @@ int dft_comm_ask(unsigned rank, const void *question, size_t question_length, vo
 
 void dft_comm_served(void) {}
 
-void dft_comm_send(unsigned to, const void *bytes, size_t length)
-{
-    (void)to;
-    (void)bytes;
-    (void)length;
-}
-
-void *dft_comm_receive(unsigned from, size_t *length)
-{
-    (void)from;
-    *length = 0;
-    return NULL;
-}
-
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
     return run(argc, argv);

@@ -25,7 +25,7 @@ struct dft_timeline {
     int by_process;
     const struct dft_block **all; /* by start; or by process, then start */
     size_t nall;
-    const struct dft_block **some; /* of the stretch, by start */
+    const struct dft_block **some; /* that are gone through, by start */
     size_t count;
 };
 
@@ -123,9 +123,7 @@ static int decode_window(struct dft_timeline *timeline, size_t *next)
     }
 }
 
-/* The stretch from window->from to `until`. */
-static int give_windows(struct dft_timeline *timeline, uint64_t until, int (*give)(void *, const struct dft_event_at *),
-                        void *context)
+static int give_windows(struct dft_timeline *timeline, int (*give)(void *, const struct dft_event_at *), void *context)
 {
     struct dft_window *window = &timeline->window;
     uint64_t last = 0, width;
@@ -138,8 +136,7 @@ static int give_windows(struct dft_timeline *timeline, uint64_t until, int (*giv
     }
     if (!timeline->count)
         return 0;
-    window->from = timeline->some[0]->start > window->from ? timeline->some[0]->start : window->from;
-    last = last < until ? last : until;
+    window->from = timeline->some[0]->start;
     events = estimate(timeline->some, timeline->count, window->from, last);
     width = events <= (double)window->most
                 ? last - window->from
@@ -165,7 +162,7 @@ static int give_windows(struct dft_timeline *timeline, uint64_t until, int (*giv
     return rc;
 }
 
-/* --- stretches ------------------------------------------------------------------------------------------------------ */
+/* --- timelines ------------------------------------------------------------------------------------------------------ */
 
 int dft_source_wants(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block)
 {
@@ -240,22 +237,20 @@ static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
     return low;
 }
 
-int dft_timeline_give(struct dft_timeline *timeline, uint32_t process, uint64_t from, uint64_t to,
+int dft_timeline_give(struct dft_timeline *timeline, uint32_t process,
                       int (*give)(void *context, const struct dft_event_at *at), void *context)
 {
     int rc;
 
     timeline->count = timeline->window.count = 0;
-    timeline->window.from = from;
     for (size_t i = first_of(timeline, process); i < timeline->nall; i++) {
         const struct dft_block *block = timeline->all[i];
 
-        if (block->start > to || (timeline->by_process && block->process != process))
+        if (timeline->by_process && block->process != process)
             break;
-        if (end_of(block) >= from)
-            timeline->some[timeline->count++] = block;
+        timeline->some[timeline->count++] = block;
     }
-    rc = give_windows(timeline, to, give, context);
+    rc = give_windows(timeline, give, context);
     dft_window_clear(&timeline->window);
     return rc;
 }
@@ -278,7 +273,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
         timeline->window.most = window_events(sweep->most);
     }
     if (!rc)
-        rc = dft_timeline_give(timeline, 0, 0, UINT64_MAX, give, context);
+        rc = dft_timeline_give(timeline, 0, give, context);
     dft_timeline_destroy(timeline);
     dft_share_served(source);
     rc = dft_comm_agree(rc);

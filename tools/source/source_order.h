@@ -1,4 +1,4 @@
-/* Events in global order with bounded memory: of the whole source, or of any stretch of time. */
+/* Events in global order with bounded memory: of the whole source, or of a process. */
 #ifndef DFT_SOURCE_ORDER_H
 #define DFT_SOURCE_ORDER_H
 
@@ -19,13 +19,12 @@ int dft_source_ordered(struct dft_source *source, const struct dft_filter *filte
 /* Events window by window (source_window.h). The filter is that of blocks alone. Returns 0, -ENOMEM, or what a callback returned. */
 int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep);
 
-/* Events in order, of any stretch of time [from, to], by one rank of dftmerge-mpi or many, each by itself: all names have been
- * located, and every rank can read every block (dft_event_text). each_process: of one process at a time, else `process` is
- * not looked at. *timeline is to be destroyed, whatever is returned: 0, -ENOMEM, or what give returned. */
+/* Events in order, by one rank of dftmerge-mpi or by several, each by itself: all names have been located, and the rank can
+ * read every block. each_process: of one process at a time, else `process` is not looked at. *timeline is to be destroyed, whatever is returned: 0, -ENOMEM, or what give returned. */
 struct dft_timeline;
 int dft_timeline_create(struct dft_timeline **timeline, struct dft_source *source, const struct dft_filter *filter,
                         int each_process);
-int dft_timeline_give(struct dft_timeline *timeline, uint32_t process, uint64_t from, uint64_t to,
+int dft_timeline_give(struct dft_timeline *timeline, uint32_t process,
                       int (*give)(void *context, const struct dft_event_at *at), void *context);
 /* Of events of a thread that start together the one around others comes first
  * (dft_enclosing_compare). */

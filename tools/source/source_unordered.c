@@ -52,13 +52,13 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
     return !here->filter || dft_filter_event(here->filter, event, at->call);
 }
 
-int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter, size_t from, size_t to,
+int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
                          int (*give)(void *context, const struct dft_event_at *at), void *context)
 {
     struct dft_reader *reader = dft_reader_create(source);
     int rc = reader ? 0 : -ENOMEM;
 
-    for (size_t i = from; !rc && i < to && i < source->nblocks; i++) {
+    for (size_t i = 0; !rc && i < source->nblocks; i++) {
         const struct dft_block *block = &source->blocks[i];
         struct dft_batch batch;
 

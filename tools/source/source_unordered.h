@@ -2,15 +2,12 @@
 #ifndef DFT_SOURCE_UNORDERED_H
 #define DFT_SOURCE_UNORDERED_H
 
-#include <stddef.h>
-
 #include "source/source_object.h"
 
 struct dft_filter;
 
-/* The events of the blocks numbered from `from` to before `to` that pass the filter, in one thread, at once: for
- * --unsorted. */
-int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter, size_t from, size_t to,
+/* The events that pass the filter, in one thread, at once: for --unsorted. */
+int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
                          int (*give)(void *context, const struct dft_event_at *at), void *context);
 
 #endif
