@@ -1,26 +1,16 @@
-/* Work for N threads: pieces in a wait-free queue (liburcu's wfcqueue), taken under its lock. */
+/* Work for N threads: pieces are taken by counting. */
 #include "base/work.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-
-#include <urcu/wfcqueue.h>
 
 #include "base/names.h"
 
-struct piece {
-    struct cds_wfcq_node node;
-    size_t from, to;
-};
-
 struct work {
-    struct cds_wfcq_head head;
-    struct cds_wfcq_tail tail;
     dft_work_fn *fn;
     void *context;
-    atomic_int stop;
+    size_t count, piece;
+    _Atomic size_t next; /* where the next piece begins; at or behind count: there is none */
     pthread_mutex_t lock;
     size_t failed_at;
     int rc;
@@ -40,22 +30,19 @@ static void fail(struct work *work, size_t at, int rc)
         work->failed_at = at;
     }
     pthread_mutex_unlock(&work->lock);
-    atomic_store_explicit(&work->stop, 1, memory_order_relaxed); /* a hint: others may finish their piece */
+    atomic_store_explicit(&work->next, work->count, memory_order_relaxed); /* others finish their piece */
 }
 
 static void take_pieces(struct work *work, unsigned number)
 {
-    while (!atomic_load_explicit(&work->stop, memory_order_relaxed)) {
-        struct cds_wfcq_node *node = cds_wfcq_dequeue_blocking(&work->head, &work->tail);
-        struct piece *piece;
-        int rc;
+    size_t from;
 
-        if (!node)
-            return;
-        piece = caa_container_of(node, struct piece, node);
-        rc = work->fn(work->context, number, piece->from, piece->to);
+    while ((from = atomic_fetch_add_explicit(&work->next, work->piece, memory_order_relaxed)) < work->count) {
+        size_t rest = work->count - from;
+        int rc = work->fn(work->context, number, from, rest < work->piece ? work->count : from + work->piece);
+
         if (rc)
-            fail(work, piece->from, rc);
+            fail(work, from, rc);
     }
 }
 
@@ -71,7 +58,7 @@ static void *worker_main(void *argument)
 
 static void run_threads(struct work *work, unsigned threads)
 {
-    struct worker workers[threads];
+    struct worker workers[threads ? threads : 1];
     unsigned started = 1;
 
     for (; started < threads; started++) {
@@ -87,35 +74,10 @@ static void run_threads(struct work *work, unsigned threads)
 
 int dft_work_run(unsigned threads, size_t count, size_t piece, dft_work_fn *fn, void *context)
 {
-    size_t pieces = piece ? (count + piece - 1) / piece : 0;
-    struct work work = {.fn = fn, .context = context};
-    struct piece *list;
+    struct work work = {
+        .fn = fn, .context = context, .count = count, .piece = piece, .lock = PTHREAD_MUTEX_INITIALIZER};
+    size_t pieces = count / piece + (count % piece != 0);
 
-    if (!pieces)
-        return 0;
-    if (threads < 2 || pieces < 2) {
-        for (size_t i = 0; i < count; i += piece) {
-            int rc = fn(context, 0, i, i + piece < count ? i + piece : count);
-
-            if (rc)
-                return rc;
-        }
-        return 0;
-    }
-    list = calloc(pieces, sizeof *list);
-    if (!list)
-        return -ENOMEM;
-    cds_wfcq_init(&work.head, &work.tail);
-    pthread_mutex_init(&work.lock, NULL);
-    for (size_t i = 0; i < pieces; i++) {
-        list[i].from = i * piece;
-        list[i].to = (i + 1) * piece < count ? (i + 1) * piece : count;
-        cds_wfcq_node_init(&list[i].node);
-        cds_wfcq_enqueue(&work.head, &work.tail, &list[i].node);
-    }
     run_threads(&work, threads < pieces ? threads : (unsigned)pieces);
-    pthread_mutex_destroy(&work.lock);
-    cds_wfcq_destroy(&work.head, &work.tail);
-    free(list);
     return work.rc;
 }
