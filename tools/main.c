@@ -1,7 +1,5 @@
 /* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a path, and the
  * command is summary. */
-#include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,11 +65,6 @@ static int run(int argc, char **argv)
 {
     const struct dft_command *command;
 
-    /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each
-     * time. */
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
-    signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error to be told, and what was begun is removed */
     if (argc < 2) {
         help(stderr);
         return DFT_EXIT_USAGE;

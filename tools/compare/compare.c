@@ -12,16 +12,9 @@
 #include "source/source_notes.h"
 #include "base/names.h"
 
-static const char *fail_text, *metric_text, *job_texts[2], *run_texts[2];
-
-static const struct dft_option own_options[] = {
-    {"fail-over", 0, "PERCENT", &fail_text, NULL, "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
-    {"metric", 0, "NAME", &metric_text, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
-    {"job-a", 0, "LIST", &job_texts[0], NULL, "only these jobs of A, where several are together"},
-    {"job-b", 0, "LIST", &job_texts[1], NULL, "only these jobs of B; both may lie in one directory: A and B the same"},
-    {"run-a", 0, "LIST", &run_texts[0], NULL, "only these runs of A, likewise"},
-    {"run-b", 0, "LIST", &run_texts[1], NULL, "only these runs of B"},
-    {0},
+/* What the options of compare alone say; [2]: of A, of B. */
+struct asked {
+    const char *fail_over, *metric, *jobs[2], *runs[2];
 };
 
 static const struct {
@@ -110,19 +103,19 @@ static int parse_measure(enum dft_measure *measure, const char *option, const ch
     return -EINVAL;
 }
 
-static int parse_failing(struct dft_comparison *comparison, const char *sort)
+static int parse_failing(struct dft_comparison *comparison, const struct asked *asked, const char *sort)
 {
     char *end = NULL;
 
     comparison->fail_over = -1;
-    if (parse_measure(&comparison->metric, "metric", metric_text) || parse_measure(&comparison->sort, "sort", sort))
+    if (parse_measure(&comparison->metric, "metric", asked->metric) || parse_measure(&comparison->sort, "sort", sort))
         return -EINVAL;
-    if (!fail_text)
+    if (!asked->fail_over)
         return 0;
-    if (*fail_text >= '0' && *fail_text <= '9')
-        comparison->fail_over = strtod(fail_text, &end);
+    if (*asked->fail_over >= '0' && *asked->fail_over <= '9')
+        comparison->fail_over = strtod(asked->fail_over, &end);
     if (!end || strcmp(end + (*end == '%'), "") || !(comparison->fail_over <= 1e9)) {
-        fprintf(stderr, "dftmerge compare: --fail-over %s: not a number of per cent, as in 10%%\n", fail_text);
+        fprintf(stderr, "dftmerge compare: --fail-over %s: not a number of per cent, as in 10%%\n", asked->fail_over);
         return -EINVAL;
     }
     return 0;
@@ -139,16 +132,17 @@ static int find_divider(int argc, char **argv)
 }
 
 /* Which paths are A's and which B's. The lists of the filter belong to `options` alone. */
-static int divide(struct dft_comparison *comparison, const struct dft_options *options, int argc, char **argv, int at)
+static int divide(struct dft_comparison *comparison, const struct asked *asked, const struct dft_options *options,
+                  int argc, char **argv, int at)
 {
     struct dft_run *runs = comparison->runs;
 
     runs[0].options = runs[1].options = *options;
     for (int side = 0; side < 2; side++) {
-        if (job_texts[side])
-            runs[side].options.source.jobs = job_texts[side];
-        if (run_texts[side])
-            runs[side].options.source.runs = run_texts[side];
+        if (asked->jobs[side])
+            runs[side].options.source.jobs = asked->jobs[side];
+        if (asked->runs[side])
+            runs[side].options.source.runs = asked->runs[side];
     }
     if (at < argc) {
         runs[1].options.source.paths = argv + at + 1;
@@ -259,12 +253,24 @@ static int run_both(struct dft_comparison *comparison)
 static int run(int argc, char **argv)
 {
     struct dft_comparison comparison = {.fail_over = -1};
+    struct asked asked = {0};
+    const struct dft_option own[] = {
+        {"fail-over", 0, "PERCENT", &asked.fail_over, NULL,
+         "exit with 1 when B is worse by more, beyond the spread, e.g. 10%"},
+        {"metric", 0, "NAME", &asked.metric, NULL, "... in this: time (default), bytes, count, p50, p95 or p99"},
+        {"job-a", 0, "LIST", &asked.jobs[0], NULL, "only these jobs of A, where several are together"},
+        {"job-b", 0, "LIST", &asked.jobs[1], NULL,
+         "only these jobs of B; both may lie in one directory: A and B the same"},
+        {"run-a", 0, "LIST", &asked.runs[0], NULL, "only these runs of A, likewise"},
+        {"run-b", 0, "LIST", &asked.runs[1], NULL, "only these runs of B"},
+        {0},
+    };
     struct dft_options options;
     int code, at = find_divider(argc, argv);
 
-    if (dft_options_parse(&options, &dft_command_compare, own_options, at, argv, &code))
+    if (dft_options_parse(&options, &dft_command_compare, own, at, argv, &code))
         return code;
-    if (parse_failing(&comparison, options.sort) || divide(&comparison, &options, argc, argv, at)) {
+    if (parse_failing(&comparison, &asked, options.sort) || divide(&comparison, &asked, &options, argc, argv, at)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }

@@ -8,13 +8,6 @@
 #include "dump/dump.h"
 #include "command/event_text.h"
 
-static int unsorted;
-
-static const struct dft_option own_options[] = {
-    {"unsorted", 'u', NULL, NULL, &unsorted, "in the order of the files, not of time: starts at once"},
-    {0},
-};
-
 static int give_json(void *context, const struct dft_event_at *at)
 {
     struct dft_dump *dump = context;
@@ -40,9 +33,13 @@ static int run(int argc, char **argv)
     struct dft_dump dump = {0};
     struct dft_event_text text = {.filter = &options.filter, .out = &dump.out, .context = &dump};
     uint64_t end;
-    int code, rc;
+    int unsorted = 0, code, rc;
+    const struct dft_option own[] = {
+        {"unsorted", 'u', NULL, NULL, &unsorted, "in the order of the files, not of time: starts at once"},
+        {0},
+    };
 
-    if (dft_options_parse(&options, &dft_command_dump, own_options, argc, argv, &code))
+    if (dft_options_parse(&options, &dft_command_dump, own, argc, argv, &code))
         return code;
     if (dft_command_begin(&options, &source, &code))
         return code;

@@ -10,17 +10,6 @@
 #include "ranks/ranks_job.h"
 #include "source/source_names.h"
 
-static int telemetry;
-static const char *align_text, *top_text;
-
-static const struct dft_option own_options[] = {
-    {"align", 0, "HOW", &align_text, NULL,
-     "clocks (default), first (first events), none, or an event that ends in all at once"},
-    {"top", 0, "N", &top_text, NULL, "only the first N lines of each table (default: 10)"},
-    {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
-    {0},
-};
-
 static int all_are_telemetry(const struct dft_options *options)
 {
     for (int i = 0; i < options->source.npaths; i++)
@@ -29,14 +18,12 @@ static int all_are_telemetry(const struct dft_options *options)
     return 1;
 }
 
-static int set_clocks(struct dft_ranks_job *job)
+static int set_clocks(struct dft_ranks_job *job, const char *align)
 {
     uint32_t count;
 
-    if (!align_text)
-        align_text = "clocks";
-    if (strcmp(align_text, "first"))
-        return dft_command_clocks(align_text, &job->clocks, job->source);
+    if (strcmp(align, "first"))
+        return dft_command_clocks(align, &job->clocks, job->source);
     dft_source_processes(job->source, &count);
     job->clocks.kind = DFT_CLOCKS_FIRST;
     job->clocks.first_shift = calloc(count + 1u, sizeof *job->clocks.first_shift);
@@ -57,9 +44,9 @@ static int fetch_names(struct dft_ranks_job *job)
     return rc;
 }
 
-static int answer(struct dft_ranks_job *job, const struct dft_options *options)
+static int answer(struct dft_ranks_job *job, const struct dft_options *options, const char *align, uint64_t top)
 {
-    int rc = set_clocks(job);
+    int rc = set_clocks(job, align);
 
     if (!rc)
         rc = dft_ranks_gather(job);
@@ -82,7 +69,7 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options)
     if (!rc && !job->ncalls)
         dft_command_nothing(options, job->source);
     if (!rc)
-        rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, top_text ? strtoull(top_text, NULL, 10) : 0);
+        rc = options->json ? dft_ranks_json(job) : dft_ranks_text(job, top);
     return rc;
 }
 
@@ -90,12 +77,20 @@ static int run(int argc, char **argv)
 {
     struct dft_options options;
     struct dft_ranks_job job = {0};
-    int code, rc;
+    const char *align = "clocks", *top = NULL;
+    int telemetry = 0, code, rc;
+    const struct dft_option own[] = {
+        {"align", 0, "HOW", &align, NULL,
+         "clocks (default), first (first events), none, or an event that ends in all at once"},
+        {"top", 0, "N", &top, NULL, "only the first N lines of each table (default: 10)"},
+        {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
+        {0},
+    };
 
-    if (dft_options_parse(&options, &dft_command_ranks, own_options, argc, argv, &code))
+    if (dft_options_parse(&options, &dft_command_ranks, own, argc, argv, &code))
         return code;
-    if (top_text && (*top_text < '1' || *top_text > '9' || strspn(top_text, "0123456789") != strlen(top_text))) {
-        fprintf(stderr, "dftmerge ranks: --top %s: not a number of lines\n", top_text);
+    if (top && (*top < '1' || *top > '9' || strspn(top, "0123456789") != strlen(top))) {
+        fprintf(stderr, "dftmerge ranks: --top %s: not a number of lines\n", top);
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -116,7 +111,7 @@ static int run(int argc, char **argv)
     if (dft_command_begin(&options, &job.source, &code))
         return code;
     job.filter = &options.filter;
-    rc = answer(&job, &options);
+    rc = answer(&job, &options, align, top ? strtoull(top, NULL, 10) : 0);
     if (rc == -ENOENT) {
         fprintf(stderr, "dftmerge ranks: there is nothing to look at\n");
         dft_command_nothing(&options, job.source);

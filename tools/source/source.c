@@ -2,6 +2,7 @@
 #include "source/source.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,10 +107,21 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     return rc ? rc : dft_share_notes(source);
 }
 
+/* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each time. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
 int dft_source_open(struct dft_source **result, const struct dft_source_options *options)
 {
-    struct dft_source *source = dft_source_create(options);
-    int rc = dft_comm_agree(source ? make_files(source, options->paths, options->npaths) : -ENOMEM);
+    struct dft_source *source;
+    int rc;
+
+    keep_memory();
+    source = dft_source_create(options);
+    rc = dft_comm_agree(source ? make_files(source, options->paths, options->npaths) : -ENOMEM);
 
     *result = NULL;
     if (!rc)

@@ -8,15 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *by_text, *width_text;
-static int from_events;
-
-static const struct dft_option own_options[] = {
-    {"by", 'b', "KEYS", &by_text, NULL, "group by these, separated by commas (default: call)"},
-    {"width", 0, "SECONDS", &width_text, NULL, "width of time groups (default: the traces' interval)"},
-    {"events", 0, NULL, NULL, &from_events,
-     "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
-    {0},
+/* What the options of summary alone say. */
+struct asked {
+    const char *by, *width;
+    int events;
 };
 
 const char *dft_answer_source_name(enum dft_answer_source source)
@@ -44,14 +39,14 @@ void dft_summary_nothing(const struct dft_summary *summary, const struct dft_ans
         dft_command_nothing(summary->options, summary->source);
 }
 
-static int parse_keys(struct dft_summary *summary)
+static int parse_keys(struct dft_summary *summary, const struct asked *asked)
 {
     const char *wrong;
     int64_t width;
 
-    summary->by = by_text != NULL;
-    summary->query.events = from_events;
-    if (dft_query_parse(&summary->query, by_text ? by_text : "call", &wrong)) {
+    summary->by = asked->by != NULL;
+    summary->query.events = asked->events;
+    if (dft_query_parse(&summary->query, asked->by ? asked->by : "call", &wrong)) {
         fprintf(stderr,
                 "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
                 "host, tid, process, program, time, op, class, pattern, stack, line, run\n",
@@ -62,13 +57,13 @@ static int parse_keys(struct dft_summary *summary)
         fprintf(stderr,
                 "dftmerge summary --by %s: file, dir and pattern are each a way to put files together: one of them at "
                 "a time\n",
-                by_text);
+                asked->by);
         return -EINVAL;
     }
-    if (!width_text)
+    if (!asked->width)
         return 0;
-    if (dft_filter_seconds(&width, width_text) || width <= 0 || (uint64_t)width > DFT_INTERVAL_NS_MAX) {
-        fprintf(stderr, "dftmerge summary: --width %s: not a number of seconds, as in 0.5\n", width_text);
+    if (dft_filter_seconds(&width, asked->width) || width <= 0 || (uint64_t)width > DFT_INTERVAL_NS_MAX) {
+        fprintf(stderr, "dftmerge summary: --width %s: not a number of seconds, as in 0.5\n", asked->width);
         return -EINVAL;
     }
     summary->query.width_ns = (uint64_t)width;
@@ -92,20 +87,20 @@ static int check_sort(const struct dft_summary *summary)
 
 /* Profiles have periods, which can be shared out evenly, or put together, and no other way. Returns
  * whether that is said. */
-static int cuts_periods(const struct dft_summary *summary)
+static int cuts_periods(const struct dft_summary *summary, const struct asked *asked)
 {
     uint64_t width = summary->query.width_ns, period;
     int by_time = 0;
 
     for (unsigned i = 0; i < summary->query.nby; i++)
         by_time |= summary->query.by[i] == DFT_BY_TIME;
-    if (!width_text || !by_time || dft_query_period(summary->source, &period) || !period || !(period % width) ||
+    if (!asked->width || !by_time || dft_query_period(summary->source, &period) || !period || !(period % width) ||
         !(width % period))
         return 0;
     fprintf(stderr,
             "dftmerge summary: --width %s: the traces have profiles with periods of %g s, which this neither divides "
             "nor is a multiple of\n",
-            width_text, (double)period / 1e9);
+            asked->width, (double)period / 1e9);
     return 1;
 }
 
@@ -120,11 +115,19 @@ static int run(int argc, char **argv)
 {
     struct dft_options options;
     struct dft_summary summary = {.options = &options};
+    struct asked asked = {0};
+    const struct dft_option own[] = {
+        {"by", 'b', "KEYS", &asked.by, NULL, "group by these, separated by commas (default: call)"},
+        {"width", 0, "SECONDS", &asked.width, NULL, "width of time groups (default: the traces' interval)"},
+        {"events", 0, NULL, NULL, &asked.events,
+         "count events, even where sums answer: slower; adds busy_union_ns and in_flight_max"},
+        {0},
+    };
     int code, rc;
 
-    if (dft_options_parse(&options, &dft_command_summary, own_options, argc, argv, &code))
+    if (dft_options_parse(&options, &dft_command_summary, own, argc, argv, &code))
         return code;
-    if (parse_keys(&summary) || check_sort(&summary)) {
+    if (parse_keys(&summary, &asked) || check_sort(&summary)) {
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
@@ -133,7 +136,7 @@ static int run(int argc, char **argv)
         !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
     if (dft_command_begin(&options, &summary.source, &code))
         return code;
-    if (cuts_periods(&summary))
+    if (cuts_periods(&summary, &asked))
         return dft_command_end(&options, summary.source, DFT_EXIT_USAGE);
     dft_source_note_outside(summary.source);
     rc = dft_job_collect(&summary.job, summary.source);

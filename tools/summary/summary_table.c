@@ -82,8 +82,10 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_ns(room, (uint64_t)value);
     else if (cell == CELL_BYTES && m->data)
         dft_text_bytes(room, m->bytes);
-    else if (cell == CELL_RATE && m->bytes && m->dur_sum)
-        strcat(dft_text_bytes(room, rate_of(m)) ? room : room, "/s");
+    else if (cell == CELL_RATE && m->bytes && m->dur_sum) {
+        dft_text_bytes(room, rate_of(m));
+        strcat(room, "/s");
+    }
 }
 
 /* Which cells the table has: self time only where it differs, percentiles where they are known. */
