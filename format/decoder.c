@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define RAW_SLACK     64u   /* bytes behind the columns that may be read */
 #define DEFLATE_RATIO 1032u /* two bits may stand for 258 bytes */
 
 struct dft_decoder *dft_decoder_create(void)
@@ -85,7 +86,7 @@ int dft_decoder_open(struct dft_decoder *decoder, const struct dft_block_header 
     if (*why)
         return -EBADMSG;
     /* Results point into the columns, so that they are copied also when they are stored as they are. */
-    status = dft_buffer_reserve(&decoder->raw, header->raw + DFT_INFLATE_SLACK);
+    status = dft_buffer_reserve(&decoder->raw, header->raw + RAW_SLACK);
     if (status)
         return status;
     if (!(header->flags & DFT_BLOCK_DEFLATED)) {

@@ -4,14 +4,13 @@
 
 #include "format/codec.h"
 #include "columns.h"
+#include "format/inflate.h"
 
 /* Memory that grows, and is kept for the next block. */
 struct dft_buffer {
     void *bytes;
     size_t size;
 };
-
-struct dft_inflate; /* inflate.c */
 
 struct dft_decoder {
     struct dft_inflate *inflate;
@@ -34,13 +33,5 @@ int dft_decoder_result(const struct dft_decoder *decoder, int status, const char
 /* names.c: reads the columns NAMES and CALLS into the decoder's names and calls. Returns 0, -ENOMEM or -EBADMSG. */
 int dft_names_get(struct dft_decoder *decoder);
 int dft_calls_get(struct dft_decoder *decoder);
-
-/* inflate.c */
-struct dft_inflate *dft_inflate_create(void);
-void dft_inflate_destroy(struct dft_inflate *state);
-/* Exactly `raw` bytes from a raw deflate stream: 0, or -EBADMSG. `out` has DFT_INFLATE_SLACK bytes more. */
-int dft_inflate(struct dft_inflate *state, const void *bytes, size_t length, void *out, size_t raw);
-int dft_inflate_zlib(struct dft_inflate *state, const void *bytes, size_t length, void *out, size_t raw);
-#define DFT_INFLATE_SLACK 64u
 
 #endif

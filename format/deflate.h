@@ -1,18 +1,17 @@
-/* Deflate in memory that the caller provides: nothing is allocated. */
+/* The compressor of blocks: libdeflate at its level 1, or zlib at level 1 in a build without libdeflate.
+ *
+ * Deflating allocates nothing: the compressor lies in memory of the encoder. */
 #ifndef DFT_DEFLATE_H
 #define DFT_DEFLATE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-/* What a compressor needs; touched only as far as the input asks for. */
+/* Memory of a compressor. The first use of libdeflate's touches 50 pages, zlib touches as many as the input needs. */
 #define DFT_DEFLATE_BYTES (384u << 10)
 
-/* Writes a raw deflate stream of `length` bytes to `out`. Returns its size, or 0: it would not be smaller than `room`
- * bytes. The last `symbols` bytes are known to hold no repetitions (symbols of split columns): zlib saves itself the
- * search for them. small_stack: zlib (under 1 KiB of stack), else igzip where there is one (16 KiB). workspace:
- * DFT_DEFLATE_BYTES, aligned to 64. */
-size_t dft_deflate(void *workspace, int small_stack, const void *bytes, size_t length, size_t symbols, void *out,
-                   size_t room);
+/* Writes a raw deflate stream of `length` bytes to `out`. Returns the size of the stream, or 0: the stream would not be
+ * smaller than `room` bytes. The last `symbols` bytes hold no repetitions (they are symbols of split columns): zlib
+ * does not search them. workspace: DFT_DEFLATE_BYTES, zeroed before the first use, aligned to 64. */
+size_t dft_deflate(void *workspace, const void *bytes, size_t length, size_t symbols, void *out, size_t room);
 
 #endif

@@ -13,6 +13,7 @@
 #define MAP_BYTES(share)   (((2u << DFT_IDMAP_BITS) >> (share)) * sizeof(struct dft_idmap_slot))
 #define ARENA_BYTES(share) ((size_t)DFT_ARENA_BYTES >> (share))
 #define ALIGN              64u
+#define SMALL_BYTES        384u /* deflating fewer saves little, and takes as long as a hundred events do */
 
 static size_t rounded(size_t bytes)
 {
@@ -70,6 +71,7 @@ void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *
     encoder->duration_encoding = from->duration_encoding;
     encoder->until_trial = from->until_trial;
     encoder->coarse_times = from->coarse_times;
+    encoder->store_first = from->store_first;
 }
 
 void dft_encoder_forget(struct dft_encoder *encoder)
@@ -86,10 +88,14 @@ void dft_encoder_coarse_times(struct dft_encoder *encoder)
     encoder->coarse_times = 1;
 }
 
-void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack)
+void dft_encoder_set_compression(struct dft_encoder *encoder, enum dft_compression compression)
 {
     encoder->compression = compression;
-    encoder->small_stack = small_stack;
+}
+
+void dft_encoder_store_first(struct dft_encoder *encoder, uint32_t bytes)
+{
+    encoder->store_first = bytes;
 }
 
 void dft_block_begin(struct dft_encoder *encoder)
@@ -171,10 +177,10 @@ static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw,
 {
     size_t symbols = encoder->raw.symbols ? (size_t)(encoder->raw.at - encoder->raw.symbols) : 0, stored = 0;
 
-    /* Some hundred bytes take zlib ten microseconds, most of them for its tables: a short process has better uses for
-     * them. */
-    if (encoder->compression == DFT_DEFLATE && raw > 384)
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, encoder->raw.start, raw, symbols, out, raw);
+    if (raw <= encoder->store_first)
+        encoder->store_first -= (uint32_t)raw;
+    else if (encoder->compression == DFT_DEFLATE && raw > SMALL_BYTES)
+        stored = dft_deflate(encoder->workspace, encoder->raw.start, raw, symbols, out, raw);
     if (stored) {
         *flags |= DFT_BLOCK_DEFLATED;
         return stored;

@@ -39,7 +39,7 @@ struct dft_entries {
 
 struct dft_encoder {
     enum dft_compression compression;
-    int small_stack;
+    uint32_t store_first; /* so many bytes more are stored as they are */
     /* Time columns: enum dft_encoding in use, and blocks until both are tried again. */
     uint8_t gap_encoding, duration_encoding;
     uint8_t until_trial;

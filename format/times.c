@@ -83,13 +83,13 @@ static uint8_t try_both(struct dft_encoder *encoder, const uint64_t *values, uin
     uint64_t bits;
 
     if (encoder->compression == DFT_DEFLATE) {
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, leb, 0, out, leb);
+        stored = dft_deflate(encoder->workspace, scratch, leb, 0, out, leb);
         leb = stored ? stored : leb;
     }
     bits = put_symbols(values, count, scratch);
     split = count;
     if (encoder->compression == DFT_DEFLATE) {
-        stored = dft_deflate(encoder->workspace, encoder->small_stack, scratch, split, split, out, split);
+        stored = dft_deflate(encoder->workspace, scratch, split, split, out, split);
         split = stored ? stored : split;
     }
     return split + bits / 8 < leb ? DFT_ENC_SPLIT : DFT_ENC_LEB128;
@@ -141,6 +141,12 @@ static void put_numbers(struct dft_encoder *encoder, unsigned id, const uint64_t
         put_column(&encoder->raw, id, DFT_ENC_LEB128, values, count);
 }
 
+/* Will the block be one of the first, which are not deflated? Times take some four bytes an event. */
+static int is_stored(const struct dft_encoder *encoder, uint32_t count)
+{
+    return (uint64_t)(encoder->raw.at - encoder->raw.start) + count * UINT64_C(4) <= encoder->store_first;
+}
+
 int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint64_t *durations, uint32_t count,
                   const uint8_t **tail, size_t *tail_bytes)
 {
@@ -150,7 +156,7 @@ int dft_times_put(struct dft_encoder *encoder, const uint64_t *gaps, const uint6
 
     if (!scratch)
         return -E2BIG;
-    if (count >= TRIAL_EVENTS && !encoder->coarse_times && encoder->until_trial-- == 0) {
+    if (count >= TRIAL_EVENTS && !encoder->coarse_times && !is_stored(encoder, count) && encoder->until_trial-- == 0) {
         encoder->until_trial = TRIAL_BLOCKS - 1;
         encoder->gap_encoding = try_both(encoder, gaps, count, scratch);
         encoder->duration_encoding = try_both(encoder, durations, count, scratch);

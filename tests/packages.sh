@@ -47,7 +47,7 @@ need_packages_of() {
         need_command python3 python3
         need_library zlib zlib1g-dev
         need_library liburcu-cds liburcu-dev
-        need_library libisal libisal-dev
+        need_file libdeflate.a libdeflate-dev
         need_library libunwind-generic libunwind-dev
         need_library libffi libffi-dev
         need_library libdw libdw-dev

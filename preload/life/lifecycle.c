@@ -23,7 +23,6 @@
 #include "tables/fdtable.h"
 #include "life/follow.h"
 #include "regions/function.h"
-#include "store/igzip_mapped.h"
 #include "os/line.h"
 #include "store/livefile.h"
 #include "tables/opening.h"
@@ -104,7 +103,6 @@ static void set_up(void)
     dft_at_exit_init();
     dft_fatal_init();
     dft_function_init();
-    dft_igzip_init();
     dft_annotate_enable();
     dft_on = wanted();
 }
@@ -157,7 +155,6 @@ void dft_process_forked(void)
     dft_tracefile_forget();
     dft_process_untold();
     dft_context_forked();
-    dft_igzip_forked();
     dft_fdtable_forked();
     dft_requests_forked();
     dft_unsent_forked();

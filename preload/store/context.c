@@ -9,6 +9,8 @@
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
+#define STORED_BYTES                                                                                                   \
+    3072u /* not deflated: with what else a short process writes they fill one block of most file systems */
 
 /* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which
  * drains put more and smaller blocks, and widened when a ring is drained that has more. */
@@ -98,7 +100,8 @@ static struct dft_context *make_context(uint32_t number, unsigned share)
     context->share = share;
     context->bytes = bytes;
     dft_encoder_share_init(context->encoder, share);
-    dft_encoder_set(context->encoder, dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE, 0);
+    dft_encoder_set_compression(context->encoder, dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE);
+    dft_encoder_store_first(context->encoder, STORED_BYTES);
     dft_table_init(context->table, rows_of(share), dft_config.trace_interval_ms * 1000000u,
                    DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
     context->take.clock = &context->clock;

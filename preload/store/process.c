@@ -88,9 +88,9 @@ static long encode_process(struct dft_encoder *encoder, const void *what, const 
     enum dft_compression usual = dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE;
     long size;
 
-    dft_encoder_set(encoder, dft_first_was_asked() ? DFT_STORE : usual, 0);
+    dft_encoder_set_compression(encoder, dft_first_was_asked() ? DFT_STORE : usual);
     size = dft_encode_process(encoder, what, block);
-    dft_encoder_set(encoder, usual, 0);
+    dft_encoder_set_compression(encoder, usual);
     return size;
 }
 

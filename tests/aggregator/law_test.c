@@ -286,7 +286,6 @@ static void test_law_through_blocks(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
     memset(memory, 0, dft_encoder_bytes());
     law.encoder = dft_encoder_init(memory);
-    dft_encoder_set(law.encoder, DFT_DEFLATE, 0);
     law.decoder = dft_decoder_create();
     CU_ASSERT_PTR_NOT_NULL_FATAL(law.decoder);
     law_run(&law, 100000, 60);

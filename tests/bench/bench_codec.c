@@ -309,8 +309,7 @@ static void measure(const char *title, const struct work *work)
     static const struct {
         const char *title;
         enum dft_compression compression;
-        int small_stack;
-    } ways[] = {{"deflate", DFT_DEFLATE, 0}, {"zlib", DFT_DEFLATE, 1}, {"stored", DFT_STORE, 0}};
+    } ways[] = {{"deflate", DFT_DEFLATE}, {"stored", DFT_STORE}};
     char *out = must(malloc(work->events * 64 + (64u << 20)));
     struct dft_decoder *decoder = must(dft_decoder_create());
 
@@ -321,7 +320,7 @@ static void measure(const char *title, const struct work *work)
         double encode = 1e18, decode = 1e18;
         size_t bytes = 0;
 
-        dft_encoder_set(encoder, ways[way].compression, ways[way].small_stack);
+        dft_encoder_set_compression(encoder, ways[way].compression);
         if (is_coarse(work))
             dft_encoder_coarse_times(encoder);
         for (int i = 0; i < ROUNDS; i++) {

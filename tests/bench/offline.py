@@ -77,7 +77,7 @@ def print_dftracer(source, copies, rounds, tmp):
     print_head(f"DFTracer, {len(files) * copies} files, {lines / 1e6:.1f} million lines")
     print_cost("cold, nothing kept: summary --by rank (1 thread)",
                measure(rounds, "summary", "--csv", "--by", "rank", "--threads", 1, "--no-index", tmp / "all"), lines,
-               "> 3 million/s with igzip, 2 with zlib")
+               "> 3 million/s with libdeflate, 2 with zlib")
     print_cost("cold, index written: the same", measure(1, "summary", "--csv", "--by", "rank", "--threads", 1, tmp / "all"), lines)
     shutil.rmtree(tmp / "all")
     some = (files * (FILES_ASKED // len(files) + 1))[:FILES_ASKED]

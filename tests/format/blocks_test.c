@@ -14,7 +14,7 @@ static size_t used;
 /* Appends a block with the given key. */
 static size_t append(uint64_t key, uint32_t events)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_batch batch = sample_batch(events, 0);
     const void *block;
     long size;

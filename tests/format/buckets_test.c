@@ -41,7 +41,7 @@ static long round_trip(struct dft_encoder *encoder, const struct dft_buckets *bu
 
 static void check_random(enum dft_compression compression, int wild)
 {
-    struct dft_encoder *encoder = sample_encoder(compression, 0);
+    struct dft_encoder *encoder = sample_encoder(compression);
 
     for (unsigned i = 0; i < 100; i++) {
         struct dft_buckets buckets = sample_buckets(i < 10 ? i : (uint32_t)sample_below(300), wild);
@@ -66,7 +66,7 @@ static void test_wild(void)
 /* The metrics of a histogram row are not in the file: a decoded one has those of an empty row, the neutral element. */
 static void test_histogram_rows_are_neutral(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_row row = {.kind = DFT_ROW_HISTOGRAM, .subject = 5, .op = DFT_OP_READ};
     struct dft_buckets buckets = {.rows = &row, .count = 1, .interval_ns = 1}, after;
     struct dft_block_header header;
@@ -87,7 +87,7 @@ static void test_histogram_rows_are_neutral(void)
 
 static void test_refused(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_bin bins[2] = {{5, 1}, {5, 1}};
     struct dft_row row = {.kind = DFT_ROW_HISTOGRAM, .durations = bins, .ndurations = 2};
     struct dft_buckets buckets = {.rows = &row, .count = 1};
@@ -109,7 +109,7 @@ static void test_refused(void)
 /* Many rows: what does not fit is refused, and half of it then fits. */
 static void test_too_large(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_buckets buckets = sample_buckets(60000, 1);
     const void *block;
     uint32_t count = buckets.count;

@@ -23,7 +23,7 @@ static void append(unsigned number, long size, const void *const *block)
 
 static int begin(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 1);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_process process = {.key = 5, .pid = 7, .rank = 3, .host = {"host", 4}, .command = {"a\0b\0", 4}};
     struct dft_end end = {.key = 5, .events = 100, .dropped = {[1] = 5}};
     struct dft_buckets buckets;
@@ -197,7 +197,7 @@ static void mangle(uint8_t *payload, struct dft_block_header *header)
 
 static void test_mangled_payloads(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_STORE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE);
     unsigned errors = 0, rounds = 0;
 
     for (unsigned i = 0; i < 3000; i++) {
@@ -228,7 +228,7 @@ static void test_mangled_payloads(void)
 /* Deflate streams, cut and changed. */
 static void test_mangled_streams(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_batch batch = sample_batch(700, 0);
     struct dft_block_header header;
     const void *block;

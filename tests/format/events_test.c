@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "decoder.h"
 #include "sample.h"
@@ -44,9 +42,9 @@ static long round_trip(struct dft_encoder *encoder, const struct dft_batch *batc
     return why ? 0 : size;
 }
 
-static void check_random(enum dft_compression compression, int small_stack, int wild)
+static void check_random(enum dft_compression compression, int wild)
 {
-    struct dft_encoder *encoder = sample_encoder(compression, small_stack);
+    struct dft_encoder *encoder = sample_encoder(compression);
 
     for (unsigned i = 0; i < 150; i++) {
         uint32_t count = i < 20 ? i : i % 29 == 0 ? DFT_BLOCK_EVENTS_MAX : (uint32_t)sample_below(i < 100 ? 100 : 2000);
@@ -60,52 +58,18 @@ static void check_random(enum dft_compression compression, int small_stack, int 
 
 static void test_tame(void)
 {
-    check_random(DFT_DEFLATE, 0, 0);
+    check_random(DFT_DEFLATE, 0);
 }
 
 static void test_wild(void)
 {
-    check_random(DFT_DEFLATE, 0, 1);
-}
-
-static void test_small_stack(void)
-{
-    check_random(DFT_DEFLATE, 1, 0);
-    check_random(DFT_DEFLATE, 1, 1);
+    check_random(DFT_DEFLATE, 1);
 }
 
 static void test_stored(void)
 {
-    check_random(DFT_STORE, 0, 0);
-    check_random(DFT_STORE, 0, 1);
-}
-
-/* Blocks by igzip can be read by zlib's inflate, and the other way round. */
-static void test_other_inflate(void)
-{
-    for (int small_stack = 0; small_stack < 2; small_stack++) {
-        struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, small_stack);
-        struct dft_batch batch = sample_batch(3000, 0);
-        struct dft_block_header header;
-        const void *block;
-        long size = dft_encode_events(encoder, &batch, &block);
-        const uint8_t *payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
-        uint8_t *one = malloc(DFT_RAW_MAX), *other = malloc(DFT_RAW_MAX);
-
-        CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
-        CU_ASSERT_FATAL(header.flags & DFT_BLOCK_DEFLATED && one && other);
-        CU_ASSERT(!dft_inflate(decoder->inflate, payload, header.stored - header.tail, one, header.raw));
-        CU_ASSERT(!dft_inflate_zlib(decoder->inflate, payload, header.stored - header.tail, other, header.raw));
-        CU_ASSERT(!memcmp(one, other, header.raw));
-        CU_ASSERT(dft_inflate(decoder->inflate, payload, header.stored - header.tail, one, header.raw - 1));
-        CU_ASSERT(dft_inflate_zlib(decoder->inflate, payload, header.stored - header.tail, one, header.raw - 1));
-        CU_ASSERT(dft_inflate(decoder->inflate, payload, header.stored - header.tail, one, header.raw + 1));
-        CU_ASSERT(dft_inflate_zlib(decoder->inflate, payload, header.stored - header.tail, one, header.raw + 1));
-        free(one);
-        free(other);
-        sample_batch_free(&batch);
-        sample_encoder_free(encoder);
-    }
+    check_random(DFT_STORE, 0);
+    check_random(DFT_STORE, 1);
 }
 
 /* Changes one thing about an event. */
@@ -174,7 +138,7 @@ static void change(struct dft_event *event, uint32_t ncalls)
 /* Runs of events that are as predicted (which the encoder takes at once), broken by all that can break them. */
 static void check_runs(int wild)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_STORE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE);
 
     for (unsigned round = 0; round < 300; round++) {
         struct dft_batch batch = sample_batch(400, wild);
@@ -208,7 +172,7 @@ static void test_runs(void)
  * same when read. */
 static void test_coarse(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_STORE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE);
 
     for (unsigned round = 0; round < 100; round++) {
         struct dft_batch batch = sample_batch(400, 0);
@@ -237,7 +201,7 @@ static void test_coarse(void)
 /* A thread that reads one file from beginning to end: the case that must be cheap. */
 static void test_loop_is_small(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_batch batch = sample_batch(DFT_BLOCK_EVENTS_MAX, 0);
     uint64_t now = 1000;
     long size;
@@ -262,7 +226,7 @@ static void test_loop_is_small(void)
 
 static void test_one_encoder_many_sizes(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
 
     for (unsigned i = 0; i < 60; i++) {
         struct dft_batch batch = sample_batch(i % 2 ? DFT_BLOCK_EVENTS_MAX : (uint32_t)sample_below(5), i % 3 == 0);
@@ -282,7 +246,7 @@ static void check_refused(struct dft_encoder *encoder, const struct dft_batch *b
 
 static void test_refused(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_batch batch = sample_batch(100, 0), wrong = batch;
     struct dft_arg args[2] = {{.event = 5, .key = 1}, {.event = 4, .key = 1}};
     struct dft_event event = batch.events[7];
@@ -324,7 +288,7 @@ static void test_refused(void)
 
 static void test_too_large(void)
 {
-    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, 0);
+    struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
     struct dft_batch batch = sample_batch(100, 0), large = batch;
     struct dft_arg *args = calloc(100, sizeof *args);
     char *text = malloc(60000);
@@ -346,62 +310,18 @@ static void test_too_large(void)
     sample_encoder_free(encoder);
 }
 
-static unsigned pages_touched(void *memory, size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t entry, pages = 0;
-    FILE *file = fopen("/proc/self/pagemap", "rb");
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    for (size_t at = 0; at < bytes; at += page) {
-        CU_ASSERT_FATAL(!fseek(file, (long)(((uintptr_t)memory + at) / page * 8), SEEK_SET));
-        CU_ASSERT_FATAL(fread(&entry, 8, 1, file) == 1);
-        pages += entry >> 62 ? 1 : 0; /* present, or swapped */
-    }
-    fclose(file);
-    return (unsigned)pages;
-}
-
-/* Memory in proportion to the batch: the encoder of a process with ten events must stay small. */
-static void test_pages_touched(void)
-{
-    static const struct {
-        uint32_t events;
-        unsigned pages;
-    } cases[] = {{1, 10}, {10, 10}, {100, 20}};
-
-    for (int small_stack = 0; small_stack < 2; small_stack++)
-        for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-            struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE, small_stack);
-            struct dft_batch batch = sample_batch(cases[i].events, 0), bare = batch;
-            unsigned pages;
-
-            bare.nargs = bare.nnames = 0;
-            CU_ASSERT(round_trip(encoder, &bare) > 0);
-            pages = pages_touched(encoder, dft_encoder_bytes());
-            if (pages > cases[i].pages)
-                printf("\n    %u events: %u pages\n", cases[i].events, pages);
-            CU_ASSERT(pages <= cases[i].pages);
-            sample_batch_free(&batch);
-            sample_encoder_free(encoder);
-        }
-}
-
 int suite_events(void)
 {
     CU_TestInfo tests[] = {
         {"random batches of programs", test_tame},
         {"random batches of anything", test_wild},
-        {"on a small stack", test_small_stack},
         {"stored", test_stored},
-        {"igzip and zlib read each other", test_other_inflate},
         {"runs of like events", test_runs},
         {"coarse times", test_coarse},
         {"a sequential loop is small", test_loop_is_small},
         {"one encoder, many sizes", test_one_encoder_many_sizes},
         {"refused", test_refused},
         {"too large", test_too_large},
-        {"pages touched", test_pages_touched},
         CU_TEST_INFO_NULL,
     };
     CU_SuiteInfo suites[] = {{"events", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};

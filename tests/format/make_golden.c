@@ -1,6 +1,6 @@
 /* Writes a small trace with something of everything, always the same: the golden file of the format.
  *
- *   make_golden stored|deflated|small-stack|list FILE
+ *   make_golden stored|deflated|list FILE
  *
  * `list` writes the events and rows as they are before they are encoded, one a line, for comparison with what a reader
  * reads. With `stored` the bytes must not change while the format has its version; how deflate packs them may. */
@@ -317,11 +317,11 @@ int main(int argc, char **argv)
     int failed;
 
     if (argc != 3 || !(file = fopen(argv[2], "wb"))) {
-        fprintf(stderr, "usage: make_golden stored|deflated|small-stack|list FILE\n");
+        fprintf(stderr, "usage: make_golden stored|deflated|list FILE\n");
         return 2;
     }
     list = !strcmp(argv[1], "list");
-    encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE, !strcmp(argv[1], "small-stack"));
+    encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE);
     make_names();
     failed = put_process() || put_few() || put_many() || put_buckets() || put_end() || put_part();
     failed |= fclose(file) != 0;

@@ -12,7 +12,7 @@ static struct dft_encoder *encoder;
 static int begin(void)
 {
     decoder = dft_decoder_create();
-    encoder = sample_encoder(DFT_DEFLATE, 0);
+    encoder = sample_encoder(DFT_DEFLATE);
     return !decoder;
 }
 

@@ -345,13 +345,13 @@ void sample_buckets_free(struct dft_buckets *buckets)
     free(buckets->calls);
 }
 
-struct dft_encoder *sample_encoder(enum dft_compression compression, int small_stack)
+struct dft_encoder *sample_encoder(enum dft_compression compression)
 {
     void *memory = must(
         mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     struct dft_encoder *encoder = dft_encoder_init(memory);
 
-    dft_encoder_set(encoder, compression, small_stack);
+    dft_encoder_set_compression(encoder, compression);
     return encoder;
 }
 

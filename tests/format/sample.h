@@ -28,7 +28,7 @@ const char *sample_buckets_differ(const struct dft_buckets *before, const struct
 int sample_text_differs(struct dft_text a, struct dft_text b);
 
 /* An encoder in fresh memory. */
-struct dft_encoder *sample_encoder(enum dft_compression compression, int small_stack);
+struct dft_encoder *sample_encoder(enum dft_compression compression);
 void sample_encoder_free(struct dft_encoder *encoder);
 
 /* Finds the one block in `bytes`. Returns its payload, or NULL. */

@@ -285,6 +285,26 @@ def compressed(directory):
     assert found["events"] == 2 and any("more than 16 MiB" in n for n in found["notes"]), found
 
 
+def sizes_of_members(directory):
+    """Members of any size: those that fit into memory are inflated at once, longer ones are streamed. All agree with the plain text."""
+    calls = [line.encode() + b"\n" for line in sample("1.0.6").lines if '"ph":"X"' in line]
+    few, more = b"".join(calls[:20]), b"".join(calls[20:60])
+    long_text = (b" " * ((1 << 20) - 1) + b"\n") * 70  # more than 64 MiB
+    long_data = random.Random(5).randbytes(10 << 20)  # more than 8 MiB when compressed
+    pieces = {"long_text": [few, more + long_text, few], "long_data": [few, more + long_data + b"\n", few],
+              "both": [long_text + few, long_data + b"\n", more], "growing": [few, more + long_text[:6 << 20], long_text[:40 << 20], few]}
+    for name, texts in pieces.items():
+        plain, packed = directory / f"{name}.pfw", directory / f"{name}.pfw.gz"
+        plain.write_bytes(b"".join(texts))
+        packed.write_bytes(b"".join(gzip.compress(text, 1) for text in texts))
+        wanted, found = (summary("--no-index", path, expect=int(name in ("long_data", "both"))) for path in (plain, packed))
+        assert found["events"] == wanted["events"] >= 60 and found["groups"] == wanted["groups"], name
+        assert found["notes"] == [note.replace(str(plain), str(packed)) for note in wanted["notes"]], found["notes"]
+        packed.write_bytes(packed.read_bytes()[:-20])
+        found = summary("--no-index", packed, expect=1)
+        assert 0 < found["events"] <= wanted["events"] and any("cut short" in n for n in found["notes"]), (name, found["notes"])
+
+
 def other_records(directory):
     """Counters, metadata of the user, thread names, entities, nested values: kept as they are."""
     lines = ['{"name":"HH","cat":"dftracer","type":1,"pid":7,"tid":7,"ph":4,"args":{"hhash":"aa","name":"n1","value":"aa"}}',
@@ -613,5 +633,5 @@ def real_traces(directory):
 
 
 if __name__ == "__main__":
-    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed,
+    main([dialects, all_together, frames, keys_in_any_order, broken_lines, texts, hashes, times, repetitions, compressed, sizes_of_members,
           other_records, aggregated, profiles, operations, enclosing, processes, ends, round_trip, imported_again, other_commands, mutations, real_traces])

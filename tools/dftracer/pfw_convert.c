@@ -32,7 +32,6 @@ struct dft_pfw_worker *dft_pfw_worker_create(void)
         return NULL;
     }
     worker->encoder = dft_encoder_init(worker->memory);
-    dft_encoder_set(worker->encoder, DFT_DEFLATE, 0);
     dft_pfw_record_init(&worker->record);
     return worker;
 }

@@ -1,7 +1,7 @@
-/* Reading and inflating: igzip (ISA-L) where there is one, else zlib.
+/* Reading and inflating: members that fit into memory at once (pfw_member.c), others as a stream, by zlib.
  *
- * A damaged or cut member gives what it gives; the search goes on at the next thing that looks like the head of a
- * member. */
+ * A damaged or cut member is a stream, too: its text is used up to the damage. The search goes on at the next bytes that look
+ * like the head of a member. */
 #include "dftracer/pfw_lines.h"
 
 #include <errno.h>
@@ -12,9 +12,7 @@
 
 #include "dftracer/pfw.h"
 #include "dftracer/pfw_record.h"
-#ifdef DFT_HAVE_ISAL
-#include <isa-l/igzip_lib.h>
-#endif
+#include "dftracer/pfw_member.h"
 
 #define INPUT_BYTES ((size_t)128 << 10)
 #define TEXT_BYTES  ((size_t)512 << 10)
@@ -22,17 +20,16 @@
 struct dft_lines_inside {
     int fd;
     int at_end;    /* of the file */
-    int in_member; /* zlib or igzip is in the middle of one */
+    int in_member; /* zlib is in the middle of one */
+    int long_members;
     uint8_t *input;
     size_t input_at, input_end;
     char *text;
     size_t capacity;
-#ifdef DFT_HAVE_ISAL
-    struct inflate_state igzip;
-#else
+    struct dft_member member;
+    size_t member_bytes; /* of the last one inflated at once */
     z_stream zlib;
     int zlib_ready;
-#endif
 };
 
 static const char *const whys[] = {"the compressed data are cut short", "the compressed data are damaged",
@@ -80,9 +77,9 @@ static int need_input(struct dft_lines *lines, size_t wanted)
         in->input_at = 0;
     }
     while (!rc && !in->at_end && in->input_end - in->input_at < wanted) {
-        size_t got = 0;
+        size_t got = 0, room = wanted < INPUT_BYTES ? INPUT_BYTES : DFT_MEMBER_INPUT_MAX;
 
-        rc = read_some(lines, in->input + in->input_end, INPUT_BYTES - in->input_end, &got);
+        rc = read_some(lines, in->input + in->input_end, room - in->input_end, &got);
         in->input_end += got;
     }
     return rc;
@@ -90,50 +87,63 @@ static int need_input(struct dft_lines *lines, size_t wanted)
 
 /* --- members ------------------------------------------------------------------------------------------------------ */
 
-static int begin_member(struct dft_lines_inside *in)
+static int begin_stream(struct dft_lines_inside *in)
 {
-#ifdef DFT_HAVE_ISAL
-    isal_inflate_init(&in->igzip);
-    in->igzip.crc_flag = ISAL_GZIP;
-#else
     if (in->zlib_ready ? inflateReset(&in->zlib) != Z_OK : inflateInit2(&in->zlib, 15 + 16) != Z_OK)
         return -ENOMEM;
     in->zlib_ready = 1;
-#endif
     in->in_member = 1;
     return 0;
 }
 
-/* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. Of damaged data igzip may say that there are fewer than no
- * bytes left of the input; where it stands is right all the same. */
+/* Inflates the next member at once, with `wanted` bytes of input to begin with. Returns 0, or -errno as dft_member_inflate. */
+static int inflate_member(struct dft_lines *lines, size_t wanted)
+{
+    struct dft_lines_inside *in = lines->inside;
+    size_t used;
+    int rc = need_input(lines, wanted);
+
+    if (!rc)
+        rc = dft_member_inflate(&in->member, in->input + in->input_at, in->input_end - in->input_at, in->at_end, &used);
+    if (rc)
+        return rc;
+    in->input_at += used;
+    in->member_bytes = used;
+    return 0;
+}
+
+/* Makes the text of the next member available: at once, or as a stream. Returns 0 or -errno. */
+static int begin_member(struct dft_lines *lines)
+{
+    struct dft_lines_inside *in = lines->inside;
+    size_t wanted =
+        in->member_bytes && in->member_bytes < DFT_MEMBER_INPUT_MAX / 2 ? 2 * in->member_bytes : DFT_MEMBER_INPUT_MAX;
+    int rc;
+
+    if (in->long_members)
+        return begin_stream(in);
+    rc = inflate_member(lines, wanted);
+    if (rc == -EBADMSG && !in->at_end && wanted < DFT_MEMBER_INPUT_MAX)
+        rc = inflate_member(lines, DFT_MEMBER_INPUT_MAX);
+    in->long_members = rc == -ENOSPC || (rc == -EBADMSG && !in->at_end);
+    return rc == -ENOSPC || rc == -EBADMSG || rc == -ENOMEM ? begin_stream(in) : rc;
+}
+
+/* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. */
 static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size_t *got)
 {
     uint8_t *input = in->input + in->input_at;
-    size_t length = in->input_end - in->input_at;
+    z_stream *state = &in->zlib;
     int rc;
 
-#ifdef DFT_HAVE_ISAL
-    struct inflate_state *state = &in->igzip;
-
     state->next_in = input;
-    state->avail_in = (uint32_t)length;
-    state->next_out = (uint8_t *)to;
-    state->avail_out = (uint32_t)room;
-    rc = isal_inflate(state);
-    rc = rc != ISAL_DECOMP_OK ? -1 : state->block_state == ISAL_BLOCK_FINISH;
-#else
-    z_stream *state = &in->zlib;
-
-    state->next_in = input;
-    state->avail_in = (uInt)length;
+    state->avail_in = (uInt)(in->input_end - in->input_at);
     state->next_out = (Bytef *)to;
     state->avail_out = (uInt)room;
     rc = inflate(state, Z_NO_FLUSH);
-    rc = rc == Z_STREAM_END ? 1 : rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -1;
-#endif
     in->input_at += (size_t)(state->next_in - input);
     *got = room - state->avail_out;
-    return rc;
+    return rc == Z_STREAM_END ? 1 : rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -1;
 }
 
 static int is_head(const uint8_t *at)
@@ -151,7 +161,7 @@ static int next_member(struct dft_lines *lines, int *found)
     while (!(rc = need_input(lines, 4)) && in->input_end - in->input_at >= 4) {
         if (is_head(in->input + in->input_at)) {
             *found = 1;
-            return begin_member(in);
+            return begin_member(lines);
         }
         if (in->input[in->input_at])
             wrong(lines, OTHER_BYTES);
@@ -167,10 +177,15 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *
 
     *got = 0;
     while (!*got) {
+        *got = dft_member_copy(&in->member, to, room);
+        if (*got)
+            return 0;
         if (!in->in_member) {
             rc = next_member(lines, &found);
             if (rc || !found)
                 return rc;
+            if (!in->in_member)
+                continue;
         }
         rc = need_input(lines, 1);
         if (rc)
@@ -279,7 +294,7 @@ int dft_lines_open(struct dft_lines *lines, const char *path)
         return rc;
     }
     in->capacity = TEXT_BYTES;
-    in->input = malloc(INPUT_BYTES);
+    in->input = malloc(DFT_MEMBER_INPUT_MAX);
     in->text = malloc(TEXT_BYTES + DFT_PFW_PADDING);
     rc = in->input && in->text ? need_input(lines, 4) : -ENOMEM;
     if (rc) {
@@ -297,10 +312,9 @@ void dft_lines_close(struct dft_lines *lines)
 
     if (!in)
         return;
-#ifndef DFT_HAVE_ISAL
     if (in->zlib_ready)
         inflateEnd(&in->zlib);
-#endif
+    dft_member_fini(&in->member);
     if (in->fd >= 0)
         close(in->fd);
     free(in->input);

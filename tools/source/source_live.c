@@ -324,7 +324,6 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM : collect_ranges(source, *scanned, &converting.ranges);
     if (!rc) {
         converting.encoder = dft_encoder_init(memory);
-        dft_encoder_set(converting.encoder, DFT_DEFLATE, 0);
         rc = convert_all(&converting, *scanned);
     }
     if (!rc)

@@ -29,9 +29,11 @@ void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *
 
 enum dft_compression { DFT_STORE = 0, DFT_DEFLATE = 1 };
 
-/* How the next blocks are compressed (DFT_DEFLATE with a large stack at first). small_stack: no more than 8 KiB of
- * stack may be used (zlib instead of igzip). */
-void dft_encoder_set(struct dft_encoder *encoder, enum dft_compression compression, int small_stack);
+/* How the next blocks are compressed; at first: DFT_DEFLATE. */
+void dft_encoder_set_compression(struct dft_encoder *encoder, enum dft_compression compression);
+
+/* The next blocks are stored until they hold so many bytes: a compressor would touch some 50 pages of memory for them. */
+void dft_encoder_store_first(struct dft_encoder *encoder, uint32_t bytes);
 
 /* Forgets what it learnt from earlier blocks, so that the next one does not depend on them. */
 void dft_encoder_forget(struct dft_encoder *encoder);
