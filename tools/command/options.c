@@ -1,11 +1,13 @@
 /* Options of dftmerge's commands: the common ones and a command's own, one table for getopt_long and for --help. */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/aggregate.h"
+#include "base/settings.h"
 #include "mpi/comm.h"
 #include "command/command.h"
 
@@ -308,6 +310,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     char letters[2 * OWN_MAX + 16];
     int id;
 
+    signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error to be told, and what was begun is removed */
     memset(options, 0, sizeof *options);
     dft_filter_init(&options->filter);
     make_table(command, own, table, letters);
@@ -348,6 +351,10 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     if (!options->source.npaths && !(command->takes & DFT_TAKES_NONE)) {
         fprintf(stderr, "dftmerge %s: which traces? Name files (.dft) or the directory they are in\n", command->name);
         *code = usage(command);
+        goto done;
+    }
+    if (dft_settings_check()) {
+        *code = DFT_EXIT_USAGE;
         goto done;
     }
     if ((command->takes & DFT_TAKES_RANKS) || dft_comm_alone(command->name, options->source.quiet))

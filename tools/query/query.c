@@ -9,21 +9,19 @@
 #include "query/query_inside.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
+#include "base/settings.h"
 
-#define GROUP_BYTES     ((size_t)96 << 20) /* for the groups that are counted in one pass; see README.md */
 #define EACH_BYTES      ((size_t)32 << 20) /* the same of answers that are taken part by part */
 #define GROUP_BYTES_MIN ((size_t)8 << 10)  /* a few groups with their histograms */
 
 /* --- the whole ------------------------------------------------------------------------------------------------------
  * */
 
-/* DFTMERGE_GROUP_BYTES is for the tests, which have no such traces. */
 static size_t group_bytes(void)
 {
-    const char *text = getenv("DFTMERGE_GROUP_BYTES");
-    unsigned long long bytes = text ? strtoull(text, NULL, 10) : 0;
+    uint64_t bytes = dft_setting(DFT_SETTING_GROUP_BYTES); /* see README.md */
 
-    return bytes ? (bytes > GROUP_BYTES_MIN ? bytes : GROUP_BYTES_MIN) : GROUP_BYTES;
+    return bytes > GROUP_BYTES_MIN ? bytes : GROUP_BYTES_MIN;
 }
 
 static int asking_init(struct dft_asking *asking, struct dft_source *source, const struct dft_filter *filter,

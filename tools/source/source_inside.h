@@ -12,7 +12,6 @@ struct dft_clocks;
 
 #define DFT_THREADS_MAX 64u
 #define DFT_TYPES       16u                  /* block types that are counted apart */
-#define DFT_NAMES_KEPT  (UINT64_C(96) << 20) /* memory for texts of dft_source_names_locate */
 #define DFT_NAMES_LENT  (UINT64_C(64) << 20) /* and of dft_source_names_lend */
 
 struct dft_notes {

@@ -14,6 +14,7 @@
 #include "source/source_share.h"
 #include "symbols/symbols.h"
 #include "source/source_inside.h"
+#include "base/settings.h"
 
 struct fetching {
     struct dft_source *source;
@@ -245,17 +246,12 @@ int dft_source_names_of_rows(struct dft_source *source)
     return atomic_load(&source->all_names) || atomic_load(&source->all_located) ? 0 : fetch_shared(&fetching);
 }
 
-/* Of all ranks together. DFTMERGE_NAMES_BYTES is for the tests, which have not that many. */
-static uint64_t names_kept(void)
-{
-    const char *text = getenv("DFTMERGE_NAMES_BYTES");
-
-    return (text ? strtoull(text, NULL, 10) : DFT_NAMES_KEPT) / dft_comm_size();
-}
-
 int dft_source_names_locate(struct dft_source *source)
 {
-    struct fetching fetching = {.source = source, .into = source->names, .locate = 1, .kept = names_kept()};
+    struct fetching fetching = {.source = source,
+                                .into = source->names,
+                                .locate = 1,
+                                .kept = dft_setting(DFT_SETTING_NAMES_BYTES) / dft_comm_size()};
     int rc;
 
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))

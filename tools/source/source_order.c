@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "mpi/comm.h"
 #include "base/order.h"
 #include "source/source_share.h"
@@ -170,15 +171,6 @@ int dft_source_wants(const struct dft_source *source, const struct dft_filter *f
            (!filter || dft_filter_block(filter, &source->processes[block->process], block));
 }
 
-/* DFTMERGE_WINDOW_EVENTS is for the tests, which have no such traces. */
-static size_t window_events(size_t most)
-{
-    const char *text = getenv("DFTMERGE_WINDOW_EVENTS");
-    unsigned long long events = text ? strtoull(text, NULL, 10) : 0;
-
-    return events ? events : most;
-}
-
 int dft_timeline_create(struct dft_timeline **result, struct dft_source *source, const struct dft_filter *filter,
                         int each_process)
 {
@@ -190,7 +182,7 @@ int dft_timeline_create(struct dft_timeline **result, struct dft_source *source,
         return -ENOMEM;
     timeline->window.source = source;
     timeline->window.filter = filter;
-    timeline->window.most = window_events(DFT_WINDOW_EVENTS);
+    timeline->window.most = dft_setting(DFT_SETTING_WINDOW_EVENTS);
     timeline->by_process = each_process;
     timeline->all = malloc(room * sizeof(const struct dft_block *));
     timeline->some = malloc(room * sizeof(const struct dft_block *));
@@ -270,7 +262,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
     rc = dft_timeline_create(&timeline, source, filter, 0);
     if (!rc && sweep) {
         timeline->window.sweep = sweep;
-        timeline->window.most = window_events(sweep->most);
+        timeline->window.most = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, sweep->most);
     }
     if (!rc)
         rc = dft_timeline_give(timeline, 0, give, context);

@@ -9,8 +9,7 @@
 #include "source/source_share.h"
 #include "source/source_read.h"
 #include "source/source_inside.h"
-
-#define COMMON_BYTES (UINT64_C(64) << 20) /* more than this stays where it is */
+#include "base/settings.h"
 
 static size_t length_of(const struct dft_block *block)
 {
@@ -94,11 +93,10 @@ static int take_blocks(void *context, unsigned rank, const void *bytes, size_t l
 int dft_share_common(struct dft_source *source)
 {
     struct dft_pack pack = {0};
-    const char *most = getenv("DFTMERGE_COMMON_BYTES"); /* for the tests; what is answered does not depend on it */
     uint64_t bytes = local_bytes(source);
     int rc;
 
-    if (dft_comm_size() == 1 || !bytes || bytes > (most ? strtoull(most, NULL, 10) : COMMON_BYTES))
+    if (dft_comm_size() == 1 || !bytes || bytes > dft_setting(DFT_SETTING_COMMON_BYTES))
         return dft_comm_size() == 1 || !bytes;
     for (uint32_t f = 0; f < source->nfiles; f++)
         if (source->files[f].local && !dft_source_is_mine(source, f))

@@ -9,8 +9,7 @@
 
 struct dft_filter;
 
-#define DFT_WINDOW_EVENTS (UINT32_C(1) << 19)
-#define DFT_WINDOW_BYTES  (UINT64_C(256) << 20) /* of arguments' texts */
+#define DFT_WINDOW_BYTES (UINT64_C(256) << 20) /* of arguments' texts */
 
 /* For callers who keep less of an event than the whole: events window by window of time, in no order within one. */
 struct dft_sweep {

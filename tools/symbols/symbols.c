@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "symbols/modules.h"
+#include "base/settings.h"
 
 /* Where separate debug files lie, DFTMERGE_DEBUG_DIR first: FOLDER/.build-id/ab/cdef.debug */
 #define DEBUG_FOLDER "/usr/lib/debug"
@@ -215,7 +216,7 @@ static void read_debug_file(struct module *module)
             for (uint64_t b = 0; b < section.sh_size - 16; b++)
                 n += snprintf(pattern + n, sizeof pattern - (size_t)n, b == 1 ? "/%02x" : "%02x", id[b]);
             for (int own = 1; own >= 0; own--) {
-                const char *folder = own ? getenv("DFTMERGE_DEBUG_DIR") : DEBUG_FOLDER;
+                const char *folder = own ? dft_setting_debug_directory() : DEBUG_FOLDER;
 
                 if (folder && !module->count && asprintf(&path, "%s/.build-id/%s.debug", folder, pattern) >= 0) {
                     read_file(module, path);

@@ -1,0 +1,24 @@
+/* The DFTMERGE_* variables: one table with their names, defaults and bounds. */
+#ifndef DFT_SETTINGS_H
+#define DFT_SETTINGS_H
+
+#include <stdint.h>
+
+enum dft_setting {
+    DFT_SETTING_COMMON_BYTES,
+    DFT_SETTING_GROUP_BYTES,
+    DFT_SETTING_NAMES_BYTES,
+    DFT_SETTING_WINDOW_EVENTS,
+    DFT_SETTINGS
+};
+
+/* The number that the variable says, or its default. */
+uint64_t dft_setting(enum dft_setting setting);
+/* The number that the variable says, or another default. */
+uint64_t dft_setting_or(enum dft_setting setting, uint64_t usual);
+/* DFTMERGE_DEBUG_DIR: a folder with debug files, looked at before the system's; NULL: there is none. */
+const char *dft_setting_debug_directory(void);
+/* Says which variables have a value that they cannot have, and which values are right. Returns 0 or -EINVAL. */
+int dft_settings_check(void);
+
+#endif
