@@ -33,7 +33,7 @@ def words_of_types():
 
 def options():
     """The rows of config.def: variable, type, default, help."""
-    text = (ROOT / "include" / "dftrace" / "config.def").read_text().split("*/", 1)[1]
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / "include" / "dftrace" / "config.def").read_text(), flags=re.DOTALL)
     row = re.compile(r'DFT_OPTION\(\s*\w+,\s*(\w+),\s*(\w+),\s*("[^"]*"|\w+),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)')
     rows = [(f"DFTRACER_{name}", kind, default, strings(more)) for name, kind, default, more in row.findall(text)]
     assert len(rows) == text.count("DFT_OPTION("), "config.def has a row that cannot be read"
