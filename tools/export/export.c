@@ -231,8 +231,7 @@ const struct dft_command dft_command_export = {
         "csv       one line for every event, nanoseconds; into a directory a .csv a process, each with the head\n"
         "folded    a line for each call stack (DFTRACER_STACK) with its time in ns, for tools that draw flame graphs;\n"
         "          folded-bytes: with the bytes moved\n"
-        "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not "
-        "there.\n"
+        "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
     .example = "dftmerge export --to perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,

@@ -206,20 +206,19 @@ const struct dft_command dft_command_merge = {
     .arguments = "-o OUT [--split-by rank|host | --group RULES] PATH...",
     .brief = "one file from many; reads back identically",
     .details =
-        "Blocks are copied as they are; what was seen twice is left out. OUT is written under a temporary name and\n"
-        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets a "
-        "file\n"
-        "for each process, and is made when it is not there; with dftmerge-mpi all ranks write.\n\n"
-        "--split-by rank: OUT/rank-00017.dft and so on, OUT/no-rank.dft for processes without one; host alike.\n\n"
-        "--group: OUT/NAME.dft for each group of events, OUT/other.dft for those of none. RULES is a file of lines "
-        "(or\n"
-        "the lines themselves, with ';' between them), of which the first that fits an event decides:\n"
+        "Blocks are copied as they are, and what was seen twice is left out. OUT is written under a temporary name and\n"
+        "renamed when it is whole, so it may be one of the inputs. An OUT that ends in / or is a directory gets a file\n"
+        "for each process, and is made when it is not there; with dftmerge-mpi all ranks write.\n"
+        "\n"
+        "--split-by rank writes OUT/rank-00017.dft and so on, and OUT/no-rank.dft for processes without one; host alike.\n"
+        "\n"
+        "--group writes OUT/NAME.dft for each group of events, and OUT/other.dft for events of no group. RULES is a file\n"
+        "of lines, or the lines themselves with ';' between them. The first line that fits an event decides:\n"
         "  NAME: [cat=GLOBS] [name=GLOBS] [class=read,write,meta,none] [path=GLOBS] [region=GLOBS]\n"
-        "GLOBS are shell patterns with commas between them, \"in quotes\" when there are blanks in one. A path is "
-        "that\n"
-        "of the file (* also fits /); a region fits what was done directly inside of it, and itself. Every group is a\n"
-        "trace by itself, and all together are the whole. Calls that are known only as aggregates cannot be\n"
-        "organised: they go to OUT/aggregates.dft.",
+        "GLOBS are shell patterns with commas between them, \"in quotes\" when there are blanks in one. A path is that\n"
+        "of the file (* also fits /). A region fits itself, and what was done directly inside it. Every group is a trace\n"
+        "by itself, and all groups together are the whole trace. Calls that are known only as aggregates cannot be\n"
+        "grouped: they go to OUT/aggregates.dft.",
     .example = "dftmerge merge -o groups --group 'scratch: path=/scratch/*; meta: class=meta' traces/",
     .takes = DFT_TAKES_RANKS,
     .run = run,

@@ -331,8 +331,9 @@ const struct dft_command dft_command_ps = {
     .name = "ps",
     .arguments = "PATH...",
     .brief = "processes: tree, program, rank, start, end, how it ended, what was in flight",
-    .details = "One line for every process image (a process that execs has several), children under their parents.\n"
-               "Calls and regions that were in flight when a process was killed, or that are now, stand below it.",
+    .details =
+        "There is one line for each process image (a process that execs has several), children under their parents.\n"
+        "Below it stand the calls and regions that were in flight when the process was killed, or that are in flight now.",
     .example = "dftmerge ps --json traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,
