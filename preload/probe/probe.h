@@ -86,6 +86,100 @@ static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op o
            !dft_vfork_mark;
 }
 
+/* --- before a call ------------------------------------------------------------------------------------------------ */
+
+/* What dft_probe_begin does, by what a call works on. Each part vanishes from the wrappers that it does not concern. */
+enum dft_begun {
+    DFT_BEGUN_NOT,   /* the call is of no interest */
+    DFT_BEGUN_ALONE, /* it is recorded, or changes what is known, without a description */
+    DFT_BEGUN_ON_FILE
+};
+
+/* Calls on a descriptor: its word, asked of the kernel where nothing is known. */
+static inline __attribute__((always_inline)) enum dft_begun
+dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args)
+{
+    uint64_t word;
+
+    probe->fd = dft_probe_fd(args);
+    if (dft_in_vfork_child())
+        word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
+    else if (dft_op_closes(op))
+        word = dft_fd_unbind(probe->fd);
+    else
+        word = dft_probe_word(args, probe->fd);
+    if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
+        if (word & DFT_FD_UNTRACED && op != DFT_OP_FRESH) {
+            probe->word = word;
+            return op == DFT_OP_DUP || op == DFT_OP_CHDIR ? DFT_BEGUN_ALONE : DFT_BEGUN_NOT;
+        }
+        if ((op == DFT_OP_DUP && !word) || op == DFT_OP_FRESH) {
+            probe->start = dft_ticks();
+            return DFT_BEGUN_ALONE;
+        }
+        if (!dft_op_closes(op))
+            word = dft_probe_resolve(probe->fd, word);
+        if (!(word & DFT_FD_TRACED)) {
+            probe->start = dft_ticks();
+            /* The working directory changes, whatever is traced. */
+            return op == DFT_OP_CHDIR ? DFT_BEGUN_ALONE : DFT_BEGUN_NOT;
+        }
+    }
+    probe->word = word;
+    probe->open = dft_fd_open(word);
+    probe->file = probe->open->file;
+    return DFT_BEGUN_ON_FILE;
+}
+
+/* Calls at an offset: the descriptor's, which they move, or one of their own. */
+static inline __attribute__((always_inline)) void dft_begin_offset(struct dft_probe *probe, enum dft_op op,
+                                                                   const struct dft_call_args *args)
+{
+    if (dft_op_moves_offset(op))
+        dft_offset_begin(probe, op);
+    if (op == DFT_OP_SEEK)
+        dft_turn_begin(probe);
+    if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
+        probe->elsewhere = DFT_THERE;
+        if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
+            dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
+    }
+}
+
+/* Calls on a stream: what inlined code has moved comes first, and bursts of other calls end. */
+static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_probe *probe, enum dft_op op,
+                                                                   const struct dft_call_args *args)
+{
+    uint32_t flags;
+
+    if (dft_op_is_stream_data(op))
+        probe->counted = 0;
+    if (args->measured && op == DFT_OP_FGETS)
+        dft_stream_mark(args->stream, &probe->mark);
+    if (!args->stream || !probe->open)
+        return;
+    flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+    if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
+        dft_inlined_sync(args->stream, probe->open, probe->word);
+    if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
+        dft_stream_find(probe->open, args->stream);
+    if (!args->run && dft_self && dft_self->bursts_open)
+        dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
+    if (dft_op_is_stream_data(op))
+        dft_stream_turn_begin(probe);
+}
+
+/* Calls of which errno alone tells whether they failed: it is set to what no call sets. */
+static inline __attribute__((always_inline)) void dft_begin_errno(struct dft_probe *probe, enum dft_op op,
+                                                                  const struct dft_call_args *args)
+{
+    probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
+    if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
+        probe->error = errno;
+        errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
+    }
+}
+
 /* Returns 0 when the call is of no interest; then the wrapper just makes it. */
 static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_probe *probe, enum dft_call_number call,
                                                                  enum dft_op op, const struct dft_call_args *args,
@@ -99,65 +193,20 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     if (args->path != DFT_NO_PATH || args->system) {
         probe->fd = -1;
     } else {
-        uint64_t word;
+        enum dft_begun begun = dft_begin_descriptor(probe, op, args);
 
-        probe->fd = dft_probe_fd(args);
-        if (dft_in_vfork_child())
-            word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
-        else if (dft_op_closes(op))
-            word = dft_fd_unbind(probe->fd);
-        else
-            word = dft_probe_word(args, probe->fd);
-        if (__builtin_expect((word & (DFT_FD_TRACED | DFT_FD_UNNAMED)) != DFT_FD_TRACED, 0)) {
-            if (word & DFT_FD_UNTRACED && op != DFT_OP_FRESH)
-                return op == DFT_OP_DUP || op == DFT_OP_CHDIR ? (probe->word = word, 1) : 0;
-            if ((op == DFT_OP_DUP && !word) || op == DFT_OP_FRESH)
-                return probe->start = dft_ticks(), 1;
-            if (!dft_op_closes(op))
-                word = dft_probe_resolve(probe->fd, word);
-            if (!(word & DFT_FD_TRACED)) {
-                probe->start = dft_ticks();
-                return op == DFT_OP_CHDIR; /* the working directory changes, whatever is traced */
-            }
-        }
-        probe->word = word;
-        probe->open = dft_fd_open(word);
-        probe->file = probe->open->file;
-        if (dft_op_moves_offset(op))
-            dft_offset_begin(probe, op);
-        if (op == DFT_OP_SEEK)
-            dft_turn_begin(probe);
-        if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
-            probe->elsewhere = DFT_THERE;
-            if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
-                dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
-        }
+        if (__builtin_expect(begun != DFT_BEGUN_ON_FILE, 0))
+            return begun == DFT_BEGUN_ALONE;
+        dft_begin_offset(probe, op, args);
     }
-    if (dft_op_is_stream_data(op))
-        probe->counted = 0;
-    if (args->measured && op == DFT_OP_FGETS)
-        dft_stream_mark(args->stream, &probe->mark);
-    if (args->stream && probe->open) {
-        uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
-
-        if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
-            dft_inlined_sync(args->stream, probe->open, probe->word);
-        if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
-            dft_stream_find(probe->open, args->stream);
-        if (!args->run && dft_self && dft_self->bursts_open)
-            dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
-        if (dft_op_is_stream_data(op))
-            dft_stream_turn_begin(probe);
-    }
-    probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
-    if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
-        probe->error = errno;
-        errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
-    }
+    dft_begin_stream(probe, op, args);
+    dft_begin_errno(probe, op, args);
     probe->start = dft_ticks();
     dft_flight_begin(probe, call);
     return 1;
 }
+
+/* --- after a call ------------------------------------------------------------------------------------------------- */
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
