@@ -7,22 +7,22 @@
 
 const struct dft_call_row dft_call_rows[DFT_CALL_COUNT] = {
     {"", 0, DFT_OP_OTHER},
-#define DFT_CALL(category, op, type, name, ...) ROW(category, op, name)
-#define DFT_MODE                                DFT_CALL
-#define DFT_HAND                                DFT_CALL
-#define DFT_FORMAT(category, op, name, ...)     ROW(category, op, name)
-#define DFT_SECOND(category, event, op, name)   ROW(category, op, event)
-#define DFT_VERSIONED                           DFT_CALL
-#define DFT_EVENT(category, op, name)           ROW(category, op, name)
+#define DFT_CALL(category, op, type, name, ...)     ROW(category, op, name)
+#define DFT_MODE                                    DFT_CALL
+#define DFT_CUSTOM                                  DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)         ROW(category, op, name)
+#define DFT_RECLASSIFIED(category, event, op, name) ROW(category, op, event)
+#define DFT_VERSIONED                               DFT_CALL
+#define DFT_EVENT(category, op, name)               ROW(category, op, name)
 #define DFT_ENTRY(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
-#define DFT_HAND_ALIAS(...)
-#define DFT_DOOR(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_GATE(...)
 #include <dftrace/calls.def>
 #define DFT_SYSCALL_EVENT(category, op, name) ROW(category, op, name)
 #define DFT_SYSCALL(...)
-#define DFT_SYSCALL_HAND(...)
+#define DFT_SYSCALL_CUSTOM(...)
 #include <dftrace/syscalls.def>
 };
 

@@ -25,14 +25,14 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 #define TYPE(name, type)                        char type_##name[sizeof type];
 #define DFT_CALL(category, op, type, name, ...) NAME(name) TYPE(name, #type)
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND                                DFT_CALL
+#define DFT_CUSTOM                              DFT_CALL
 #define DFT_ENTRY                               DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     NAME(name) TYPE(name, "int")
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(...)
-#define DFT_HAND_ALIAS(...)
-#define DFT_SECOND(...)
-#define DFT_DOOR(type, name, ...)                             NAME(name) TYPE(name, #type)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(type, name, ...)                             NAME(name) TYPE(name, #type)
 #define DFT_VERSIONED(category, op, type, name, version, ...) NAME(name) TYPE(name, version)
 #define DFT_EVENT(...)
 struct texts {
@@ -41,17 +41,24 @@ struct texts {
 };
 #undef NAME
 #undef TYPE
-#define NAME(name)       #name,
-#define TYPE(name, type) type,
+#define NAME(name)                              #name,
+#define TYPE(name, type)                        type,
+#define DFT_CALL(category, op, type, name, ...) NAME(name) TYPE(name, #type)
+#define DFT_MODE                                DFT_CALL
+#define DFT_CUSTOM                              DFT_CALL
+#define DFT_ENTRY                               DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)     NAME(name) TYPE(name, "int")
+#define DFT_FORMAT_ENTRY                        DFT_FORMAT
+#define DFT_ALIAS(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(type, name, ...)                             NAME(name) TYPE(name, #type)
+#define DFT_VERSIONED(category, op, type, name, version, ...) NAME(name) TYPE(name, version)
+#define DFT_EVENT(...)
 static const struct texts texts = {
     "",
 #include <dftrace/calls.def>
 };
-#undef DFT_CALL
-#undef DFT_HAND
-#undef DFT_FORMAT
-#undef DFT_DOOR
-#undef DFT_VERSIONED
 
 struct wanted {
     uint16_t name, version; /* version 0: the default one */
@@ -66,10 +73,17 @@ _Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");
 /* In the order of struct dft_reals. */
 static const struct wanted wanted[] = {
 #define DFT_CALL(category, op, type, name, ...)               CALL(name, 0)
-#define DFT_HAND(category, op, type, name, ...)               CALL(name, 1)
+#define DFT_MODE                                              DFT_CALL
+#define DFT_ENTRY                                             DFT_CALL
+#define DFT_CUSTOM(category, op, type, name, ...)             CALL(name, 1)
 #define DFT_FORMAT(category, op, name, ...)                   CALL(name, 0)
-#define DFT_DOOR(type, name, ...)                             CALL(name, 1)
+#define DFT_FORMAT_ENTRY                                      DFT_FORMAT
+#define DFT_GATE(type, name, ...)                             CALL(name, 1)
 #define DFT_VERSIONED(category, op, type, name, version, ...) {AT(name_##name), AT(type_##name), 0, 1},
+#define DFT_ALIAS(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_EVENT(...)
 #include <dftrace/calls.def>
 };
 #define WANTED (sizeof wanted / sizeof *wanted)

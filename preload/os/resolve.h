@@ -48,29 +48,17 @@ struct iocb;
 struct dft_reals {
 #define DFT_CALL(category, op, type, name, prototype, ...) type(*name) prototype;
 #define DFT_MODE                                           DFT_CALL
-#define DFT_HAND                                           DFT_CALL
+#define DFT_CUSTOM                                         DFT_CALL
 #define DFT_ENTRY                                          DFT_CALL
 #define DFT_FORMAT(category, op, name, prototype, ...)     int(*name) prototype;
 #define DFT_FORMAT_ENTRY                                   DFT_FORMAT
 #define DFT_ALIAS(...)
-#define DFT_HAND_ALIAS(...)
-#define DFT_SECOND(...)
-#define DFT_DOOR(type, name, prototype, ...)                             type(*name) prototype;
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(type, name, prototype, ...)                             type(*name) prototype;
 #define DFT_VERSIONED(category, op, type, name, version, prototype, ...) type(*name) prototype;
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
-#undef DFT_CALL
-#undef DFT_MODE
-#undef DFT_HAND
-#undef DFT_ENTRY
-#undef DFT_FORMAT
-#undef DFT_FORMAT_ENTRY
-#undef DFT_ALIAS
-#undef DFT_HAND_ALIAS
-#undef DFT_SECOND
-#undef DFT_DOOR
-#undef DFT_VERSIONED
-#undef DFT_EVENT
 };
 extern struct dft_reals dft_real;
 

@@ -129,11 +129,11 @@
 
 #define DFT_ALIAS(name, alias) ALIAS(name, alias)
 
-#define DFT_HAND(...)
-#define DFT_HAND_ALIAS(...)
+#define DFT_CUSTOM(...)
+#define DFT_CUSTOM_ALIAS(...)
 
-#define DFT_SECOND(...)
-#define DFT_DOOR(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(...)
 #define DFT_VERSIONED(...)
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>

@@ -36,10 +36,8 @@ static inline __attribute__((always_inline)) void describe(struct meaning *meani
         meaning->args = row;                                                                                           \
         return;                                                                                                        \
     }
-#define DFT_SYSCALL_HAND(...)
+#define DFT_SYSCALL_CUSTOM(...)
 #include <dftrace/syscalls.def>
-#undef DFT_SYSCALL
-#undef DFT_SYSCALL_HAND
     default:
         __builtin_unreachable(); /* dft_syscall_make has looked */
     }
@@ -80,11 +78,10 @@ static long make_row(PARAMETERS)
 /* 1: it has a row. 2: ask dft_syscall_is_plain() whether it may be used. */
 extern const uint8_t dft_syscall_rows[DFT_SYSCALL_NUMBERS];
 const uint8_t dft_syscall_rows[DFT_SYSCALL_NUMBERS] = {
+#define DFT_SYSCALL_EVENT(...)
 #define DFT_SYSCALL(event, op, name, ...) [name] = 1,
-#define DFT_SYSCALL_HAND                  DFT_SYSCALL
+#define DFT_SYSCALL_CUSTOM                DFT_SYSCALL
 #include <dftrace/syscalls.def>
-#undef DFT_SYSCALL
-#undef DFT_SYSCALL_HAND
     [SYS_clone] = 2,
     [SYS_clone3] = 2,
 };
@@ -99,12 +96,13 @@ long dft_syscall_make(PARAMETERS)
     if (!dft_on)
         return REAL(ARGUMENTS);
     switch (number) {
+#define DFT_SYSCALL_EVENT(...)
 #define DFT_SYSCALL(event, op, name, ...)                                                                              \
     case name:                                                                                                         \
         return make_row(ARGUMENTS);
-#define DFT_SYSCALL_HAND(event, op, name)                                                                              \
+#define DFT_SYSCALL_CUSTOM(event, op, name)                                                                            \
     case name:                                                                                                         \
-        return dft_hand_##name(ARGUMENTS);
+        return dft_custom_##name(ARGUMENTS);
 #include <dftrace/syscalls.def>
     default:
         return REAL(ARGUMENTS);

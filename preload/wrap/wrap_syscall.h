@@ -9,18 +9,14 @@
 #define ARGUMENTS  number, a0, a1, a2, a3, a4, a5
 #define REAL       DFT_REAL(syscall)
 
-/* dft_hand_SYS_name(): makes the call. */
+/* dft_custom_SYS_name(): makes the call. */
 #define DFT_SYSCALL_EVENT(...)
 #define DFT_SYSCALL(...)
-#define DFT_SYSCALL_HAND(event, op, name) long dft_hand_##name(PARAMETERS);
+#define DFT_SYSCALL_CUSTOM(event, op, name) long dft_custom_##name(PARAMETERS);
 #include <dftrace/syscalls.def>
 
-#undef DFT_SYSCALL_EVENT
-#undef DFT_SYSCALL
-#undef DFT_SYSCALL_HAND
-
 /* One of them. */
-#define HAND(name) long dft_hand_##name(PARAMETERS)
+#define CUSTOM(name) long dft_custom_##name(PARAMETERS)
 
 /* Must the call be made without any function in between? The stack that it returns on is not this one. */
 int dft_syscall_is_plain(long number, long a0, long a1);

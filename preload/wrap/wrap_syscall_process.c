@@ -53,18 +53,18 @@ int dft_syscall_is_plain(long number, long a0, long a1)
 }
 
 #ifdef SYS_fork
-HAND(SYS_fork)
+CUSTOM(SYS_fork)
 {
     return dft_fork(DFT_CALL_fork, make_process, (const long[])ALL);
 }
 #endif
 
-HAND(SYS_clone)
+CUSTOM(SYS_clone)
 {
     return dft_fork(DFT_CALL_clone, make_process, (const long[])ALL);
 }
 
-HAND(SYS_clone3)
+CUSTOM(SYS_clone3)
 {
     return dft_fork(DFT_CALL_clone3, make_process, (const long[])ALL);
 }
@@ -74,7 +74,7 @@ static int make_execve(const long *a, char *const envp[])
     return (int)REAL(a[0], a[1], a[2], envp, a[4], a[5], a[6]);
 }
 
-HAND(SYS_execve)
+CUSTOM(SYS_execve)
 {
     return dft_exec(DFT_CALL_execve, AT_FDCWD, (const char *)a0, (char *const *)a2, make_execve, (const long[])ALL);
 }
@@ -84,12 +84,12 @@ static int make_execveat(const long *a, char *const envp[])
     return (int)REAL(a[0], a[1], a[2], a[3], envp, a[5], a[6]);
 }
 
-HAND(SYS_execveat)
+CUSTOM(SYS_execveat)
 {
     return dft_exec(DFT_CALL_execveat, (int)a0, (const char *)a1, (char *const *)a3, make_execveat, (const long[])ALL);
 }
 
-HAND(SYS_exit_group)
+CUSTOM(SYS_exit_group)
 {
     dft_exiting((int)a0);
     return REAL(ARGUMENTS);
@@ -107,7 +107,7 @@ static int is_all_there_is(void)
     return tasks.st_nlink == 2 + 1;
 }
 
-HAND(SYS_exit)
+CUSTOM(SYS_exit)
 {
     if (is_all_there_is())
         dft_exiting((int)a0);
@@ -116,7 +116,7 @@ HAND(SYS_exit)
     return REAL(ARGUMENTS);
 }
 
-HAND(SYS_wait4)
+CUSTOM(SYS_wait4)
 {
     struct dft_probe probe;
     long result;
@@ -128,7 +128,7 @@ HAND(SYS_wait4)
     return result;
 }
 
-HAND(SYS_waitid)
+CUSTOM(SYS_waitid)
 {
     struct dft_probe probe;
     long result;
@@ -141,7 +141,7 @@ HAND(SYS_waitid)
 }
 
 /* Filters: libseccomp sets them so. With TSYNC a positive result is a thread that could not follow, unless a listener was asked for. */
-HAND(SYS_seccomp)
+CUSTOM(SYS_seccomp)
 {
     int all = a0 == SECCOMP_SET_MODE_FILTER && a1 & SECCOMP_FILTER_FLAG_TSYNC, listens = (a1 & (1 << 3)) != 0;
     enum dft_sandbox_kind kind = a0 == SECCOMP_SET_MODE_STRICT ? DFT_SANDBOX_STRICT
@@ -163,7 +163,7 @@ static int make_prctl(int option, const unsigned long a[4])
     return (int)REAL(SYS_prctl, option, a[0], a[1], a[2], a[3]);
 }
 
-HAND(SYS_prctl)
+CUSTOM(SYS_prctl)
 {
     const unsigned long a[4] = {(unsigned long)a1, (unsigned long)a2, (unsigned long)a3, (unsigned long)a4};
 

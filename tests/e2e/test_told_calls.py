@@ -84,7 +84,7 @@ def rows_of(sections):
     rows = []
     for title, body in re.findall(r"^/\* --- (.*?) -+ \*/$(.*?)(?=^/\* ---|\Z)", text, flags=re.M | re.S):
         if title.startswith(sections):
-            rows += re.findall(r"^DFT_(?:CALL|HAND)\(\w+, \w+, [^,]+?, (\w+),", body, flags=re.M)
+            rows += re.findall(r"^DFT_(?:CALL|CUSTOM)\(\w+, \w+, [^,]+?, (\w+),", body, flags=re.M)
     return rows
 
 

@@ -8,9 +8,9 @@ CALLS = HERE.parents[1] / "include" / "dftrace" / "calls.def"
 NOT_WRAPPED = HERE / "not_wrapped.txt"
 
 # Where the name stands among a row's arguments: DFT_CALL(category, OP, type, name, ...
-NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "HAND": 3, "VERSIONED": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "DOOR": 1}
-ALIASES = {"ALIAS", "HAND_ALIAS"}
-NO_FUNCTIONS = {"SECOND", "EVENT"}
+NAME_AT = {"CALL": 3, "ENTRY": 3, "MODE": 3, "CUSTOM": 3, "VERSIONED": 3, "FORMAT": 2, "FORMAT_ENTRY": 2, "GATE": 1}
+ALIASES = {"ALIAS", "CUSTOM_ALIAS"}
+NO_FUNCTIONS = {"RECLASSIFIED", "EVENT"}
 
 
 def split(text, at=","):
@@ -29,7 +29,7 @@ def macros():
     """(kind, fields) of each row of calls.def."""
     text = re.sub(r"/\*.*?\*/", "", CALLS.read_text(), flags=re.S)
     return [(kind, split(arguments))
-            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|\Z)", text, flags=re.S | re.M) if kind not in NO_FUNCTIONS]
+            for kind, arguments in re.findall(r"^DFT_(\w+)\(([^;]*?)\)\s*(?=^DFT_|^#|\Z)", text, flags=re.S | re.M) if kind not in NO_FUNCTIONS]
 
 
 def table():

@@ -47,28 +47,17 @@ struct row {
 
 #define DFT_CALL(category, op, type, name, ...) extern function wrapper_##name __asm__(#name);
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND                                DFT_CALL
+#define DFT_CUSTOM                              DFT_CALL
 #define DFT_ENTRY                               DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     extern function wrapper_##name __asm__(#name);
 #define DFT_FORMAT_ENTRY                        DFT_FORMAT
 #define DFT_ALIAS(name, alias)                  extern function wrapper_##alias __asm__(#alias);
-#define DFT_HAND_ALIAS                          DFT_ALIAS
-#define DFT_SECOND(...)
-#define DFT_DOOR(type, name, ...)                    extern function wrapper_##name __asm__(#name);
+#define DFT_CUSTOM_ALIAS                        DFT_ALIAS
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(type, name, ...)                    extern function wrapper_##name __asm__(#name);
 #define DFT_VERSIONED(category, op, type, name, ...) extern function wrapper_##name __asm__("dft_wrap_" #name);
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
-#undef DFT_CALL
-#undef DFT_MODE
-#undef DFT_HAND
-#undef DFT_ENTRY
-#undef DFT_FORMAT
-#undef DFT_FORMAT_ENTRY
-#undef DFT_ALIAS
-#undef DFT_HAND_ALIAS
-#undef DFT_DOOR
-#define DFT_DOOR(...)
-#undef DFT_VERSIONED
 
 #define ROW(kind, op, type, bytes, name, real_name, prototype, arguments)                                              \
     {                                                                                                                  \
@@ -84,16 +73,19 @@ struct row {
 #define DFT_FORMAT(category, op, name, prototype, last, vname, arguments, ...)                                         \
     ROW(KIND_FORMAT, op, int, sizeof(int), name, vname, prototype, arguments)
 #define DFT_FORMAT_ENTRY DFT_FORMAT
-#define DFT_HAND(category, op, type, name, prototype, arguments)                                                       \
+#define DFT_CUSTOM(category, op, type, name, prototype, arguments)                                                     \
     ROW(KIND_HAND, op, type,                                                                                           \
         !strcmp(#type, "void")                            ? 0                                                          \
         : strchr(#type, '*') || !strcmp(#type, "ssize_t") ? 8                                                          \
                                                           : 4,                                                         \
         name, name, prototype, arguments)
 #define DFT_VERSIONED(category, op, type, name, version, prototype, arguments)                                         \
-    DFT_HAND(category, op, type, name, prototype, arguments)
+    DFT_CUSTOM(category, op, type, name, prototype, arguments)
 #define DFT_ALIAS(...)
-#define DFT_HAND_ALIAS(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(...)
+#define DFT_EVENT(...)
 
 static struct row *rows_get(size_t *count)
 {
@@ -573,26 +565,20 @@ static void test_aliases(void)
 {
     char line[128];
 
-#undef DFT_CALL
-#undef DFT_ENTRY
-#undef DFT_MODE
-#undef DFT_FORMAT
-#undef DFT_FORMAT_ENTRY
-#undef DFT_HAND
-#undef DFT_ALIAS
-#undef DFT_HAND_ALIAS
 #define DFT_CALL(...)
 #define DFT_ENTRY(...)
 #define DFT_MODE(...)
 #define DFT_FORMAT(...)
 #define DFT_FORMAT_ENTRY(...)
-#define DFT_HAND(...)
-#undef DFT_VERSIONED
+#define DFT_CUSTOM(...)
 #define DFT_VERSIONED(...)
 #define DFT_ALIAS(name, alias)                                                                                         \
     snprintf(line, sizeof line, "%s is not %s", #alias, #name);                                                        \
     CU_assertImplementation(is_same(wrapper_##name, wrapper_##alias), __LINE__, line, __FILE__, "", CU_FALSE);
-#define DFT_HAND_ALIAS DFT_ALIAS
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(...)
+#define DFT_EVENT(...)
+#define DFT_CUSTOM_ALIAS DFT_ALIAS
 #include <dftrace/calls.def>
 }
 

@@ -42,8 +42,8 @@ struct row {
 
 static const struct row rows[] = {
 #define DFT_SYSCALL_EVENT(...)
-#define DFT_SYSCALL(event, op, name, ...) {#name, #__VA_ARGS__, name, DFT_OP_##op, DFT_CALL_##event},
-#define DFT_SYSCALL_HAND(event, op, name) {#name, NULL, name, DFT_OP_##op, DFT_CALL_##event},
+#define DFT_SYSCALL(event, op, name, ...)   {#name, #__VA_ARGS__, name, DFT_OP_##op, DFT_CALL_##event},
+#define DFT_SYSCALL_CUSTOM(event, op, name) {#name, NULL, name, DFT_OP_##op, DFT_CALL_##event},
 #include <dftrace/syscalls.def>
 };
 #define ROWS (sizeof rows / sizeof *rows)

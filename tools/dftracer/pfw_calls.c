@@ -22,29 +22,17 @@ struct alias {
 static const struct alias aliases[] = {
 #define DFT_CALL(...)
 #define DFT_MODE(...)
-#define DFT_HAND(...)
+#define DFT_CUSTOM(...)
 #define DFT_FORMAT(...)
-#define DFT_SECOND(...)
+#define DFT_RECLASSIFIED(...)
 #define DFT_VERSIONED(...)
 #define DFT_EVENT(...)
 #define DFT_ENTRY(event, op, type, name, ...) {#event, #name},
 #define DFT_FORMAT_ENTRY(...)
-#define DFT_ALIAS(name, alias)      {#name, #alias},
-#define DFT_HAND_ALIAS(name, alias) {#name, #alias},
-#define DFT_DOOR(...)
+#define DFT_ALIAS(name, alias)        {#name, #alias},
+#define DFT_CUSTOM_ALIAS(name, alias) {#name, #alias},
+#define DFT_GATE(...)
 #include <dftrace/calls.def>
-#undef DFT_CALL
-#undef DFT_MODE
-#undef DFT_HAND
-#undef DFT_FORMAT
-#undef DFT_SECOND
-#undef DFT_VERSIONED
-#undef DFT_EVENT
-#undef DFT_ENTRY
-#undef DFT_FORMAT_ENTRY
-#undef DFT_ALIAS
-#undef DFT_HAND_ALIAS
-#undef DFT_DOOR
 };
 
 static struct dft_map functions; /* hash of a function's name -> op + 1 */

@@ -247,7 +247,7 @@ static int flush(struct dft_asking *asking, struct dft_counting *counting, const
 {
     int rc = dft_placing_flush(&counting->placing, batch, counting->tally.table);
 
-    return rc ? rc : dft_hand_over(asking, counting);
+    return rc ? rc : dft_custom_over(asking, counting);
 }
 
 int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,

@@ -115,11 +115,11 @@ struct dft_asking {
     unsigned nworkers;
     struct dft_call_texts texts[DFT_CALL_TEXTS]; /* of dft_final_key */
     /* The groups of one part of the keys at a time; query_parts.c. */
-    size_t budget, share;  /* bytes for the groups of a part, and for those that one thread has not handed over yet */
-    struct dft_part part;  /* the one that is counted */
-    uint64_t asked;        /* blocks that there are to count in this pass */
-    int all_blocks;        /* also those that have nothing in the part are read: what is met is that of all */
-    uint64_t *members;     /* if not NULL: only keys with these hashes, ascending, are counted */
+    size_t budget, share; /* bytes for the groups of a part, and for those that one thread has not handed over yet */
+    struct dft_part part; /* the one that is counted */
+    uint64_t asked;       /* blocks that there are to count in this pass */
+    int all_blocks;       /* also those that have nothing in the part are read: what is met is that of all */
+    uint64_t *members;    /* if not NULL: only keys with these hashes, ascending, are counted */
     uint64_t nmembers;
     int histograms; /* are kept */
     struct dft_part *parts;
@@ -184,7 +184,7 @@ int dft_count_union(struct dft_asking *asking, struct dft_answer *answer);
 /* query_who.c: numbers the combinations of those traits of processes that are keys: sets who_of and who. Returns 0 or -ENOMEM. */
 int dft_number_processes(struct dft_asking *asking);
 /* query_together.c: sets asking->together where what all traces did together answers (and is made, where it is not there); counts it, in
- * place of blocks. Return 0, or what dft_hand_over returns. */
+ * place of blocks. Return 0, or what dft_custom_over returns. */
 int dft_together_begin(struct dft_asking *asking);
 int dft_count_together(struct dft_asking *asking, struct dft_counting *counting);
 /* query_finish.c: the key of an answer's group from that of a counted one (a final one stays as it is). */
@@ -200,7 +200,7 @@ int dft_count_part(struct dft_asking *asking, uint32_t part);
 /* Is the key in the part that is counted? Returns 1 (and where that took texts, the key is final now), 0 or -errno. */
 int dft_key_in_part(struct dft_asking *asking, struct dft_counting *counting, struct dft_group_key *key);
 /* Hands over what a thread has counted when that is much. Groups have other numbers then. 0, DFT_TOO_MANY or -ENOMEM. */
-int dft_hand_over(struct dft_asking *asking, struct dft_counting *counting);
+int dft_custom_over(struct dft_asking *asking, struct dft_counting *counting);
 /* query_window.c: the first groups in order, when they do not fit at once. The asking is the answer's then; dft_windows_end
  * (also without windows) ends it. */
 int dft_windows_begin(struct dft_asking *asking, const struct dft_order *order, struct dft_answer *answer);

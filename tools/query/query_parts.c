@@ -118,7 +118,7 @@ static int hand_over_all(struct dft_asking *asking, struct dft_counting *countin
     return rc;
 }
 
-int dft_hand_over(struct dft_asking *asking, struct dft_counting *counting)
+int dft_custom_over(struct dft_asking *asking, struct dft_counting *counting)
 {
     return dft_tally_used(&counting->tally) > asking->share ? hand_over_all(asking, counting) : 0;
 }

@@ -248,7 +248,7 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
         if (!rc)
-            rc = dft_hand_over(asking, counting);
+            rc = dft_custom_over(asking, counting);
     }
     return rc;
 }

@@ -357,7 +357,7 @@ static int count_block(struct dft_asking *asking, struct dft_counting *counting,
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
     }
-    return rc < 0 ? rc : dft_hand_over(asking, counting);
+    return rc < 0 ? rc : dft_custom_over(asking, counting);
 }
 
 int dft_count_together(struct dft_asking *asking, struct dft_counting *counting)

@@ -14,20 +14,20 @@ struct entry {
 static const struct entry entries[] = {
 #define DFT_CALL(category, op, type, name, ...) {#category, #op, #name, NULL},
 #define DFT_MODE                                DFT_CALL
-#define DFT_HAND                                DFT_CALL
+#define DFT_CUSTOM                              DFT_CALL
 #define DFT_FORMAT(category, op, name, ...)     {#category, #op, #name, NULL},
 #define DFT_ENTRY(event, op, type, name, ...)   {NULL, #op, #name, #event},
 #define DFT_FORMAT_ENTRY(event, op, name, ...)  {NULL, #op, #name, #event},
 #define DFT_ALIAS(name, alias)                  {NULL, NULL, #alias, #name},
-#define DFT_HAND_ALIAS                          DFT_ALIAS
-#define DFT_SECOND(...)
-#define DFT_DOOR(...)
+#define DFT_CUSTOM_ALIAS                        DFT_ALIAS
+#define DFT_RECLASSIFIED(...)
+#define DFT_GATE(...)
 #define DFT_VERSIONED                 DFT_CALL
 #define DFT_EVENT(category, op, name) {#category, #op, #name, NULL},
 #include <dftrace/calls.def>
 #define DFT_SYSCALL_EVENT(category, op, name) {#category, #op, #name, NULL},
 #define DFT_SYSCALL(event, op, name, ...)     {NULL, #op, #name, #event},
-#define DFT_SYSCALL_HAND                      DFT_SYSCALL
+#define DFT_SYSCALL_CUSTOM                    DFT_SYSCALL
 #include <dftrace/syscalls.def>
 };
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))

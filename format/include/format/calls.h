@@ -6,38 +6,23 @@
 
 enum dft_call_number {
     DFT_CALL_NONE = 0,
-#define DFT_CALL(category, op, type, name, ...) DFT_CALL_##name,
-#define DFT_MODE                                DFT_CALL
-#define DFT_HAND                                DFT_CALL
-#define DFT_FORMAT(category, op, name, ...)     DFT_CALL_##name,
-#define DFT_SECOND(category, event, op, name)   DFT_CALL_##name,
-#define DFT_VERSIONED                           DFT_CALL
-#define DFT_EVENT(category, op, name)           DFT_CALL_##name,
+#define DFT_CALL(category, op, type, name, ...)     DFT_CALL_##name,
+#define DFT_MODE                                    DFT_CALL
+#define DFT_CUSTOM                                  DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)         DFT_CALL_##name,
+#define DFT_RECLASSIFIED(category, event, op, name) DFT_CALL_##name,
+#define DFT_VERSIONED                               DFT_CALL
+#define DFT_EVENT(category, op, name)               DFT_CALL_##name,
 #define DFT_ENTRY(...)
 #define DFT_FORMAT_ENTRY(...)
 #define DFT_ALIAS(...)
-#define DFT_HAND_ALIAS(...)
-#define DFT_DOOR(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_GATE(...)
 #include <dftrace/calls.def>
 #define DFT_SYSCALL_EVENT(category, op, name) DFT_CALL_##name,
 #define DFT_SYSCALL(...)
-#define DFT_SYSCALL_HAND(...)
+#define DFT_SYSCALL_CUSTOM(...)
 #include <dftrace/syscalls.def>
-#undef DFT_SYSCALL_EVENT
-#undef DFT_SYSCALL
-#undef DFT_SYSCALL_HAND
-#undef DFT_CALL
-#undef DFT_MODE
-#undef DFT_HAND
-#undef DFT_FORMAT
-#undef DFT_ENTRY
-#undef DFT_FORMAT_ENTRY
-#undef DFT_ALIAS
-#undef DFT_HAND_ALIAS
-#undef DFT_SECOND
-#undef DFT_DOOR
-#undef DFT_VERSIONED
-#undef DFT_EVENT
     DFT_CALL_COUNT,
     /* Records that are no calls of the C library. */
     DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */

@@ -15,7 +15,7 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds; else that is to be asked. */
-HAND(SYS_openat2)
+CUSTOM(SYS_openat2)
 {
     struct dft_call_args args = DFT_ARGS(.dirfd = a0, .path = (char *)a1);
     const struct open_how *how = (const struct open_how *)a2;
@@ -38,7 +38,7 @@ static int make_close_range(unsigned first, unsigned last, int flags)
     return (int)REAL(SYS_close_range, first, last, flags);
 }
 
-HAND(SYS_close_range)
+CUSTOM(SYS_close_range)
 {
     return dft_close_many((unsigned)a0, (unsigned)a1, (int)a2, make_close_range);
 }
@@ -50,7 +50,7 @@ static int make_dup2(int fd, int fd2, int flags)
     return (int)REAL(SYS_dup2, fd, fd2);
 }
 
-HAND(SYS_dup2)
+CUSTOM(SYS_dup2)
 {
     return dft_duplicate(DFT_CALL_dup2, (int)a0, (int)a1, 0, make_dup2);
 }
@@ -61,7 +61,7 @@ static int make_dup3(int fd, int fd2, int flags)
     return (int)REAL(SYS_dup3, fd, fd2, flags);
 }
 
-HAND(SYS_dup3)
+CUSTOM(SYS_dup3)
 {
     return dft_duplicate(DFT_CALL_dup3, (int)a0, (int)a1, (int)a2, make_dup3);
 }
@@ -71,7 +71,7 @@ static int make_fcntl(int fd, int command, long argument)
     return (int)REAL(SYS_fcntl, fd, command, argument);
 }
 
-HAND(SYS_fcntl)
+CUSTOM(SYS_fcntl)
 {
     return dft_control((int)a0, (int)a1, a2, make_fcntl);
 }
@@ -81,7 +81,7 @@ static ssize_t make_sendfile(int out_fd, int in_fd, off_t *offset, size_t size)
     return REAL(SYS_sendfile, out_fd, in_fd, offset, size);
 }
 
-HAND(SYS_sendfile)
+CUSTOM(SYS_sendfile)
 {
     return dft_sendfile((int)a0, (int)a1, (off_t *)a2, (size_t)a3, make_sendfile);
 }
@@ -92,7 +92,7 @@ HAND(SYS_sendfile)
     {                                                                                                                  \
         return REAL(SYS_##name, in_fd, in_offset, out_fd, out_offset, size, flags);                                    \
     }                                                                                                                  \
-    HAND(SYS_##name)                                                                                                   \
+    CUSTOM(SYS_##name)                                                                                                 \
     {                                                                                                                  \
         const struct dft_transfer what = {(int)a0, (off_t *)a1, (int)a2, (off_t *)a3, (size_t)a4, (unsigned)a5};       \
                                                                                                                        \
@@ -107,7 +107,7 @@ static int make_ioctl(int fd, unsigned long request, void *argument)
     return (int)REAL(SYS_ioctl, fd, request, argument);
 }
 
-HAND(SYS_ioctl)
+CUSTOM(SYS_ioctl)
 {
     return dft_ioctl((int)a0, (unsigned long)a1, (void *)a2, make_ioctl);
 }
@@ -117,12 +117,12 @@ static int make_chroot(const char *path)
     return (int)REAL(SYS_chroot, path);
 }
 
-HAND(SYS_chroot)
+CUSTOM(SYS_chroot)
 {
     return dft_chroot((const char *)a0, make_chroot);
 }
 
-HAND(SYS_recvmsg)
+CUSTOM(SYS_recvmsg)
 {
     const struct msghdr *message = (const struct msghdr *)a1;
     long result;
@@ -135,7 +135,7 @@ HAND(SYS_recvmsg)
     return result;
 }
 
-HAND(SYS_recvmmsg)
+CUSTOM(SYS_recvmmsg)
 {
     const struct mmsghdr *messages = (const struct mmsghdr *)a1;
     long result;
@@ -153,7 +153,7 @@ static void *make_mmap(void *address, size_t length, int prot, int flags, int fd
     return (void *)REAL(SYS_mmap, address, length, prot, flags, fd, offset);
 }
 
-HAND(SYS_mmap)
+CUSTOM(SYS_mmap)
 {
     return (long)dft_map((void *)a0, (size_t)a1, (int)a2, (int)a3, (int)a4, a5, make_mmap);
 }
@@ -163,7 +163,7 @@ static int make_munmap(void *address, size_t length)
     return (int)REAL(SYS_munmap, address, length);
 }
 
-HAND(SYS_munmap)
+CUSTOM(SYS_munmap)
 {
     return dft_unmap((void *)a0, (size_t)a1, make_munmap);
 }
@@ -173,7 +173,7 @@ static void *make_mremap(void *old, size_t old_size, size_t size, int flags, voi
     return (void *)REAL(SYS_mremap, old, old_size, size, flags, address);
 }
 
-HAND(SYS_mremap)
+CUSTOM(SYS_mremap)
 {
     return (long)dft_remap((void *)a0, (size_t)a1, (size_t)a2, (int)a3, (void *)a4, make_mremap);
 }
@@ -183,7 +183,7 @@ static int make_remap_file_pages(void *address, size_t size, int prot, size_t pa
     return (int)REAL(SYS_remap_file_pages, address, size, prot, page, flags);
 }
 
-HAND(SYS_remap_file_pages)
+CUSTOM(SYS_remap_file_pages)
 {
     return dft_remap_pages((void *)a0, (size_t)a1, (int)a2, (size_t)a3, (int)a4, make_remap_file_pages);
 }
@@ -193,7 +193,7 @@ HAND(SYS_remap_file_pages)
     {                                                                                                                  \
         return (int)REAL(SYS_##name, address, length, flags);                                                          \
     }                                                                                                                  \
-    HAND(SYS_##name)                                                                                                   \
+    CUSTOM(SYS_##name)                                                                                                 \
     {                                                                                                                  \
         return dft_on_mapped(DFT_CALL_##name, (void *)a0, (size_t)a1, (int)(how), make_##name);                        \
     }
@@ -205,7 +205,7 @@ ON_MAPPED(mlock2, a2)
 ON_MAPPED(munlock, 0)
 
 #define ASYNCHRONOUS(name)                                                                                             \
-    HAND(SYS_##name)                                                                                                   \
+    CUSTOM(SYS_##name)                                                                                                 \
     {                                                                                                                  \
         const long arguments[6] = {a0, a1, a2, a3, a4, a5};                                                            \
                                                                                                                        \
@@ -220,7 +220,7 @@ ASYNCHRONOUS(io_getevents)
 ASYNCHRONOUS(io_pgetevents)
 
 /* A call that has an event, and makes a descriptor that is not followed. */
-HAND(SYS_io_uring_setup)
+CUSTOM(SYS_io_uring_setup)
 {
     const struct dft_call_args args = DFT_ARGS(.system = 1);
     struct dft_probe probe;
