@@ -18,8 +18,8 @@ QUESTIONS = (["summary", "--json", "--by", "rank,call", "--top", "20"], ["summar
              ["summary", "--json", "--by", "file,name"], ["merge", "-q", "-o", "all.dft"],
              ["merge", "-q", "--split-by", "rank", "-o", "split"],
              ["merge", "-q", "--group", "reads: class=read; writes: class=write", "-o", "groups"],
-             ["export", "-q", "--to", "pfw", "-o", "all.pfw.gz"], ["export", "-q", "--to", "pfw", "-o", "."],
-             ["export", "-q", "--to", "csv", "-o", "all.csv"], ["dump", "-q", "--json"], ["ranks", "--json"],
+             ["export", "-q", "--format", "pfw", "-o", "all.pfw.gz"], ["export", "-q", "--format", "pfw", "-o", "."],
+             ["export", "-q", "--format", "csv", "-o", "all.csv"], ["dump", "-q", "--json"], ["ranks", "--json"],
              ["compare", "--json"])
 
 

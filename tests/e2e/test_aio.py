@@ -141,7 +141,7 @@ def times_are_from_submission_to_completion(directory):
 def requests_overlap_in_perfetto(directory):
     """So they are pairs, not slices of a thread; those without an end have a beginning."""
     run_both(directory, posix_aio(directory), "lists")
-    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", directory / "out").code, 0, "export")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", directory / "out").code, 0, "export")
     shown = [e for e in json.loads((directory / "trace.json").read_text())["traceEvents"] if e["name"] in POSIX_REQUESTS]
     pairs = collections.defaultdict(dict)
     for e in shown:

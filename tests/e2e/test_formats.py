@@ -56,7 +56,7 @@ def strict(text):
 def perfetto_is_one_strict_object(directory):
     out = job(directory)
     events = dump(out)
-    done = dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", out)
+    done = dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out)
     equal((done.code, done.out), (0, b""), f"export ({done.err.decode()})")
     trace = strict((directory / "trace.json").read_text(encoding="utf-8"))
     slices = [e for e in trace["traceEvents"] if e["ph"] == "X"]
@@ -82,7 +82,7 @@ def perfetto_is_one_strict_object(directory):
 def perfetto_slices_nest(directory):
     """Slices of one thread either follow or contain each other, and the outer one comes first."""
     out = job(directory)
-    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
     open_until = collections.defaultdict(list)
     for e in json.loads((directory / "trace.json").read_text())["traceEvents"]:
         if e["ph"] != "X":
@@ -106,7 +106,7 @@ def annotated(directory, rounds):
 @tests.case
 def perfetto_shows_annotations(directory):
     out = annotated(directory, 20)
-    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "trace.json", out).code, 0, "export")
     trace = strict((directory / "trace.json").read_text())["traceEvents"]
     by_phase = collections.defaultdict(list)
     for e in trace:
@@ -133,7 +133,7 @@ def perfetto_shows_annotations(directory):
 @tests.case
 def pfw_keeps_annotations(directory):
     out = annotated(directory, 20)
-    equal(dftmerge("export", "--to", "pfw", "-o", directory / "trace.pfw", out).code, 0, "export")
+    equal(dftmerge("export", "--format", "pfw", "-o", directory / "trace.pfw", out).code, 0, "export")
     records = [strict(line) for line in (directory / "trace.pfw").read_text().split("\n")[1:-1]]
     counts = collections.Counter((r["cat"], r["name"]) for r in records if r["ph"] == "X")
     equal((counts["phases", "all"], counts["APP", "step"], counts["APP", "save"], counts["APP", "stepped"]),
@@ -164,7 +164,7 @@ def pfw_keeps_counts_bytes_and_names(directory):
     out = job(directory)
     events = dump(out)
     for path in (directory / "trace.pfw", directory / "trace.pfw.gz"):
-        done = dftmerge("export", "--to", "pfw", "-o", path, out)
+        done = dftmerge("export", "--format", "pfw", "-o", path, out)
         equal((done.code, done.out), (0, b""), f"export ({done.err.decode()})")
     text = (directory / "trace.pfw").read_bytes()
     equal(gzip.decompress((directory / "trace.pfw.gz").read_bytes()), text, "the compressed form")
@@ -206,7 +206,7 @@ def gzip_members_are_of_whole_lines(directory):
     equal(run([sys.executable, "-S", "-c", code], env=tracing(directory / "out" / "t")).code, 0, "exit code of Python")
     for form in ("pfw", "csv"):
         for path in (directory / "plain", directory / "packed.gz"):
-            equal(dftmerge("export", "--to", form, "-o", path, directory / "out").code, 0, "export")
+            equal(dftmerge("export", "--format", form, "-o", path, directory / "out").code, 0, "export")
         members = list(gzip_members((directory / "packed.gz").read_bytes()))
         equal(b"".join(members), (directory / "plain").read_bytes(), "the text")
         true(all(m.endswith(b"\n") and len(m) <= 1 << 20 for m in members[:-1]), "whole lines, of a MiB at most")
@@ -217,7 +217,7 @@ def gzip_members_are_of_whole_lines(directory):
 def pfw_into_a_directory_is_a_file_for_each_process(directory):
     out = job(directory)
     (directory / "parts").mkdir()
-    equal(dftmerge("export", "--to", "pfw", "-o", directory / "parts", out).code, 0, "export")
+    equal(dftmerge("export", "--format", "pfw", "-o", directory / "parts", out).code, 0, "export")
     events, got = dump(out), []
     for path in (directory / "parts").iterdir():
         lines = gzip.decompress(path.read_bytes()).decode().split("\n")
@@ -240,7 +240,7 @@ def pfw_into_a_directory_is_a_file_for_each_process(directory):
 def csv_has_one_line_for_every_event(directory):
     out = job(directory)
     events = dump(out)
-    done = dftmerge("export", "--to", "csv", "-o", "-", out)
+    done = dftmerge("export", "--format", "csv", "-o", "-", out)
     equal(done.code, 0, "export")
     rows = list(csv.DictReader(io.StringIO(done.out.decode("utf-8", "surrogateescape"), newline="")))
     equal([(int(r["ts"]), int(r["dur"]), r["name"], int(r["pid"])) for r in rows],
@@ -260,15 +260,30 @@ def export_takes_filters(directory):
                           (["--cat", "STDIO"], lambda e: e["cat"] == "STDIO"),
                           (["--file", "*/file"], lambda e: e.get("file", "").endswith("/file")),
                           (["--from", f"{middle:.9f}"], lambda e: e["ts"] - origin >= round(middle * 1e9)),
-                          (["--until", f"{middle:.9f}"], lambda e: e["ts"] - origin < round(middle * 1e9)),
+                          (["--to", f"{middle:.9f}"], lambda e: e["ts"] - origin < round(middle * 1e9)),
                           (["--pid", str(events[0]["pid"])], lambda e: e["pid"] == events[0]["pid"])):
-        done = dftmerge("export", "--to", "csv", "-o", "-", *options, out)
+        done = dftmerge("export", "--format", "csv", "-o", "-", *options, out)
         rows = list(csv.DictReader(io.StringIO(done.out.decode("utf-8", "surrogateescape"), newline="")))
         wanted = [e for e in events if keep(e)]
         true(0 < len(wanted) < len(events), f"{options} leaves some and not all")
         equal([(int(r["ts"]), r["name"]) for r in rows], [(e["ts"], e["name"]) for e in wanted],
               f"events with {options}")
-    equal(dftmerge("export", "--to", "csv", "-o", "-", "--until", "soon", out).code, 2, "--until soon")
+    for option in ("--to", "--until"):
+        done = dftmerge("export", "--format", "csv", "-o", "-", option, "soon", out)
+        equal((done.code, f"{option} takes seconds, not 'soon'" in done.err.decode()), (2, True), f"{option} soon")
+
+
+@tests.case
+def old_names_of_options_stay(directory):
+    """--to FORMAT is --format, and --until is --to SECONDS."""
+    out = job(directory)
+    wanted = dftmerge("export", "--format", "csv", "-o", "-", "--to", "0.001", out).out
+    for options in (("--to", "csv", "--until", "0.001"), ("--format=csv", "--until=0.001"), ("--to=csv", "--until=0.001")):
+        equal(dftmerge("export", *options, "-o", "-", out).out, wanted, f"events with {options}")
+    for options, word in ((("--to", "cvs"), "cannot write 'cvs'"), (("--to", "5"), "cannot write '5'"),
+                          ((), "needs --format FORMAT"), (("--format", "5", "--to", "5"), "cannot write '5'")):
+        done = dftmerge("export", *options, "-o", "-", out)
+        equal((done.code, word in done.err.decode()), (2, True), f"{options}: {done.err}")
 
 
 @tests.case
@@ -311,14 +326,14 @@ def nothing_is_left_of_what_fails(directory):
     (directory / "is-a-file").write_text("")
     for arguments in (["merge", "-o", f"{directory}/is-a-file/"],
                       ["merge", "-o", directory / "no" / "such" / "place.dft"],
-                      ["export", "--to", "csv", "-o", directory / "no" / "such" / "place.csv"]):
+                      ["export", "--format", "csv", "-o", directory / "no" / "such" / "place.csv"]):
         done = dftmerge(*arguments, out)
         equal((done.code, done.out), (1, b""), f"{arguments[0]} to where nothing can be written")
         true(done.err, "it says why")
     equal(dftmerge("merge", out).code, 2, "merge without -o")
     equal(dftmerge("export", "-o", "x", out).code, 2, "export without --to")
     equal(dftmerge("export", "--to", "excel", "-o", "x", out).code, 2, "export to an unknown format")
-    equal(dftmerge("export", "--to", "csv", "-o", "/dev/full", out).code, 1, "export to a full device")
+    equal(dftmerge("export", "--format", "csv", "-o", "/dev/full", out).code, 1, "export to a full device")
 
 
 @tests.case

@@ -71,7 +71,7 @@ def sums_by_stack_and_line(directory):
         counts[0] += event.get("calls", 1)
         counts[1] += event["dur"]
     equal({k: [g["count"], g["time_ns"]] for k, g in groups.items()}, dict(expected), "groups")
-    folded = dftmerge("export", "--to", "folded", "-o", "-", directory / "out").out.decode().splitlines()
+    folded = dftmerge("export", "--format", "folded", "-o", "-", directory / "out").out.decode().splitlines()
     sums = collections.Counter()
     for line in folded:
         stack, weight = line.rsplit(" ", 1)
@@ -112,7 +112,7 @@ def a_program_without_symbols(directory):
 @tests.case
 def without_stacks_the_export_says_so(directory):
     traced(directory)
-    done = dftmerge("export", "--to", "folded", "-o", directory / "f", directory / "out")
+    done = dftmerge("export", "--format", "folded", "-o", directory / "f", directory / "out")
     true(b"without a call stack" in done.err and not (directory / "f").read_bytes(), done.err)
 
 

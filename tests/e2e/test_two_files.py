@@ -108,7 +108,7 @@ def exports_say_the_same(directory):
     told, out = all_files(directory)
     told = {key: numbers for key, numbers in told.items() if key[0] != "splice"}  # the form has no word for which way it goes
     again = directory / "again.pfw"
-    run_checked([BUILD / "bin" / "dftmerge", "export", "--to", "pfw", "-o", again, out])
+    run_checked([BUILD / "bin" / "dftmerge", "export", "--format", "pfw", "-o", again, out])
     for options in ((), ("--events",)):
         answer = seen("--no-index", *options, again)
         equal({key: answer.get(key) for key in told}, told, f"exported to pfw, and read again {options}")

@@ -13,7 +13,7 @@ from tracing import DFTMERGE, ROOT, Skip, Tests, compile_program, dftmerge, equa
 tests = Tests()
 MAGIC = b"DfBlk\r\x1a\n"
 PROCESS, CLOCK, EVENTS, BUCKETS, END = 1, 2, 4, 5, 8
-EVERY_COMMAND = (("summary",), ("summary", "--by", "file"), ("dump",), ("ps",), ("stat",), ("ranks",), ("export", "--to", "csv", "-o", os.devnull))
+EVERY_COMMAND = (("summary",), ("summary", "--by", "file"), ("dump",), ("ps",), ("stat",), ("ranks",), ("export", "--format", "csv", "-o", os.devnull))
 
 
 def traced(directory, **settings):
@@ -121,7 +121,7 @@ def what_does_not_write_all_is_whole(directory):
             dftmerge("check", "--recover", directory / name)
             true(check(directory / name)["good"], f"{name}: {check(directory / name)}")
     path, _ = traced(directory)
-    run_checked([DFTMERGE, "export", "--to", "pfw", "-o", directory / "a.pfw", path])
+    run_checked([DFTMERGE, "export", "--format", "pfw", "-o", directory / "a.pfw", path])
     run_checked([DFTMERGE, "merge", "-o", directory / "merged.dft", path, directory / "a.pfw"])
     run_checked([DFTMERGE, "merge", "-o", directory / "converted.dft", "--no-index", directory / "a.pfw"])
     for name in ("a.pfw", "merged.dft", "converted.dft"):

@@ -93,7 +93,7 @@ def many_files(directory):
     files = [e["file"] for e in dump(directory / "traces") if e["name"] == "access"]
     equal(files, [f"{directory}/traced/name{i}" for i in range(n)], "names")
     commands = [("summary",), ("dump",), ("dump", "--json"), ("dump", "--unsorted"), ("check",), ("ps",), ("stat",), ("summary", "--by", "dir"),
-                ("merge", "-o", directory / "merged.dft"), *(("export", "--to", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))]
+                ("merge", "-o", directory / "merged.dft"), *(("export", "--format", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))]
     for command in commands if FULL else commands[:2]:
         used = memory_of(*command, directory / "traces")
         bound = (512 if command[0] == "summary" else 256) << 10
@@ -128,16 +128,16 @@ def names_beyond_memory(directory):
     wanted = [f"{place}/name{i}" for i in range(n)]
     for command in (["dump", "--json"], ["dump", "--unsorted", "--json"]):
         equal([e["file"] for e in lines_of(*command, directory / "traces") if e["name"] == "access"], wanted, f"{command}: names")
-    perfetto = [e["args"]["file"] for e in lines_of("export", "--to", "perfetto", "-o", "-", directory / "traces") if e.get("name") == "access"]
+    perfetto = [e["args"]["file"] for e in lines_of("export", "--format", "perfetto", "-o", "-", directory / "traces") if e.get("name") == "access"]
     equal(perfetto, wanted, "perfetto: names")
     files, hashes = {}, []
-    for record in lines_of("export", "--to", "pfw", "-o", "-", directory / "traces"):
+    for record in lines_of("export", "--format", "pfw", "-o", "-", directory / "traces"):
         if record["name"] == "FH":
             files[record["args"]["value"]] = record["args"]["name"]
         elif record["name"] == "access":
             hashes.append(record["args"]["fhash"])
     equal([files[h] for h in hashes], wanted, "pfw: names")
-    for command in (("dump",), ("dump", "--unsorted"), *(("export", "--to", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))):
+    for command in (("dump",), ("dump", "--unsorted"), *(("export", "--format", kind, "-o", "-") for kind in ("perfetto", "pfw", "csv"))):
         if FULL:
             used = memory_of(*command, directory / "traces")
             true(used <= 400 << 10, f"dftmerge {command} took {used} KiB")
@@ -191,7 +191,7 @@ def python_traced(directory, script, data_dir=None):
 
 def exported(directory, kind):
     output = directory / f"out.{kind}"
-    done = dftmerge("export", "--to", kind, "-o", output, directory / "traces")
+    done = dftmerge("export", "--format", kind, "-o", output, directory / "traces")
     equal((done.code, done.err), (0, b""), f"export --to {kind}")
     return output.read_bytes()
 

@@ -37,7 +37,7 @@ def traced(directory, options=None):
 def exported(directory, out):
     where = directory / "files"
     where.mkdir()
-    done = dftmerge("export", "--to", "perfflow", "-o", where, out)
+    done = dftmerge("export", "--format", "perfflow", "-o", where, out)
     equal((done.code, done.err), (0, b""), "export")
     file, = where.iterdir()
     return file
@@ -122,7 +122,7 @@ def wrong_options_are_told(directory):
                  "oops is not NAME=VALUE; the nearest name is name"], "what is told, by the first process alone")
     files = directory / "files"
     files.mkdir()
-    equal(dftmerge("export", "--to", "perfflow", "-o", files, directory / "out").code, 0, "export")
+    equal(dftmerge("export", "--format", "perfflow", "-o", files, directory / "out").code, 0, "export")
     made = sorted(files.iterdir())
     equal([file.name.split(".")[1] for file in made], ["array"] * 2, "the default")
     true(all(any(r["ph"] == "C" for r in records(file)) for file in made), "what is understood is honoured")
@@ -140,10 +140,10 @@ def one_file_for_all(directory):
     program = program_of(directory)
     for _ in range(3):
         run_checked([program, directory / "file"], env=tracing(directory / "out" / "t", DATA_DIR=directory))
-    equal(dftmerge("export", "--to", "perfflow", "-o", directory / "all.pfw", directory / "out").code, 0, "export")
+    equal(dftmerge("export", "--format", "perfflow", "-o", directory / "all.pfw", directory / "out").code, 0, "export")
     found = records(directory / "all.pfw")
     equal((len({r["pid"] for r in found}), len([r for r in found if r["ph"] == "B"])), (3, 12), "processes")
-    done = dftmerge("export", "--to", "perfflow", "-o", "-", "--name", "nothing", directory / "out")
+    done = dftmerge("export", "--format", "perfflow", "-o", "-", "--name", "nothing", directory / "out")
     equal(json.loads(done.out), [], "nothing at all is a list, too")
     shown = dftmerge("summary", "--by", "cat,name", directory / "out").out.decode()
     true("around(int)" in shown and "_Z6" not in shown, f"names as people read them: {shown}")

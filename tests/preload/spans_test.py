@@ -237,7 +237,7 @@ def every_form_has_them(directory):
 
 
 def check_perfetto(directory, out, events, count):
-    equal(dftmerge("export", "--to", "perfetto", "-o", directory / "p.json", out).code, 0, "export to perfetto")
+    equal(dftmerge("export", "--format", "perfetto", "-o", directory / "p.json", out).code, 0, "export to perfetto")
     trace = json.loads((directory / "p.json").read_text())
     origin = int(trace["otherData"]["origin_ns"])
     by_phase = collections.defaultdict(list)
@@ -258,7 +258,7 @@ def check_perfetto(directory, out, events, count):
 
 
 def check_pfw(directory, out, count):
-    done = dftmerge("export", "--to", "pfw", "-o", directory / "p.pfw", out)
+    done = dftmerge("export", "--format", "pfw", "-o", directory / "p.pfw", out)
     equal((done.code, b"left out" in done.err), (0, False), f"export to pfw: {done.err}")
     records = [json.loads(line) for line in (directory / "p.pfw").read_text().split("\n")[1:-1]]
     marks = collections.Counter(r["args"].get("dftrace") for r in records if r["ph"] == "X")

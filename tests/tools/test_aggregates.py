@@ -67,13 +67,13 @@ def single_events_are_not_there(where):
     for arguments in (("dump", rows), ("dump", "--json", rows)):
         assert "no single events here for dump" in told(*arguments).err and not told(*arguments).out
     for form in ("perfetto", "pfw", "csv", "folded", "folded-bytes", "perfflow"):
-        done = told("export", "--to", form, "-o", where / "out", rows)
+        done = told("export", "--format", form, "-o", where / "out", rows)
         assert "no single events here for export" in done.err and "DFTRACER_ENABLE_AGGREGATION" in done.err, done.err
         assert not (where / "out").exists(), form
-    done = dftmerge("export", "--to", "csv", "-o", where / "out", rows, every)  # the same processes: nothing is missing
+    done = dftmerge("export", "--format", "csv", "-o", where / "out", rows, every)  # the same processes: nothing is missing
     assert "aggregates" not in done.err
     make(where / "others", seed=2)
-    assert "some events were kept only as aggregates: export cannot" in dftmerge("export", "--to", "csv", "-o", where / "some", rows, where / "others").err
+    assert "some events were kept only as aggregates: export cannot" in dftmerge("export", "--format", "csv", "-o", where / "some", rows, where / "others").err
 
 
 def what_they_know_is_answered(where):

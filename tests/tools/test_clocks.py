@@ -127,7 +127,7 @@ def from_and_to_are_of_corrected_times(where):
 def export_takes_it_too(where):
     make_ranks(where / "t", ranks=3, hosts=3, seconds=4, skew_ms=10000, spread_ms=1)
     for how, span in (("none", 24e6), ("barrier", 4e6)):
-        dftmerge("export", "--to", "perfetto", "--align", how, "-o", where / "o.json", where / "t")
+        dftmerge("export", "--format", "perfetto", "--align", how, "-o", where / "o.json", where / "t")
         times = [e["ts"] for e in json.loads((where / "o.json").read_text())["traceEvents"] if e["ph"] == "X"]
         assert abs(max(times) - min(times) - span) < 1e6, (how, max(times) - min(times))
 

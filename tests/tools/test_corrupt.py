@@ -23,8 +23,8 @@ from tooltest import DFTMERGE, ROOT, make
 
 MEMORY = int(os.environ.get("DFT_MEMORY", 1 << 30))  # of address space, threads' stacks and all
 SECONDS = 300
-COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--to", "perfetto", "-o", "EXPORT"),
-            ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--to", "csv", "-o", "EXPORT"), ("export", "--to", "pfw", "-o", "EXPORT"),
+COMMANDS = (("summary",), ("dump", "--json"), ("check",), ("merge", "-o", "MERGED"), ("export", "--format", "perfetto", "-o", "EXPORT"),
+            ("summary", "--by", "file,name", "--json"), ("ps",), ("export", "--format", "csv", "-o", "EXPORT"), ("export", "--format", "pfw", "-o", "EXPORT"),
             ("ranks", "--json"), ("dump", "--json", "--align", "clocks"), ("ranks",), ("check", "--recover"))
 EVERY = 5  # the commands behind the first five for one file in so many
 

@@ -165,7 +165,7 @@ def commands_and_help(where):
         assert dftmerge("help", command).out == dftmerge(command, "--help").out
     assert "no command 'sumary'" in dftmerge("help", "sumary", expect=2).err
     text = dftmerge("export", "--help").out.decode()
-    assert text.count("--to FORMAT") == 2 and "--to SECONDS" not in text  # the usage line, and its own
+    assert text.count("--format FORMAT") == 2 and "--to SECONDS" in text and "--until" not in text  # the old names work
     text = dftmerge("calls", "--help").out.decode()
     assert "--json" in text and "--job" not in text and "--threads" not in text  # it reads no traces
     assert "no such option" in dftmerge("calls", "--threads", "2", expect=2).err

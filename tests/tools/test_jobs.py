@@ -105,7 +105,7 @@ def every_command_takes_one(where):
     assert dump(where / "eleven.dft") == dump(where / "one")
     for form in ("perfetto", "csv", "pfw"):
         for name, arguments in (("got", ("--job", "11", where / "all")), ("want", (where / "one",))):
-            dftmerge("export", "--to", form, "-o", where / name, *arguments)
+            dftmerge("export", "--format", form, "-o", where / name, *arguments)
         assert (where / "got").read_bytes() == (where / "want").read_bytes(), form
     assert json.loads(dftmerge("ps", "--json", "--job", "11", where / "all").out)["processes"][0]["job"] == "11"
     answer = json.loads(dftmerge("compare", "--json", "--job-a", "11", "--job-b", "12", where / "all", where / "all").out)

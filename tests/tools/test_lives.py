@@ -79,7 +79,7 @@ def one_origin_everywhere(where):
     assert dump("--from", f"{(first + 1) / 1e9:.9f}", where) == [e for e in events if e["ts"] > events[0]["ts"]]
     shown = dftmerge("dump", where).out.decode().splitlines()
     assert abs(float(re.search(r"\d+\.\d+", shown[0])[0]) - first / 1e9) < 1e-6, shown[0]
-    dftmerge("export", "--to", "perfetto", "-o", where / "out.json", where)
+    dftmerge("export", "--format", "perfetto", "-o", where / "out.json", where)
     assert json.loads((where / "out.json").read_text())["otherData"]["origin_ns"] == str(start)
     assert re.search(r" \+0\.000000 ", dftmerge("ps", where).out.decode())
 

@@ -21,7 +21,7 @@ QUESTIONS = ([["summary", "--json", "--by", by] for by in BYS] +
              [["summary", "--json", "--from", "0.01", "--to", "0.2"], ["summary", "--csv", "--by", "file", "--cat", "POSIX"],
               ["summary", "--json", "--file", "/data/*", "--name", "read,write"], ["summary", "--json", "--rank", "1"],
               ["summary"], ["dump", "--json"], ["dump"], ["dump", "--json", "--file", "/data/in/*"], ["ps", "--json"],
-              ["export", "--to", "csv", "-o", "-"], ["export", "--to", "perfetto", "-o", "-"]])
+              ["export", "--format", "csv", "-o", "-"], ["export", "--format", "perfetto", "-o", "-"]])
 
 
 def answers(*paths, recovered=True, expect=0):
@@ -306,7 +306,7 @@ def outputs(directory):
     traces, out = make(directory / "in"), directory / "out"
     forms = {"perfetto": "trace.json", "csv": "*.csv", "folded": "stacks.folded", "folded-bytes": "stacks-bytes.folded",
              "pfw": "*.pfw.gz", "perfflow": None}
-    commands = [(("export", "--to", form), names) for form, names in forms.items()] + [(("merge",), "*.dft")]
+    commands = [(("export", "--format", form), names) for form, names in forms.items()] + [(("merge",), "*.dft")]
     for command, names in commands:
         for i, where in enumerate((f"{out}/", out, f"{out}/")):  # made, there, there
             dftmerge(*command, "-o", where, traces)
@@ -319,7 +319,7 @@ def outputs(directory):
             assert f"there is no directory {out}/no; nothing was written" in done.err, done
         (directory / "file").write_text("")
         assert "Not a directory" in dftmerge(*command, "-o", f"{directory}/file/", traces, expect=1).err
-    dftmerge("export", "--to", "csv", "-o", out, traces)
+    dftmerge("export", "--format", "csv", "-o", out, traces)
     assert out.is_file()  # neither there nor with a slash
     shutil.copytree(traces, directory / "full")
     assert "is there already" in dftmerge("merge", "-o", directory / "full", traces, expect=1).err

@@ -57,7 +57,7 @@ def job(directory):
     content[len(content) // 2] ^= 0xff
     broken.write_bytes(content)
     (directory / "garbage.dft").write_bytes(b"not a trace" * 500)
-    assert run(DFTMERGE, "export", "--to", "pfw", "-o", directory / "d.pfw", directory / "b", directory / "a").code == 0
+    assert run(DFTMERGE, "export", "--format", "pfw", "-o", directory / "d.pfw", directory / "b", directory / "a").code == 0
     return directory
 
 
@@ -93,9 +93,9 @@ def passes(directory):
 
 def one_rank_alone(directory):
     traces = make(directory / "t", processes=2, events=50)
-    got = parallel(2, "export", "--to", "perfflow", "-o", "-", traces)
-    assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--to", "perfflow", "-o", "-", traces).out), got
-    assert got.err[0] == "dftmerge-mpi: export --to perfflow is not done in parallel: one rank does it", got.err
+    got = parallel(2, "export", "--format", "perfflow", "-o", "-", traces)
+    assert (got.code, got.out) == (0, run(DFTMERGE, "export", "--format", "perfflow", "-o", "-", traces).out), got
+    assert got.err[0] == "dftmerge-mpi: export --format perfflow is not done in parallel: one rank does it", got.err
     assert parallel(2, "calls")[:2] == run(DFTMERGE, "calls")[:2]
 
 
@@ -135,7 +135,7 @@ def texts(directory):
     same(5, "dump", "--json", "--no-index", traces, env=SHORT)
     same(2, "dump", "--no-index", "--name", "read,pread", "--file", "*a*", traces, env=SHORT)
     same(3, "dump", "--json", "--unsorted", "--rank", "0-3", traces, env=SHORT)
-    same(1, "export", "--to", "csv", "-o", "-", "--from", "0.001", traces, env=NAMELESS)
+    same(1, "export", "--format", "csv", "-o", "-", "--from", "0.001", traces, env=NAMELESS)
     same(3, "dump", "--json", "--no-index", traces, env=APART)
 
 
@@ -182,7 +182,7 @@ def archives(directory):
 def archives_by_rank(directory):
     """Each rank writes some, also of one archive; those of which several ranks have blocks in memory rank 0 writes."""
     traces = job(directory)
-    assert run(DFTMERGE, "export", "--to", "pfw", "-o", directory / "e.pfw", directory / "a").code == 0
+    assert run(DFTMERGE, "export", "--format", "pfw", "-o", directory / "e.pfw", directory / "a").code == 0
     done, files = merged(directory, 3, "--no-index", "--split-by", "rank", "-o", directory / "out", traces)
     assert len(files) == 5 and done.code == 1, (done, list(files))
     (directory / "one").mkdir()
@@ -198,7 +198,7 @@ def exports(directory):
     traces, out = job(directory / "in"), directory / "out"
 
     def export(ranks, form, name, *more, env=SHORT):
-        return written_alike(directory, ranks, "export", "--to", form, "-o", out / name, *more, traces, env=env)[1][name]
+        return written_alike(directory, ranks, "export", "--format", form, "-o", out / name, *more, traces, env=env)[1][name]
 
     text = export(5, "pfw", "all.pfw", "--no-index")
     assert gzip.decompress(export(2, "pfw", "all.pfw.gz", "--no-index")) == text
@@ -208,7 +208,7 @@ def exports(directory):
     assert numbers == list(range(1, len(numbers) + 1))
     export(3, "pfw", "few.pfw.gz", "--cat", "POSIX", "--rank", "0,1", env=APART)
     export(2, "perfetto", "all.json")
-    done = parallel(2, "export", "--to", "csv", "-o", directory / "no" / "such" / "x.csv", traces)
+    done = parallel(2, "export", "--format", "csv", "-o", directory / "no" / "such" / "x.csv", traces)
     assert done.code == 1 and f"there is no directory {directory}/no/such" in done.err[0], done
     export(3, "csv", "all.csv.gz", env=NAMELESS)
     export(2, "folded", "stacks")
@@ -219,7 +219,7 @@ def parts(directory):
     traces, out = job(directory / "in"), directory / "out"
 
     def parts_of(ranks, form, *more, env=None):
-        return written_alike(directory, ranks, "export", "--to", form, "-o", out, *more, traces, env=env)
+        return written_alike(directory, ranks, "export", "--format", form, "-o", out, *more, traces, env=env)
 
     names = sorted(parts_of(3, "pfw")[1])
     assert len(names) == 14 and names[6].startswith("rank-00000-") and all(n.endswith(".pfw.gz") for n in names), names
@@ -227,12 +227,12 @@ def parts(directory):
     out.mkdir()
     traces = traces / "a"  # here a process is known by its number alone, which the one file needs
     for where in (out, directory / "one.pfw"):
-        assert run(DFTMERGE, "export", "--to", "pfw", "-o", where, traces).code == 0
+        assert run(DFTMERGE, "export", "--format", "pfw", "-o", where, traces).code == 0
     question = ["summary", "--csv", "--by", "rank,name,file", "--no-index"]
     told, wanted = run(DFTMERGE, *question, out), run(DFTMERGE, *question, directory / "one.pfw")
     assert told.out == wanted.out and len(told.out) > 3000 and told.code == 0, told
     (out / "other.pfw").write_text("[\n")
-    done = parallel(2, "export", "--to", "pfw", "-o", out, traces)
+    done = parallel(2, "export", "--format", "pfw", "-o", out, traces)
     assert done.code == 1 and "other.pfw is there already" in done.err[0], done
 
 
@@ -240,8 +240,8 @@ def parts_of_csv(directory):
     """Every part has the head; their lines are those of the one file. Files of other names stay as they are."""
     traces, out = job(directory / "in"), directory / "out"
     for ranks, *more, env in ((1, None), (2, "--no-index", SHORT), (3, "--no-index", APART), (5, "--cat", "POSIX", NAMELESS)):
-        files = written_alike(directory, ranks, "export", "--to", "csv", "-o", f"{out}/", *more, traces, env=env)[1]
-        one = run(DFTMERGE, "export", "--to", "csv", "-o", "-", *more, traces).out.splitlines()
+        files = written_alike(directory, ranks, "export", "--format", "csv", "-o", f"{out}/", *more, traces, env=env)[1]
+        one = run(DFTMERGE, "export", "--format", "csv", "-o", "-", *more, traces).out.splitlines()
         lines = [content.splitlines() for content in files.values()]
         assert len(files) == 14 and all(name.endswith(".csv") for name in files), sorted(files)
         assert {part[0] for part in lines} == {one[0]} and sorted(sum((part[1:] for part in lines), [])) == sorted(one[1:])
@@ -249,12 +249,12 @@ def parts_of_csv(directory):
     for name, content in files.items():
         (out / name).write_bytes(b"old" if name > min(files) else content)
     (out / "notes.txt").write_text("mine")
-    done = parallel(2, "export", "--to", "csv", "-o", out, "--cat", "POSIX", traces)  # the same parts once more
+    done = parallel(2, "export", "--format", "csv", "-o", out, "--cat", "POSIX", traces)  # the same parts once more
     found = {path.name: path.read_bytes() for path in out.iterdir()}
     assert found == {**files, "notes.txt": b"mine"}, (done, sorted(found))
     (out / "other.csv").write_text("ts\n")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    done = parallel(3, "export", "--to", "csv", "-o", out, traces)
+    done = parallel(3, "export", "--format", "csv", "-o", out, traces)
     assert done.code == 1 and "other.csv is there already" in done.err[0], done
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -319,7 +319,7 @@ def full_disk(directory):
     assert (done.code, done.err.splitlines(), list(out.iterdir())) == (1, wanted, []), done
     done = limited_rank(3, 0, 500, *command)
     assert not done or (done.code, done.err, list(out.iterdir())) == (1, wanted, []), done
-    for command in (["merge"], ["export", "--to", "csv"], ["export", "--to", "pfw"]):
+    for command in (["merge"], ["export", "--format", "csv"], ["export", "--format", "pfw"]):
         done = limited_rank(3, 2, 60, *command, "-o", f"{out}/", traces)
         left = sorted(path.name for path in out.iterdir())
         assert not done or (done.code == 1 and len(done.err) == 1 and "File too large; 4 of 6" in done.err[0]), done
@@ -336,7 +336,7 @@ def full_disk_of_exports(directory):
     out.mkdir()
     good = out / "all.csv"
     good.write_text("good")
-    done = limited_rank(3, 0, 200, "export", "--to", "csv", "-o", good, traces, env=SHORT)
+    done = limited_rank(3, 0, 200, "export", "--format", "csv", "-o", good, traces, env=SHORT)
     assert not done or (done.code, done.err) == (1, [f"dftmerge: {good}: File too large; nothing was written"]), done
     assert list(out.iterdir()) == [good] and good.read_text() == "good"
     script = (f'mount -t tmpfs -o size=400k none {out} && echo good > {good} && "$@"; code=$?; ls {out} >&2; cat {good}; '
@@ -344,7 +344,7 @@ def full_disk_of_exports(directory):
     isolate = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
     if run(*isolate, "mount", "-t", "tmpfs", "none", out).code:
         return  # not allowed here
-    for ranks, *command in ((2, "export", "--to", "csv", "-o", good), (3, "export", "--to", "pfw", "-o", out),
+    for ranks, *command in ((2, "export", "--format", "csv", "-o", good), (3, "export", "--format", "pfw", "-o", out),
                             (3, "merge", "-o", out), (2, "merge", "--group", "reads: name=read", "-o", out)):
         command = [PROGRAM, *command, traces]
         done = run(*isolate, "sh", "-c", script, "sh", *MPIRUN, "-n", ranks, *command, env=SHORT)

@@ -492,7 +492,7 @@ def round_trip(directory):
     for seed in (1, 2, 3):
         native = make(directory / f"native{seed}", seed=seed)
         path = directory / f"back{seed}.pfw"
-        dftmerge("export", "--to", "pfw", "-o", path, native)
+        dftmerge("export", "--format", "pfw", "-o", path, native)
         before, after = summary(native), summary(path)
         want = {(g["cat"], g["name"]): (g["count"], g["bytes"]) for g in before["groups"]}
         got = {(g["cat"], g["name"]): (g["count"], g["bytes"]) for g in after["groups"]}
@@ -501,15 +501,15 @@ def round_trip(directory):
                  for p in (native, path)]
         assert files[0] == files[1]
         again = directory / f"again{seed}.pfw.gz"
-        dftmerge("export", "--to", "pfw", "-o", again, path)
+        dftmerge("export", "--format", "pfw", "-o", again, path)
         assert of_summary(summary(again), "cat", "name") == of_summary(after, "cat", "name")
 
 
 def same_again(path, directory):
     """The events of a trace, and those of what it was exported to, which is exported to the same bytes."""
     first, second = directory / f"first-{path.name}", directory / f"second-{path.name}"
-    dftmerge("export", "--to", "pfw", "--no-index", "-o", first, path)
-    dftmerge("export", "--to", "pfw", "--no-index", "-o", second, first)
+    dftmerge("export", "--format", "pfw", "--no-index", "-o", first, path)
+    dftmerge("export", "--format", "pfw", "--no-index", "-o", second, first)
     assert first.read_bytes() == second.read_bytes()
     before, after = ([json.dumps({k: v for k, v in e.items() if k != "seq"}, sort_keys=True) for e in dump("--no-index", p)]
                      for p in (path, first))
@@ -585,7 +585,7 @@ def other_commands(directory):
     assert checked["good"] and checked["files"] == 1 and checked["blocks"] > 3
     assert "EVENTS" in dftmerge("stat", path).out.decode()
     for form in ("perfetto", "csv", "pfw"):
-        dftmerge("export", "--to", form, "-o", directory / f"out.{form}", path)
+        dftmerge("export", "--format", form, "-o", directory / f"out.{form}", path)
     assert len(json.loads((directory / "out.perfetto").read_text())["traceEvents"]) > len(events)
     assert "4711" in dftmerge("ps", path).out.decode()
 

@@ -260,7 +260,7 @@ def aggregates_alone(where):
 
 def foreign_traces(where):
     make_ranks(where / "t", ranks=6, seconds=60, slow=4)
-    dftmerge("export", "--to", "pfw", "-o", where / "all.pfw", where / "t")
+    dftmerge("export", "--format", "pfw", "-o", where / "all.pfw", where / "t")
     answer = ranks(where / "all.pfw", "--no-index")
     suspect = first(answer, "metadata")["first_cause_suspects"][0]
     assert suspect["rank"] == 4 and abs(seconds(suspect["aligned_first_spike_timestamp_ns"]) - 20) < 1.5

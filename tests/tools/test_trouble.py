@@ -17,7 +17,7 @@ from test_pfw import sample
 from tooltest import DFTMERGE, Result, dftmerge, dump, main, make, run
 
 COMMANDS = (["summary", "--json"], ["dump", "--json"], ["check", "--json"], ["ps", "--json"],
-            ["summary", "--json", "--by", "file"], ["export", "--to", "csv", "-o", "-"])
+            ["summary", "--json", "--by", "file"], ["export", "--format", "csv", "-o", "-"])
 
 
 def native(where, **settings):

@@ -14,7 +14,7 @@ struct dft_option {
     const char *argument; /* what --help calls its argument; NULL: a flag */
     const char **text;    /* where the argument goes */
     int *flag;            /* set to 1 */
-    const char *help;
+    const char *help;     /* NULL: an alias, which --help does not show */
 };
 
 #define DFT_TAKES_JSON   1u

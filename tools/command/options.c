@@ -79,11 +79,12 @@ static const struct common common_options[] = {
 #define COMMON_COUNT (sizeof common_options / sizeof *common_options)
 #define OWN_MAX      32
 
-/* Not what the command has an option of its own for. */
-static int taken(const struct dft_command *command, const struct dft_option *own, const struct common *option)
+/* Not what the command has an option of its own for; --help does not know of an alias. */
+static int taken(const struct dft_command *command, const struct dft_option *own, const struct common *option,
+                 int for_help)
 {
     for (; own && own->name; own++)
-        if (!strcmp(own->name, option->name))
+        if (!strcmp(own->name, option->name) && (own->help || !for_help))
             return 0;
     if (option->takes == OF_TRACES)
         return !(command->takes & DFT_TAKES_NONE);
@@ -106,11 +107,12 @@ static void help(const struct dft_command *command, const struct dft_option *own
         printf("\n%s\n", command->details);
     printf("\nOptions:\n");
     for (const struct dft_option *option = own; option && option->name; option++)
-        help_line(option->letter, option->name, option->argument, option->help);
+        if (option->help)
+            help_line(option->letter, option->name, option->argument, option->help);
     for (size_t i = 0; i < COMMON_COUNT; i++) {
         const struct common *option = &common_options[i];
 
-        if (taken(command, own, option))
+        if (taken(command, own, option, 1))
             help_line(option->letter, option->name, option->argument, option->help);
     }
     if (!(command->takes & DFT_TAKES_NONE))
@@ -141,7 +143,7 @@ static int make_table(const struct dft_command *command, const struct dft_option
     for (size_t i = 0; i < COMMON_COUNT; i++) {
         const struct common *option = &common_options[i];
 
-        if (!taken(command, own, option))
+        if (!taken(command, own, option, 0))
             continue;
         table[n++] =
             (struct option){option->name, option->argument ? required_argument : no_argument, NULL, option->id};

@@ -32,12 +32,10 @@ static int run(int argc, char **argv)
     struct dft_source *source;
     struct dft_dump dump = {0};
     struct dft_event_text text = {.filter = &options.filter, .out = &dump.out, .context = &dump};
-    uint64_t end;
-    int unsorted = 0, code, rc;
     const struct dft_option own[] = {
-        {"unsorted", 'u', NULL, NULL, &unsorted, "in the order of the files, not of time: starts at once"},
-        {0},
-    };
+        {"unsorted", 'u', NULL, NULL, &text.unsorted, "in the order of the files, not of time: starts at once"}, {0}};
+    uint64_t end;
+    int code, rc;
 
     if (dft_options_parse(&options, &dft_command_dump, own, argc, argv, &code))
         return code;
@@ -46,7 +44,6 @@ static int run(int argc, char **argv)
     dump.names = dft_source_names_table(source);
     dft_source_lives(source, &dump.origin_ns, &end);
     text.source = source;
-    text.unsorted = unsorted;
     text.event = options.json ? give_json : give_text;
     rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))

@@ -93,12 +93,16 @@ static const struct dft_exporter *find(const char *name)
     for (size_t i = 0; i < EXPORTERS; i++)
         if (name && strcmp(exporters[i]->name, name) == 0)
             return exporters[i];
+    return NULL;
+}
+
+static void say_formats(const char *name)
+{
     fprintf(stderr,
-            name ? "dftmerge: export cannot write '%s'. Formats:" : "dftmerge: export needs --to FORMAT:", name);
+            name ? "dftmerge: export cannot write '%s'. Formats:" : "dftmerge: export needs --format FORMAT:", name);
     for (size_t i = 0; i < EXPORTERS; i++)
         fprintf(stderr, " %s", exporters[i]->name);
-    fputs("\nFor example: dftmerge export --to perfetto -o trace.json traces/\n", stderr);
-    return NULL;
+    fputs("\nFor example: dftmerge export --format perfetto -o trace.json traces/\n", stderr);
 }
 
 /* Of many ranks the first has the file, and the others nowhere to write. */
@@ -156,26 +160,67 @@ static int takes_part(const struct dft_exporter *exporter, int quiet)
 {
     char what[64];
 
-    snprintf(what, sizeof what, "export --to %s", exporter->name);
+    snprintf(what, sizeof what, "export --format %s", exporter->name);
     return !exporter->alone || dft_comm_alone(what, quiet);
+}
+
+/* What the options of this command said. */
+struct asked {
+    const char *format, *path;
+    const char *to, *until; /* --to was once what --format is, and --until what --to is */
+};
+
+/* What is asked makes no sense: said on stderr, NULL. */
+static const struct dft_exporter *understand(struct asked *asked, struct dft_filter *filter)
+{
+    const struct dft_exporter *exporter;
+    const char *until = asked->until;
+
+    if (asked->to && (find(asked->to) || !asked->format))
+        asked->format = asked->to;
+    else if (asked->to)
+        until = asked->to;
+    exporter = find(asked->format);
+    if (!exporter) {
+        say_formats(asked->format);
+    } else if (!asked->path) {
+        fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --format %s -o OUT PATH...\n",
+                exporter->name);
+    } else if (until && dft_filter_seconds(&filter->to_rel_ns, until) < 0) {
+        fprintf(stderr, "dftmerge: export: --%s takes seconds, not '%s'\n", until == asked->to ? "to" : "until", until);
+    } else {
+        filter->has_to = until != NULL;
+        return exporter;
+    }
+    return NULL;
+}
+
+static void note_left_out(const struct dft_export *export, const struct dft_exporter *exporter)
+{
+    const int folded = exporter == &dft_export_folded || exporter == &dft_export_folded_bytes;
+
+    if (export->left_out)
+        dft_source_note(export->source, 0,
+                        folded
+                            ? "%llu events without a call stack were left out of %s (DFTRACER_STACK=16 records stacks)"
+                            : "%llu events were left out: %s has no form for them (--format perfetto has)",
+                        (unsigned long long)export->left_out, exporter->name);
 }
 
 static int run(int argc, char **argv)
 {
-    const char *format = NULL, *path = NULL, *until = NULL;
-    const struct dft_option own[] = {{.name = "to",
+    struct asked asked = {0};
+    const struct dft_option own[] = {{.name = "format",
                                       .argument = "FORMAT",
-                                      .text = &format,
+                                      .text = &asked.format,
                                       .help = "perfetto, pfw, perfflow, csv, folded or folded-bytes"},
                                      {.name = "output",
                                       .letter = 'o',
                                       .argument = "OUT",
-                                      .text = &path,
+                                      .text = &asked.path,
                                       .help = "the file to write, or DIRECTORY/; - is standard output"},
-                                     {.name = "until",
-                                      .argument = "SECONDS",
-                                      .text = &until,
-                                      .help = "the end of what --from begins (elsewhere: --to)"},
+                                     {.name = "to", .argument = "FORMAT", .text = &asked.to},
+                                     {.name = "until", .argument = "SECONDS", .text = &asked.until},
                                      {0}};
     const struct dft_exporter *exporter;
     struct dft_export export = {0};
@@ -184,22 +229,11 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&options, &dft_command_export, own, argc, argv, &code))
         return code;
-    exporter = find(format);
-    if (exporter && !path)
-        fprintf(stderr, "dftmerge: export needs the file to write: dftmerge export --to %s -o OUT PATH...\n",
-                exporter->name);
-    if (until && dft_filter_seconds(&options.filter.to_rel_ns, until) < 0)
-        fprintf(stderr, "dftmerge: export: --until takes seconds, not '%s'\n", until);
-    else
-        options.filter.has_to = until != NULL;
-    if (!exporter || !path || (until && !options.filter.has_to)) {
+    exporter = understand(&asked, &options.filter);
+    in_parts = exporter && dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(asked.path));
+    if (!exporter || !takes_part(exporter, options.source.quiet)) {
         dft_options_fini(&options);
-        return DFT_EXIT_USAGE;
-    }
-    in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
-    if (!takes_part(exporter, options.source.quiet)) {
-        dft_options_fini(&options);
-        return DFT_EXIT_OK;
+        return exporter ? DFT_EXIT_OK : DFT_EXIT_USAGE;
     }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
@@ -207,20 +241,15 @@ static int run(int argc, char **argv)
         return dft_command_end(&options, export.source, DFT_EXIT_BAD);
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
-    code = write_all(&export, exporter, path, in_parts) ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    code = write_all(&export, exporter, asked.path, in_parts) ? DFT_EXIT_BAD : DFT_EXIT_OK;
     dft_comm_sum(&export.left_out, 1);
-    if (export.left_out)
-        dft_source_note(export.source, 0,
-                        exporter == &dft_export_folded || exporter == &dft_export_folded_bytes
-                            ? "%llu events without a call stack were left out of %s (DFTRACER_STACK=16 records stacks)"
-                            : "%llu events were left out: %s has no form for them (--to perfetto has)",
-                        (unsigned long long)export.left_out, exporter->name);
+    note_left_out(&export, exporter);
     return dft_command_end(&options, export.source, code);
 }
 
 const struct dft_command dft_command_export = {
     .name = "export",
-    .arguments = "--to FORMAT -o OUT PATH...",
+    .arguments = "--format FORMAT -o OUT PATH...",
     .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
     .details =
         "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
@@ -233,7 +262,7 @@ const struct dft_command dft_command_export = {
         "          folded-bytes: with the bytes moved\n"
         "An OUT that ends in / or is a directory gets files of the format's own names; it is made when it is not there.\n"
         "An OUT that ends in .gz is compressed, in members that can be decompressed independently.",
-    .example = "dftmerge export --to perfetto -o trace.json traces/",
+    .example = "dftmerge export --format perfetto -o trace.json traces/",
     .takes = DFT_TAKES_FILTER | DFT_TAKES_ALIGN | DFT_TAKES_RANKS,
     .run = run,
 };

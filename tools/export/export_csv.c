@@ -1,4 +1,4 @@
-/* `--to csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
+/* `--format csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* `--to perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
+/* `--format perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
  * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an
  * origin, so that nanoseconds survive readers that go through doubles; the origin is a string in otherData for the same

@@ -1,4 +1,4 @@
-/* The files of `--to perfflow`: their names, their buffers, and the order of records in them. */
+/* The files of `--format perfflow`: their names, their buffers, and the order of records in them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* `--to pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
+/* `--format pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
  *
  * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names. Then one
  * `start` a process, the events in order of start, one `end` a process. Times are whole microseconds, cut down at both ends

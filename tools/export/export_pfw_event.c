@@ -1,4 +1,4 @@
-/* Lines of `--to pfw` for events.
+/* Lines of `--format pfw` for events.
  *
  * A reader of this form counts bytes by its own rule (POSIX calls with read or write in the name:
  * the result; fread and fwrite: result * size; others of ours: size), so that is what `ret` and

@@ -1,4 +1,4 @@
-/* Lines of `--to pfw` that are not of events: the dictionaries, and what tells of processes. */
+/* Lines of `--format pfw` that are not of events: the dictionaries, and what tells of processes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
