@@ -221,6 +221,12 @@ enum dft_life dft_life_known(enum dft_life life, const struct dft_process *proce
     return life == DFT_LIFE_UNKNOWN && is_of_earlier_boot(process) ? DFT_LIFE_OVER : life;
 }
 
+int dft_life_is_here(const struct dft_source_process *process)
+{
+    return is_this_boot(process->process.boot_id.bytes, process->process.boot_id.length) &&
+           is_this_namespace(process->process.pid_namespace);
+}
+
 /* Without a live file. Traces of earlier versions do not say of which boot they are. */
 static enum dft_life life_without(const struct dft_process *process)
 {

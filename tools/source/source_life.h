@@ -23,6 +23,8 @@ struct dft_live;
 enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd);
 /* Where that cannot be seen: is it known all the same, by what is told of the process? */
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process);
+/* Is its pid one of those of this machine, and of this PID namespace, since the machine's last start? */
+int dft_life_is_here(const struct dft_source_process *process);
 /* Does it still run? One that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
 

@@ -287,7 +287,7 @@ static struct function *find_function(const struct module *module, uint64_t addr
     return &module->functions[low];
 }
 
-const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address)
+const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset)
 {
     struct function *function = NULL;
     const char *name = NULL;
@@ -299,6 +299,8 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
         function = find_function(module, address);
     if (function && !function->shown)
         function->shown = demangle(function->name);
+    if (function && offset)
+        *offset = address - function->start;
     if (function)
         name = function->shown ? function->shown : function->name;
     pthread_mutex_unlock(&lock);
@@ -351,7 +353,7 @@ const char *dft_symbols_show(const char *text, size_t length, char *room, size_t
         return show_mangled(text, length, room, room_bytes);
     if (!dft_symbols_place(text, length, path, &build_id, &address))
         return NULL;
-    name = dft_symbols_find(path, build_id, address);
+    name = dft_symbols_find(path, build_id, address, NULL);
     if (name)
         return name;
     snprintf(room, room_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);

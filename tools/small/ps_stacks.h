@@ -1,0 +1,58 @@
+/* What the threads of running processes are doing now: their call stacks, for `dftmerge ps
+ * --stacks`. */
+#ifndef DFT_PS_STACKS_H
+#define DFT_PS_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/write_json.h"
+#include "base/write_text.h"
+#include "small/ps_flights.h"
+#include "source/ps_tree.h"
+
+#define DFT_PS_STACKS_MAX 100u /* threads of one process */
+
+struct dft_ps_frame {
+    const char *function; /* NULL: not known; lives as long as the program */
+    const char *line;     /* "/path/source.c:12", or NULL; the same */
+    char *module;         /* path, or NULL: no file */
+    uint64_t pc;
+    uint64_t address; /* in the module */
+    uint64_t offset;  /* in the function */
+};
+
+struct dft_ps_stack {
+    uint32_t process, tid;
+    uint32_t count;
+    struct dft_ps_frame *frames;
+    const char *trouble; /* why there is no stack; NULL: there is one */
+};
+
+struct dft_ps_stacks {
+    struct dft_ps_stack *list; /* by process, then as their calls in flight stand */
+    size_t count;
+};
+
+/* Puts the path of a process's trace, or of its live file, in the place of its process id among
+ * the paths. Nonzero: one of them has none, and stderr has been told why. */
+int dft_ps_stacks_paths(char **paths, int count);
+/* Has the process with that pid here this live file mapped? 1, 0, or -errno: its mappings cannot
+ * be read. */
+int dft_ps_stacks_is_of(uint32_t pid, const char *live_path);
+
+/* Stops each thread that has something in flight, for as long as it takes to copy its stack; of a
+ * process that has nothing in flight, the main thread. What cannot be had is noted. Returns 0 or
+ * -errno; free the list in either case. */
+int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
+                       const struct dft_ps_flights *flights);
+void dft_ps_stacks_free(struct dft_ps_stacks *stacks);
+
+/* Lines below the process, with one more of the thread; a member of the process. */
+int dft_ps_stacks_text(struct dft_grid *grid, const struct dft_ps_stack *stack, int titled);
+void dft_ps_stacks_json(struct dft_json *json, const struct dft_ps_stacks *stacks, uint32_t process);
+
+/* The first of a process; those of one process stand together. */
+size_t dft_ps_stacks_of(const struct dft_ps_stacks *stacks, uint32_t process);
+
+#endif
