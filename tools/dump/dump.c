@@ -5,7 +5,7 @@
 
 #include "mpi/comm.h"
 #include "command/command.h"
-#include "dump/dump.h"
+#include "dump/dump_event.h"
 #include "command/event_text.h"
 
 static int give_json(void *context, const struct dft_event_at *at)

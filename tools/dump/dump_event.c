@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "dump/dump.h"
+#include "dump/dump_event.h"
 #include "symbols/stacks.h"
 #include "base/write_json.h"
 #include "base/write_text.h"

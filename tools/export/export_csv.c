@@ -5,7 +5,7 @@
 
 #include "command/event_parts.h"
 #include "command/event_text.h"
-#include "export/export.h"
+#include "export/export_csv.h"
 #include "format/ops.h"
 #include "base/write_json.h"
 #include "base/write_text.h"

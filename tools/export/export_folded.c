@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "mpi/comm.h"
-#include "export/export.h"
+#include "export/export_folded.h"
 #include "format/ops.h"
 #include "query/query.h"
 

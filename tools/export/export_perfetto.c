@@ -10,7 +10,7 @@
 
 #include "mpi/comm.h"
 #include "command/event_text.h"
-#include "export/export.h"
+#include "export/export_perfetto.h"
 #include "export/export_held.h"
 #include "export/export_pids.h"
 #include "format/ops.h"

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "export/export_perfflow.h"
+#include "export/export_perfflow_files.h"
 #include "format/ops.h"
 #include "source/source_names.h"
 #include "source/source_order.h"

@@ -1,46 +1,9 @@
-/* Where records for PerfFlowAspect go: the files of processes, and what waits for its time. */
+/* `--format perfflow`. */
 #ifndef DFT_EXPORT_PERFFLOW_H
 #define DFT_EXPORT_PERFFLOW_H
 
-#include "export/export.h"
+#include "export/exporting.h"
 
-/* Where the records of a process go. */
-struct dft_perfflow_sink {
-    char *path; /* NULL: the exporter's stream */
-    char *buffer;
-    size_t used;
-    char options[512];
-    int compact, object, begun;
-};
-
-struct dft_perfflow_waiting {
-    uint64_t ns, start_ns, order;
-    uint32_t sink;
-    char *line;
-};
-
-struct dft_perfflow {
-    struct dft_export *export;
-    const char *directory;
-    struct dft_perfflow_sink *sinks; /* by process number; one when all go into one file */
-    uint32_t nsinks;
-    struct dft_perfflow_waiting *waiting; /* the next one last */
-    size_t nwaiting, room;
-    uint64_t order;
-    int error;
-};
-
-/* The value of an option that the process was given. */
-int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t room);
-/* The path of a process's file; NULL: no memory. */
-char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
-                        const struct dft_process *process);
-
-/* A record (malloc'ed, taken over) waits for its time; what began later stands first among those of one time. Errors stay in p->error. */
-void dft_perfflow_wait(struct dft_perfflow *p, uint32_t sink, uint64_t ns, uint64_t start_ns, char *line);
-/* Writes all records up to this time. */
-void dft_perfflow_let_go(struct dft_perfflow *p, uint64_t until_ns);
-/* Ends the files. */
-void dft_perfflow_finish(struct dft_perfflow *p);
+extern const struct dft_exporter dft_export_perfflow;
 
 #endif

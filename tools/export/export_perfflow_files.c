@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/export_perfflow.h"
+#include "export/export_perfflow_files.h"
 
 #define BUFFER_BYTES 65536u
 

@@ -10,6 +10,9 @@
 #include "command/event_text.h"
 #include "export/export_files.h"
 #include "export/export_pfw.h"
+#include "export/export_pfw_event.h"
+#include "export/export_pfw_files.h"
+#include "export/export_pfw_lines.h"
 #include "source/source_names.h"
 
 /* All into one file. The first member is what is given to all that writes lines. */

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "export/export_pfw.h"
+#include "export/export_pfw_event.h"
+#include "export/export_pfw_lines.h"
 #include "format/ops.h"
 #include "base/names.h"
 

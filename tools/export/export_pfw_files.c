@@ -7,7 +7,9 @@
 #include "base/map.h"
 #include "command/event_parts.h"
 #include "mpi/comm.h"
-#include "export/export_pfw.h"
+#include "export/export_pfw_event.h"
+#include "export/export_pfw_files.h"
+#include "export/export_pfw_lines.h"
 
 /* The first member is what is given to all that writes lines. */
 struct files {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "export/export_pfw.h"
+#include "export/export_pfw_lines.h"
 
 #define VERSION_WRITTEN 100008
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "aggregator/aggregate.h"
-#include "merge/merge.h"
+#include "merge/merge_encoder.h"
 #include "base/map.h"
 
 struct dft_parter {

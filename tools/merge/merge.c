@@ -1,75 +1,26 @@
-/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each rank,
- * host, or group of events.
+/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each process,
+ * rank, host, or group of events.
  *
  * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out, but
  * for texts of names. Live files give the blocks that the source made of them, and an END that says how the process
  * ended, because the live file itself does not come along. The inputs are opened one after another. OUT may be one of
  * them: it is replaced at the end. */
-#include "merge/merge.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "mpi/comm.h"
 #include "command/command.h"
+#include "merge/merge_encoder.h"
+#include "merge/merge_groups.h"
+#include "merge/merge_split.h"
 #include "source/recover.h"
 #include "source/source_share.h"
 #include "source/source_notes.h"
 #include "source/source_read.h"
 
-struct dft_encoder *dft_merge_encoder(void)
-{
-    void *memory = mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : dft_encoder_init(memory);
-}
-
-void dft_merge_encoder_free(struct dft_encoder *encoder)
-{
-    if (encoder)
-        munmap(encoder, dft_encoder_bytes());
-}
-
 /* --- one archive ---------------------------------------------------------------------------------------------------- */
-
-long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, const struct dft_block *block,
-                        const void **text)
-{
-    struct dft_block_header header;
-    const struct dft_name *names;
-    const void *payload;
-    struct dft_name *list;
-    const char *why;
-    uint32_t count = 0, n = 0;
-    long length = 0;
-
-    if (block->state != DFT_BLOCK_COVERED || (block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) ||
-        dft_reader_block(reader, block, &header, &payload) ||
-        dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why))
-        return 0;
-    list = malloc((count + 1u) * sizeof *list);
-    if (!list)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        if (names[i].text.bytes)
-            list[n++] = names[i];
-    if (n)
-        length = dft_encode_names(encoder, 0, list, n, text);
-    free(list);
-    return length;
-}
-
-int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *reader, struct dft_encoder *encoder,
-                            const struct dft_block *block)
-{
-    const void *text;
-    long length = dft_merge_names_of(reader, encoder, block, &text);
-
-    return length > 0 ? dft_archive_put(archive, text, (size_t)length) : (int)length;
-}
 
 static uint64_t count_repeated(const struct dft_source *source)
 {

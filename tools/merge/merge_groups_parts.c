@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "merge/merge_groups.h"
+#include "merge/merge_groups_parts.h"
 #include "source/source_read.h"
 #include "source/source_inside.h"
 #include "source/source_notes.h"

@@ -12,7 +12,8 @@
 
 #include "command/part_files.h"
 #include "mpi/comm.h"
-#include "merge/merge.h"
+#include "merge/merge_encoder.h"
+#include "merge/merge_split.h"
 #include "source/recover.h"
 #include "source/source_share.h"
 #include "source/source_names.h"

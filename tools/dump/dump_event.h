@@ -1,6 +1,6 @@
 /* One event as a line of text or of JSON. */
-#ifndef DFT_DUMP_H
-#define DFT_DUMP_H
+#ifndef DFT_DUMP_EVENT_H
+#define DFT_DUMP_EVENT_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-/* What the files of `dftmerge merge` share. */
-#ifndef DFT_MERGE_H
-#define DFT_MERGE_H
+/* Encoders of merge, and texts of names that must come along. */
+#ifndef DFT_MERGE_ENCODER_H
+#define DFT_MERGE_ENCODER_H
 
 #include "source/archive.h"
 
@@ -16,12 +16,5 @@ int dft_merge_covered_names(struct dft_archive *archive, struct dft_reader *read
 /* An encoder of one's own. NULL: no memory. */
 struct dft_encoder *dft_merge_encoder(void);
 void dft_merge_encoder_free(struct dft_encoder *encoder);
-
-/* merge_split.c: one archive a process, rank or host into the directory `path`. Returns 0 or -errno, said on stderr. */
-enum dft_split_by { DFT_SPLIT_BY_PROCESS, DFT_SPLIT_BY_RANK, DFT_SPLIT_BY_HOST };
-int dft_merge_split(struct dft_source *source, const char *path, enum dft_split_by by, int quiet);
-
-/* merge_groups.c: one archive a group. `rules`: a file, or the rules themselves. */
-int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet);
 
 #endif

@@ -1,6 +1,6 @@
-/* What the writers of other formats share. */
-#ifndef DFT_EXPORT_H
-#define DFT_EXPORT_H
+/* What the formats of export share: the export at hand, and what they make of an event. */
+#ifndef DFT_EXPORTING_H
+#define DFT_EXPORTING_H
 
 #include <stdio.h>
 
@@ -26,9 +26,6 @@ struct dft_exporter {
     int (*write_files)(struct dft_export *export, const char *directory);
     int alone; /* one rank of dftmerge-mpi does it all */
 };
-
-extern const struct dft_exporter dft_export_perfetto, dft_export_pfw, dft_export_csv, dft_export_perfflow,
-    dft_export_folded, dft_export_folded_bytes;
 
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);
