@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What is written for people is true: links, paths, commands, options, variables and packages that pages name are there; what is made is not stale."""
+"""What is written for people is true.
+
+Links, paths, commands, options, variables, macros and packages that pages name are there, and what is made is not stale.
+"""
 
 import os
 import pathlib
@@ -170,6 +173,14 @@ def variables_exist():
     assert not wrong, wrong
 
 
+def macros_exist():
+    """Rows of tables, options of the build: whatever is called DFT_ in code."""
+    sources = "".join((ROOT / name).read_text() for name in FILES if re.search(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$", name))
+    wrong = [place(page, word) for page in PAGES for word in set(re.findall(r"\bDFT_[A-Z_]+", text_of(page)))
+             if not re.search(rf"\b{word}\b", sources)]
+    assert not wrong, wrong
+
+
 def what_is_made_is_not_stale():
     done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -189,7 +200,7 @@ def dependencies_are_those_of_packages_sh():
 
 def main():
     tests = [links_lead_somewhere, paths_exist, every_command_has_a_page, options_of_pages_are_those_of_help,
-             commands_and_options_exist, variables_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh]
+             commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh]
     failed = 0
     for test in tests:
         try:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Commands in the pages are tried: each `console` block of README.md and docs/ runs in a folder made for it, and prints what the page shows, in form.
+"""Commands in the pages are tried.
+
+Each `console` block of README.md and docs/ runs in a folder made for it, and prints what the page shows, in form.
 
 A line that begins with "$ " is a command; the lines behind it are its output, of which "..." leaves some out. A command whose program
 is not installed is not run. Form means words: numbers, units and paths may differ, and so may the order of lines.
