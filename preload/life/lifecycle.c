@@ -25,7 +25,7 @@
 #include "regions/function.h"
 #include "os/line.h"
 #include "store/livefile.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "probe/paths.h"
 #include "regions/perfflow.h"
 #include "probe/probe_process.h"
@@ -148,7 +148,7 @@ void dft_process_forked(void)
     dft_process_start_forked();
     dft_ending_forked();
     dft_process_lock.held = 0;
-    dft_opening_forked();
+    dft_fd_progress_forked();
     dft_clock_forked();
     dft_thread_forget_all();
     dft_livefile_forget();

@@ -16,7 +16,7 @@
 #include "life/fatal.h"
 #include "tables/fdtable.h"
 #include "tables/maps.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "probe/paths.h"
 #include "probe/probe.h"
 #include "probe/request.h"
@@ -45,7 +45,7 @@ static int number_of(const char *name)
 static void meet_descriptors(void)
 {
     _Alignas(8) char room[512];
-    long fd = dft_opening_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
+    long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return;

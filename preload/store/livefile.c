@@ -17,7 +17,7 @@
 #include "os/config.h"
 #include "store/livefile_inside.h"
 #include "tables/maps.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "store/process.h"
 #include "os/ourfile.h"
 #include "os/sys.h"
@@ -166,7 +166,7 @@ static int create_in(const char *directory, size_t length)
     if (!is_fit(length ? text : "."))
         return -1;
     make_path(text, length);
-    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    fd = dft_fd_progress_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
     if (identify() || reserve((int)fd, 0, first_bytes()) < 0) {
@@ -197,7 +197,7 @@ static int open_for(uint64_t offset, size_t bytes)
 
     if (!dft_livefile_path[0])
         return -1;
-    fd = dft_opening_open(dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
+    fd = dft_fd_progress_open(dft_livefile_path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0);
     if (fd < 0)
         return -1;
     if (offset + bytes > allocated) {

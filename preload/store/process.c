@@ -11,7 +11,7 @@
 #include "os/config.h"
 #include "store/first.h"
 #include "store/livefile.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "os/ourfile.h"
 #include "os/self.h"
 #include "store/staging.h"
@@ -44,7 +44,7 @@ const char *dft_process_exe(void)
 
 static struct dft_text read_file(const char *path, char *room, size_t size)
 {
-    long fd = dft_opening_open(path, O_RDONLY | O_CLOEXEC, 0), n;
+    long fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return text_of(room, 0);

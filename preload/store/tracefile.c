@@ -16,7 +16,7 @@
 #include "os/self.h"
 #include "os/ourfile.h"
 #include "os/shared_tls.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "os/sys.h"
 #include "store/tracename.h"
 
@@ -56,7 +56,7 @@ static int move_up(int fd)
     long high;
 
     DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
-    high = limit.rlim_cur > LOWEST_FD ? dft_opening_copy(fd, LOWEST_FD) : -1;
+    high = limit.rlim_cur > LOWEST_FD ? dft_fd_progress_copy(fd, LOWEST_FD) : -1;
     if (high >= HIGHEST_FD ||
         (high >= 0 && !dft_ourfile_has(&ours, (int)high))) { /* ours: the copy, of whatever was there */
         dft_sys_close((int)high);
@@ -77,10 +77,10 @@ int dft_tracefile_create(void)
     long fd, unmade = 0;
 
     make_path();
-    fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+    fd = dft_fd_progress_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     if (fd == -ENOENT) {
         unmade = dft_tracename_make_directories(path);
-        fd = dft_opening_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
+        fd = dft_fd_progress_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
     if (fd < 0)
         return (int)(fd == -ENOENT && unmade ? unmade : fd); /* why there is no such directory says more */
@@ -176,7 +176,7 @@ static void users_enter(void)
 /* Opens the file again; never creates it. */
 static int open_again(void)
 {
-    long fd = dft_opening_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+    long fd = dft_fd_progress_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
 
     if (fd >= 0 && !dft_ourfile_has(&ours, (int)fd)) {
         dft_sys_close((int)fd);

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "probe/convert.h"
-#include "tables/opening.h"
+#include "tables/fd_progress.h"
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
@@ -29,10 +29,10 @@ static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, in
     int kept = errno;
 
     for (uint32_t times = 0;; times++) {
-        uint32_t moment = dft_opening_moment();
+        uint32_t moment = dft_fd_progress_moment();
         int result = make(fd, fd2, flags);
 
-        if (result >= 0 || errno != EBUSY || !dft_opening_since(moment))
+        if (result >= 0 || errno != EBUSY || !dft_fd_progress_since(moment))
             return result;
         dft_sys_wait(times);
         errno = kept;

@@ -1,5 +1,5 @@
-/* Owns the count of descriptors that the library is opening. */
-#include "tables/opening.h"
+/* Owns the count of descriptors of the library that are in progress. */
+#include "tables/fd_progress.h"
 
 #include <fcntl.h>
 
@@ -8,7 +8,7 @@
 static uint32_t begun,
     ended; /* atomic; all that a dup2 met had begun before it failed, and had not ended before it began */
 
-long dft_opening_open(const char *path, int flags, int mode)
+long dft_fd_progress_open(const char *path, int flags, int mode)
 {
     long fd;
 
@@ -18,7 +18,7 @@ long dft_opening_open(const char *path, int flags, int mode)
     return fd;
 }
 
-long dft_opening_copy(int fd, int lowest)
+long dft_fd_progress_copy(int fd, int lowest)
 {
     long copy;
 
@@ -28,17 +28,17 @@ long dft_opening_copy(int fd, int lowest)
     return copy;
 }
 
-uint32_t dft_opening_moment(void)
+uint32_t dft_fd_progress_moment(void)
 {
     return __atomic_load_n(&ended, __ATOMIC_SEQ_CST);
 }
 
-int dft_opening_since(uint32_t moment)
+int dft_fd_progress_since(uint32_t moment)
 {
     return __atomic_load_n(&begun, __ATOMIC_SEQ_CST) != moment;
 }
 
-void dft_opening_forked(void)
+void dft_fd_progress_forked(void)
 {
     __atomic_store_n(&ended, begun, __ATOMIC_SEQ_CST);
 }
