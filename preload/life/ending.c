@@ -19,7 +19,7 @@
 #include "probe/traced.h"
 #include "weave/weave.h"
 #include "life/sandbox.h"
-#include "ring/unsent.h"
+#include "ring/pending_names.h"
 #include "ring/vfork_child.h"
 
 #define WAIT_FOR_BUSY_NS 10000000u
@@ -279,7 +279,7 @@ void dft_process_end(enum dft_ending how, int status)
     if (drain_everything(unsure ? &not_known : &end))
         unsure = 1;
     if (is_kept() && dft_self)
-        dft_unsent_leave(dft_self);
+        dft_pending_names_leave(dft_self);
     /* When END cannot be written, the live file alone knows what was lost. */
     if (!write_end(how, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();

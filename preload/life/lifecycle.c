@@ -39,7 +39,7 @@
 #include "probe/traced.h"
 #include "store/tracefile.h"
 #include "store/tracename.h"
-#include "ring/unsent.h"
+#include "ring/pending_names.h"
 #include "weave/weave.h"
 
 /* --- load --------------------------------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ void dft_process_forked(void)
     dft_context_forked();
     dft_fdtable_forked();
     dft_requests_forked();
-    dft_unsent_forked();
+    dft_pending_names_forked();
     dft_names_forget_code();
     dft_traced_forked();
     dft_weave_forked();

@@ -12,7 +12,7 @@
 #include "probe/probe.h"
 #include "ring/ring.h"
 #include "probe/traced.h"
-#include "ring/unsent.h"
+#include "ring/pending_names.h"
 
 #define TOO_LONG "/(too long)"
 #define LONGEST  16384u
@@ -342,6 +342,6 @@ void dft_path_keep(const struct dft_path *path)
     if (!path->id || dft_is_sandboxed() || !dft_process_waits())
         return;
     before = dft_signals_block();
-    dft_unsent_keep(&name, 1);
+    dft_pending_names_keep(&name, 1);
     dft_signals_restore(before);
 }

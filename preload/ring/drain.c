@@ -18,7 +18,7 @@
 #include "store/process.h"
 #include "store/staging.h"
 #include "ring/rings.h"
-#include "ring/unsent.h"
+#include "ring/pending_names.h"
 
 #define GROW_AFTER 2u
 
@@ -151,7 +151,7 @@ static void keep_names(const struct job *job)
     take->taken = again;
     while (sequence < job->to) {
         dft_ring_take(job->ring, &sequence, job->to, take, &batch);
-        dft_unsent_keep(batch.names, batch.nnames);
+        dft_pending_names_keep(batch.names, batch.nnames);
     }
     take->taken = taken;
 }
@@ -201,7 +201,7 @@ static void drain(void *argument)
     if (context->failed)
         keep_names(job);
     else if (!context->share) /* they may be too many for a small one */
-        dft_unsent_give(put_names, context);
+        dft_pending_names_emit(put_names, context);
     free_taken(job->ring, context->take.taken);
     job->done = 1;
 }
@@ -214,7 +214,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 
     if (!job.context)
         return -ENOMEM;
-    if (to - from > job.context->take.events_max || dft_unsent_are_there())
+    if (to - from > job.context->take.events_max || dft_pending_names_are_there())
         job.context = dft_context_widen(job.context);
     if (dft_clock_update(&job.context->clock))
         dft_process_note(DFT_NOTE_CLOCKS);

@@ -1,5 +1,5 @@
 /* Owns the names whose block could not be written. */
-#include "ring/unsent.h"
+#include "ring/pending_names.h"
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ static void forget_sent(void)
     dft_fdtable_unname();
 }
 
-void dft_unsent_keep(const struct dft_name *names, uint32_t n)
+void dft_pending_names_keep(const struct dft_name *names, uint32_t n)
 {
     dft_spin_lock(&lock);
     if (!kept)
@@ -68,14 +68,14 @@ void dft_unsent_keep(const struct dft_name *names, uint32_t n)
     dft_spin_unlock(&lock);
 }
 
-int dft_unsent_are_there(void)
+int dft_pending_names_are_there(void)
 {
     return __atomic_load_n(&count, __ATOMIC_RELAXED) || __atomic_load_n(&overflowed, __ATOMIC_RELAXED);
 }
 
-void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uint32_t count), void *context)
+void dft_pending_names_emit(int (*put)(void *context, const struct dft_name *names, uint32_t count), void *context)
 {
-    if (!dft_unsent_are_there())
+    if (!dft_pending_names_are_there())
         return;
     dft_spin_lock(&lock);
     if (!count || !put(context, kept->names, count)) {
@@ -90,7 +90,7 @@ void dft_unsent_give(int (*put)(void *context, const struct dft_name *names, uin
     dft_spin_unlock(&lock);
 }
 
-void dft_unsent_leave(struct dft_thread *self)
+void dft_pending_names_leave(struct dft_thread *self)
 {
     dft_spin_lock(&lock);
     for (uint32_t i = count; i > 0 && !dft_name_leave(self, &kept->names[i - 1]); i--)
@@ -98,7 +98,7 @@ void dft_unsent_leave(struct dft_thread *self)
     dft_spin_unlock(&lock);
 }
 
-void dft_unsent_forked(void)
+void dft_pending_names_forked(void)
 {
     if (kept)
         memset(kept->at, 0, sizeof kept->at);
