@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "os/resolve.h"
 
 /* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
@@ -18,11 +18,11 @@ static void exiting(int status, void *unused)
     (void)unused;
     exit_status = status;
     if (called == CALL_DESTRUCTOR || handler_is_last)
-        dft_process_end(DFT_ENDING_EXIT, status);
+        dft_shutdown_end(DFT_ENDING_EXIT, status);
     called = CALL_HANDLER;
 }
 
-void dft_process_exiting(int status)
+void dft_at_exit_note(int status)
 {
     exit_status = status;
 }
@@ -31,7 +31,7 @@ void dft_process_exiting(int status)
 static void quickly_exiting(void *unused)
 {
     (void)unused;
-    dft_process_end(DFT_ENDING__EXIT, exit_status);
+    dft_shutdown_end(DFT_ENDING__EXIT, exit_status);
 }
 
 void dft_at_exit_init(void)
@@ -47,6 +47,6 @@ void dft_at_exit_init(void)
 __attribute__((destructor)) static void unload(void)
 {
     if (called == CALL_HANDLER)
-        dft_process_end(DFT_ENDING_EXIT, exit_status);
+        dft_shutdown_end(DFT_ENDING_EXIT, exit_status);
     called = CALL_DESTRUCTOR;
 }

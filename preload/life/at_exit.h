@@ -6,6 +6,6 @@
 void dft_at_exit_init(void);
 
 /* exit or quick_exit was called with this status: the end is to come, behind the program's handlers. */
-void dft_process_exiting(int status);
+void dft_at_exit_note(int status);
 
 #endif

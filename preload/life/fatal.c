@@ -12,7 +12,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "unwind/backtrace.h"
 #include "os/clock.h"
 #include "os/config.h"
@@ -49,7 +49,7 @@ static void end(void *argument)
 {
     const struct struck *struck = argument;
 
-    dft_process_end(DFT_ENDING_SIGNAL, struck->signal);
+    dft_shutdown_end(DFT_ENDING_SIGNAL, struck->signal);
     dft_backtrace(struck->signal, struck->info, struck->context);
 }
 

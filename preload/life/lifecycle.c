@@ -1,4 +1,4 @@
-/* Owns all ordering, with ending.c: load and fork. */
+/* Owns all ordering, with shutdown.c: load and fork. */
 #include "life/lifecycle.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include "format/codec.h"
 #include "os/config.h"
 #include "store/context.h"
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "life/fatal.h"
 #include "tables/fdtable.h"
-#include "life/follow.h"
+#include "life/env_propagation.h"
 #include "regions/function.h"
 #include "os/line.h"
 #include "store/livefile.h"
@@ -86,7 +86,7 @@ static void end_regions(struct dft_thread *self)
     dft_annotate_end_all(self, "thread", 1);
 }
 
-static const struct dft_thread_orders orders = {.ends = end_regions, .forked = dft_process_forked};
+static const struct dft_thread_orders orders = {.ends = end_regions, .forked = dft_lifecycle_forked};
 
 static void set_up(void)
 {
@@ -99,7 +99,7 @@ static void set_up(void)
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;
     }
-    dft_ending_init();
+    dft_shutdown_init();
     dft_at_exit_init();
     dft_fatal_init();
     dft_function_init();
@@ -114,7 +114,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     dft_resolve();
     dft_resolve_own_calls();
     dft_config_init(environment);
-    dft_follow_init(environment);
+    dft_env_propagation_init(environment);
     dft_perfflow_find_next();
     if (dft_config.enable) {
         dft_perfflow_init(environment);
@@ -125,13 +125,13 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
 
 /* --- fork --------------------------------------------------------------------------------------------------------- */
 
-void dft_process_forking(enum dft_child child)
+void dft_lifecycle_forking(enum dft_child child)
 {
     if (!dft_in_vfork_child())
         dft_fdtable_forking(child == DFT_CHILD_EXECS);
 }
 
-void dft_process_forked(void)
+void dft_lifecycle_forked(void)
 {
     struct dft_signals before;
 
@@ -146,7 +146,7 @@ void dft_process_forked(void)
     dft_vfork_mark = DFT_MARK_NONE;
     dft_late = 0;
     dft_process_start_forked();
-    dft_ending_forked();
+    dft_shutdown_forked();
     dft_process_lock.held = 0;
     dft_fd_progress_forked();
     dft_clock_forked();
@@ -164,7 +164,7 @@ void dft_process_forked(void)
     dft_signals_restore(before);
 }
 
-void dft_process_forked_once(void)
+void dft_lifecycle_forked_once(void)
 {
     struct dft_signals before;
 
@@ -172,6 +172,6 @@ void dft_process_forked_once(void)
         return;
     before = dft_signals_block(); /* a handler's calls would be the first in the child */
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid)
-        dft_process_forked();
+        dft_lifecycle_forked();
     dft_signals_restore(before);
 }

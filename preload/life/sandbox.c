@@ -105,7 +105,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
         dft_clock_disable_counter(&self->task);
 }
 
-void dft_process_sandboxed(enum dft_sandbox_kind kind)
+void dft_sandbox_enter(enum dft_sandbox_kind kind)
 {
     struct dft_thread *self;
 
@@ -128,7 +128,7 @@ void dft_process_sandboxed(enum dft_sandbox_kind kind)
     __atomic_fetch_or(&dft_sandbox, DFT_SANDBOX_THREAD, __ATOMIC_SEQ_CST);
 }
 
-void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
+void dft_sandbox_enter_failed(enum dft_sandbox_kind kind)
 {
     uint32_t left = 0;
 
@@ -154,7 +154,7 @@ void dft_process_sandbox_failed(enum dft_sandbox_kind kind)
 
 /* --- what becomes of it ------------------------------------------------------------------------------------------- */
 
-int dft_sandbox_ends(enum dft_ending how, int status)
+int dft_sandbox_end(enum dft_ending how, int status)
 {
     if (!dft_is_sandboxed())
         return 0;

@@ -92,7 +92,7 @@ static inline uint32_t dft_thread_pause_of_ring(const struct dft_thread *thread)
 /* What threads need done that rooms above this one do. */
 struct dft_thread_orders {
     void (*ends)(struct dft_thread *self); /* a thread ends: its open regions end with it. Signals blocked */
-    void (*forked)(void);                  /* dft_process_forked() */
+    void (*forked)(void);                  /* dft_lifecycle_forked() */
 };
 
 /* The key whose destructor ends a thread. Constructor only. Returns 0 or -errno. */

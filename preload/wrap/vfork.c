@@ -1,7 +1,7 @@
 /* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and who is who. */
 #include "os/resolve.h"
 
-#include "life/follow.h"
+#include "life/env_propagation.h"
 #include "life/lifecycle.h"
 #include "probe/paths.h"
 #include "probe/probe_process.h"
@@ -37,7 +37,7 @@ struct dft_vfork_plan dft_vfork_begin(void *address, const void *at)
             dft_end_process(&probe, DFT_CALL_vfork, &what);
         return (struct dft_vfork_plan){DFT_REAL(vfork), 0};
     }
-    dft_process_forking(DFT_CHILD_EXECS);
+    dft_lifecycle_forking(DFT_CHILD_EXECS);
     frames[nframes] = (struct frame){at, address, probe.start, {0}};
     dft_vfork_child_begin(&frames[nframes++].child);
     return (struct dft_vfork_plan){DFT_REAL(vfork), 1};
@@ -56,7 +56,7 @@ void *dft_vfork_end(pid_t pid, const void *at)
         return frames[i].address;
     dft_vfork_child_end(&frames[i].child, pid);
     nframes = i;
-    dft_follow_child_gone();
+    dft_env_propagation_child_gone();
     dft_paths_directory_changed(); /* the child may have looked at its own */
     probe.start = frames[i].start;
     if (dft_on & DFT_ON_PROCESS)

@@ -8,7 +8,7 @@
  *                                         a shared-TLS child: it runs at the same time, so it records nothing, and is counted
  *
  * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone itself puts its own there. */
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "os/shared_tls.h"
 #include "wrap/wrapper.h"
 
@@ -36,9 +36,9 @@ static int begin_forked(void *at)
     const struct start *start = at;
     int status;
 
-    dft_process_forked_once();
+    dft_lifecycle_forked_once();
     status = start->function(start->argument);
-    dft_process_end(DFT_ENDING__EXIT, status);
+    dft_shutdown_end(DFT_ENDING__EXIT, status);
     return status;
 }
 
@@ -121,7 +121,7 @@ static int make_traced(struct start start, void *stack, int flags, const struct 
     int pid, error;
 
     if (!(flags & CLONE_FILES))
-        dft_process_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
+        dft_lifecycle_forking(begin == begin_waited_for ? DFT_CHILD_EXECS : DFT_CHILD_STAYS);
     if (begin == begin_shared_tls && stack)
         dft_shared_tls_begin((uint64_t)flags);
     if (begin == begin_waited_for)

@@ -1,7 +1,7 @@
 /* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's handlers) is still recorded: the
  * trace ends behind them (lifecycle.c). */
 #include "life/at_exit.h"
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ WRAPPER(void, exit, (int status))
 {
     if (dft_on && !dft_in_vfork_child()) {
         record_end(DFT_CALL_exit, DFT_PHASE_COMPLETE, status);
-        dft_process_exiting(status);
+        dft_at_exit_note(status);
     }
     DFT_REAL(exit)(status);
     __builtin_unreachable();
@@ -36,7 +36,7 @@ WRAPPER(void, quick_exit, (int status))
 {
     if (dft_on && !dft_in_vfork_child()) {
         record_end(DFT_CALL_quick_exit, DFT_PHASE_COMPLETE, status);
-        dft_process_exiting(status);
+        dft_at_exit_note(status);
     }
     DFT_REAL(quick_exit)(status);
     __builtin_unreachable();
@@ -45,7 +45,7 @@ WRAPPER(void, quick_exit, (int status))
 void dft_exiting(int status)
 {
     record_end(DFT_CALL__exit, DFT_PHASE_COMPLETE, status);
-    dft_process_end(DFT_ENDING__EXIT, status);
+    dft_shutdown_end(DFT_ENDING__EXIT, status);
 }
 
 WRAPPER(void, _exit, (int status))

@@ -13,7 +13,7 @@
 void dft_forbid_begin(struct dft_probe *probe, enum dft_sandbox_kind kind)
 {
     *probe = (struct dft_probe){.fd = -1, .start = dft_ticks()};
-    dft_process_sandboxed(kind);
+    dft_sandbox_enter(kind);
 }
 
 void dft_forbid_end(struct dft_probe *probe, enum dft_call_number call, enum dft_sandbox_kind kind, int flags,
@@ -23,7 +23,7 @@ void dft_forbid_end(struct dft_probe *probe, enum dft_call_number call, enum dft
     int error = errno;
 
     if (failed)
-        dft_process_sandbox_failed(kind);
+        dft_sandbox_enter_failed(kind);
     if (dft_on & DFT_ON_PROCESS)
         dft_end_many(probe, call, &args, result, result < 0 ? error : 0);
     errno = error;

@@ -1,5 +1,5 @@
 /* Wrappers of calls that make, replace and end processes; vfork is in vfork.S. */
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "wrap/wrapper.h"
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "probe/convert.h"
-#include "life/follow.h"
+#include "life/env_propagation.h"
 #include "life/lifecycle.h"
 #include "probe/probe_process.h"
 #include "store/tracefile.h"
@@ -28,7 +28,7 @@ pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), 
 
     if (!dft_on)
         return make(arguments);
-    dft_process_forking(DFT_CHILD_STAYS);
+    dft_lifecycle_forking(DFT_CHILD_STAYS);
     if (call != DFT_CALL_clone && call != DFT_CALL_clone3) /* which may share the memory */
         dft_weave_forking();
     probe.start = dft_ticks();
@@ -37,7 +37,7 @@ pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), 
     if (call != DFT_CALL_clone && call != DFT_CALL_clone3)
         dft_weave_fork_is_over();
     if (pid == 0)
-        dft_process_forked_once();
+        dft_lifecycle_forked_once();
     else if (dft_on & DFT_ON_PROCESS)
         dft_end_many(&probe, call, &args, pid, pid < 0 ? errno : 0);
     return pid;
@@ -74,7 +74,7 @@ static int begin_exec(struct dft_probe *probe, enum dft_call_number call, int di
 
     if (dft_on & DFT_ON_PROCESS)
         dft_end_process(probe, call, &what);
-    return dft_process_exec();
+    return dft_shutdown_exec();
 }
 
 static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path, int began,
@@ -85,7 +85,7 @@ static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int di
                                                           .dirfd = dirfd, .path = path, .result = -1, .err = error);
 
     if (ready)
-        dft_process_exec_failed();
+        dft_shutdown_exec_failed();
     if (dft_on & DFT_ON_PROCESS)
         dft_end_process(probe, call, &what);
     errno = error;
@@ -101,7 +101,7 @@ static int may_run(int dirfd, const char *path)
 #define EXEC(call, dirfd, path, environment, make)                                                                     \
     do {                                                                                                               \
         struct dft_probe probe_ = {.fd = -1};                                                                          \
-        struct dft_follow follow = {.envp = environment};                                                              \
+        struct dft_env_propagation follow = {.envp = environment};                                                     \
         int result_, began_, ready_ = 0;                                                                               \
                                                                                                                        \
         if (!dft_on)                                                                                                   \
@@ -110,9 +110,9 @@ static int may_run(int dirfd, const char *path)
         probe_.start = dft_ticks();                                                                                    \
         if (began_)                                                                                                    \
             ready_ = begin_exec(&probe_, call, dirfd, path);                                                           \
-        dft_follow_begin(&follow, environment);                                                                        \
+        dft_env_propagation_begin(&follow, environment);                                                               \
         result_ = (make);                                                                                              \
-        dft_follow_end(&follow);                                                                                       \
+        dft_env_propagation_end(&follow);                                                                              \
         fail_exec(&probe_, call, dirfd, path, began_, ready_);                                                         \
         return result_;                                                                                                \
     } while (0)

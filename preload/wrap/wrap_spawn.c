@@ -1,12 +1,12 @@
 /* Wrappers of the calls that make a child within the C library: one that runs another program, or one that goes on as a daemon or
  * on a terminal of its own. The library's inner fork, exec and _exit pass by all wrappers. */
-#include "life/ending.h"
+#include "life/shutdown.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "life/follow.h"
+#include "life/env_propagation.h"
 #include "life/lifecycle.h"
 #include "probe/paths.h"
 #include "probe/probe_process.h"
@@ -17,7 +17,7 @@
 static void share_with(const posix_spawn_file_actions_t *actions)
 {
     if (dft_on)
-        dft_process_forking(actions ? DFT_CHILD_STAYS : DFT_CHILD_EXECS);
+        dft_lifecycle_forking(actions ? DFT_CHILD_STAYS : DFT_CHILD_EXECS);
 }
 
 /* They return the error and leave errno alone. */
@@ -41,15 +41,15 @@ static void end_spawn(struct dft_probe *probe, enum dft_call_number call, int di
 #define SPAWN(name, dirfd)                                                                                             \
     WRAPPER(int, name, SPAWN_PROTOTYPE)                                                                                \
     {                                                                                                                  \
-        struct dft_follow follow;                                                                                      \
+        struct dft_env_propagation follow;                                                                             \
         struct dft_probe probe;                                                                                        \
         int result, recorded;                                                                                          \
                                                                                                                        \
         share_with(actions);                                                                                           \
-        dft_follow_begin(&follow, envp);                                                                               \
+        dft_env_propagation_begin(&follow, envp);                                                                      \
         recorded = dft_process_begin(&probe, DFT_CALL_##name);                                                         \
         result = DFT_REAL(name)(pid, path, actions, attributes, argv, follow.envp);                                    \
-        dft_follow_end(&follow);                                                                                       \
+        dft_env_propagation_end(&follow);                                                                              \
         if (recorded)                                                                                                  \
             end_spawn(&probe, DFT_CALL_##name, dirfd, path, pid, result);                                              \
         return result;                                                                                                 \
@@ -141,11 +141,11 @@ WRAPPER(int, forkpty, (int *master, char *name, const struct termios *attributes
 
     if (!dft_on)
         return DFT_REAL(forkpty)(master, name, attributes, size);
-    dft_process_forking(DFT_CHILD_STAYS);
+    dft_lifecycle_forking(DFT_CHILD_STAYS);
     probe.start = dft_ticks();
     pid = DFT_REAL(forkpty)(master, name, attributes, size);
     if (pid == 0) {
-        dft_process_forked_once();
+        dft_lifecycle_forked_once();
         forget_standard_streams();
         return 0;
     }
@@ -164,19 +164,19 @@ WRAPPER(int, daemon, (int nochdir, int noclose))
 
     if (!dft_on)
         return DFT_REAL(daemon)(nochdir, noclose);
-    dft_process_forking(DFT_CHILD_STAYS);
+    dft_lifecycle_forking(DFT_CHILD_STAYS);
     probe.start = dft_ticks();
     end_fork(&probe, DFT_CALL_daemon, DFT_PHASE_BEGIN, 0);
-    dft_process_end(DFT_ENDING__EXIT, 0);
+    dft_shutdown_end(DFT_ENDING__EXIT, 0);
     result = DFT_REAL(daemon)(nochdir, noclose);
     error = errno;
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid) { /* the child, even if it could not do all of it */
-        dft_process_forked_once();
+        dft_lifecycle_forked_once();
         dft_paths_directory_changed();
         if (!noclose)
             forget_standard_streams();
     } else if (result < 0) {
-        dft_process_end_failed();
+        dft_shutdown_end_failed();
         errno = error;
         end_fork(&probe, DFT_CALL_daemon, DFT_PHASE_END, -1);
     }

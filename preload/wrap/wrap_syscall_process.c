@@ -46,7 +46,7 @@ int dft_syscall_is_plain(long number, long a0, long a1)
     if (!(flags & CLONE_VM) && !stack)
         return 0;
     if (!(flags & CLONE_FILES))
-        dft_process_forking(DFT_CHILD_STAYS);
+        dft_lifecycle_forking(DFT_CHILD_STAYS);
     if (flags & CLONE_VM && !(flags & CLONE_SETTLS) && !dft_in_vfork_child())
         dft_shared_tls_begin(flags);
     return 1;

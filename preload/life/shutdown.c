@@ -1,5 +1,5 @@
 /* Owns how a process ends or is replaced: everything to the file, also when several threads want it at the same time. */
-#include "life/ending.h"
+#include "life/shutdown.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -29,23 +29,23 @@
 /* Who ends the process and who tries to replace it may be several threads at the same time: from the first one on until the last has failed it
  * is late, and with one that ends it, it stays so. */
 static int ended;
-static uint32_t done;               /* atomic: it has ended as far as the trace is concerned */
-static uint32_t trying;             /* execs under way */
-static struct dft_spin ending_lock; /* for these */
-static int renewed;                 /* live files that were made after failed execs */
-static int barrier;                 /* membarrier can be used */
+static uint32_t done;                 /* atomic: it has ended as far as the trace is concerned */
+static uint32_t trying;               /* execs under way */
+static struct dft_spin shutdown_lock; /* for these */
+static int renewed;                   /* live files that were made after failed execs */
+static int barrier;                   /* membarrier can be used */
 
-void dft_ending_init(void)
+void dft_shutdown_init(void)
 {
     barrier = DFT_SYS(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0;
 }
 
-void dft_ending_forked(void)
+void dft_shutdown_forked(void)
 {
     ended = 0;
     done = 0;
     trying = 0;
-    ending_lock.held = 0;
+    shutdown_lock.held = 0;
     renewed = 0;
     dft_drain_kept = 0;
 }
@@ -136,26 +136,26 @@ static int try_exec(void)
 {
     int may;
 
-    dft_spin_lock(&ending_lock);
+    dft_spin_lock(&shutdown_lock);
     may = !ended;
     trying++;
     if (may) {
         note_end(DFT_ENDING_EXEC, 0);
         atomic_store(&dft_live->state, DFT_LIVE_EXEC);
     }
-    dft_spin_unlock(&ending_lock);
+    dft_spin_unlock(&shutdown_lock);
     return may;
 }
 
 /* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. It also stays, with
  * nothing in it, when many have failed before. */
-int dft_process_exec(void)
+int dft_shutdown_exec(void)
 {
     const struct dft_ended not_yet = {0};
     struct dft_signals before;
     int unsure;
 
-    if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_ends(DFT_ENDING_EXEC, 0))
+    if (dft_vfork_child_ends(DFT_ENDING_EXEC, 0) || dft_sandbox_end(DFT_ENDING_EXEC, 0))
         return 1;
     dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
@@ -175,7 +175,7 @@ int dft_process_exec(void)
 }
 
 /* Goes on as before, unless others still want the process to end. If the live file has gone, there is a new one; each thread moves to
- * it at its next drain. ending_lock held. Returns 1: there is a new one. */
+ * it at its next drain. shutdown_lock held. Returns 1: there is a new one. */
 static int go_on(void)
 {
     int gone;
@@ -213,24 +213,24 @@ static void end_has_failed(int was_exec)
     if (!is_ours_to_end())
         return;
     before = dft_signals_block();
-    dft_spin_lock(&ending_lock);
+    dft_spin_lock(&shutdown_lock);
     if (was_exec)
         trying--;
     else
         ended = done = 0;
     moves = go_on();
-    dft_spin_unlock(&ending_lock);
+    dft_spin_unlock(&shutdown_lock);
     if (moves && dft_self)
         dft_drain_own(dft_self);
     dft_signals_restore(before);
 }
 
-void dft_process_end_failed(void)
+void dft_shutdown_end_failed(void)
 {
     end_has_failed(0);
 }
 
-void dft_process_exec_failed(void)
+void dft_shutdown_exec_failed(void)
 {
     end_has_failed(1);
 }
@@ -240,23 +240,23 @@ static int try_end(void)
 {
     int was;
 
-    dft_spin_lock(&ending_lock);
+    dft_spin_lock(&shutdown_lock);
     was = ended;
     ended = 1;
-    dft_spin_unlock(&ending_lock);
+    dft_spin_unlock(&shutdown_lock);
     return !was;
 }
 
 /* --- end ---------------------------------------------------------------------------------------------------------- */
 
-void dft_process_end(enum dft_ending how, int status)
+void dft_shutdown_end(enum dft_ending how, int status)
 {
     const struct dft_ended not_known = {0};
     struct dft_signals before;
     struct dft_ended end;
     int unsure;
 
-    if (dft_vfork_child_ends(how, status) || dft_sandbox_ends(how, status))
+    if (dft_vfork_child_ends(how, status) || dft_sandbox_end(how, status))
         return;
     dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())

@@ -4,7 +4,7 @@
  * program's own is changed in its place: our library comes before its value, and is cut off again; the marker says so. All lies in a
  * mapping for the one call: the program's arrays are never written to. A vfork child's mapping is in its parent's memory, which
  * gives it back when the child is gone. */
-#include "life/follow.h"
+#include "life/env_propagation.h"
 
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void take_out(char **environment)
     *to = NULL;
 }
 
-void dft_follow_init(char **environment)
+void dft_env_propagation_init(char **environment)
 {
     if (!environment)
         return;
@@ -154,12 +154,12 @@ static void fill(char **to, char *text, const struct contents *found, char *cons
     to[n] = NULL;
 }
 
-void dft_follow_begin(struct dft_follow *follow, char *const *envp)
+void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *envp)
 {
     struct contents found;
     size_t pointers, text;
 
-    *follow = (struct dft_follow){.envp = envp};
+    *follow = (struct dft_env_propagation){.envp = envp};
     if (!nkept || !dft_on || dft_is_sandboxed() || look(&found, envp) ||
         (found.complete && found.has == (UINT64_C(1) << nkept) - 1))
         return;
@@ -177,14 +177,14 @@ void dft_follow_begin(struct dft_follow *follow, char *const *envp)
     }
 }
 
-void dft_follow_end(struct dft_follow *follow)
+void dft_env_propagation_end(struct dft_env_propagation *follow)
 {
     if (follow->room)
         DFT_SYS(munmap, follow->room, follow->bytes, 0, 0, 0, 0);
     left.room = NULL;
 }
 
-void dft_follow_child_gone(void)
+void dft_env_propagation_child_gone(void)
 {
     if (left.room)
         DFT_SYS(munmap, left.room, left.bytes, 0, 0, 0, 0);
