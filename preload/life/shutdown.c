@@ -80,7 +80,7 @@ static uint32_t drain_everything(const struct dft_ended *process)
 /* Not in a child that shares our memory, whatever made it. */
 static int is_ours_to_end(void)
 {
-    return dft_on && *dft_generation && dft_process_is_started() && (uint32_t)dft_sys_getpid() == dft_pid;
+    return dft_on && *dft_generation && dft_process_start_is_done() && (uint32_t)dft_sys_getpid() == dft_pid;
 }
 
 /* From now on whoever appends drains at once, and no run goes on. Returns 0 when no thread can have missed that. */

@@ -25,7 +25,7 @@ static const char *search_path(void)
     return NULL;
 }
 
-int dft_process_can_run(int dirfd, const char *path)
+int dft_executable_can_run(int dirfd, const char *path)
 {
     const char *directory = dirfd == DFT_SEARCH_PATH && !strchr(path, '/') ? search_path() : NULL;
     char file[512];

@@ -7,6 +7,6 @@
 
 /* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file without a slash looks in
  * PATH. */
-int dft_process_can_run(int dirfd, const char *path);
+int dft_executable_can_run(int dirfd, const char *path);
 
 #endif

@@ -339,7 +339,7 @@ void dft_path_keep(const struct dft_path *path)
     const struct dft_name name = {.id = path->id, .text = {path->text, path->length}};
     struct dft_signals before;
 
-    if (!path->id || dft_is_sandboxed() || !dft_process_waits())
+    if (!path->id || dft_is_sandboxed() || !dft_process_start_waits())
         return;
     before = dft_signals_block();
     dft_pending_names_keep(&name, 1);

@@ -198,7 +198,7 @@ static int start(void)
 {
     int result;
 
-    if (dft_process_is_started())
+    if (dft_process_start_is_done())
         return 0;
     dft_spin_lock(&dft_process_lock);
     result = dft_process_start();
@@ -228,7 +228,7 @@ struct dft_thread *dft_thread_begin(void)
         if (dft_on && dft_vfork_mark == DFT_MARK_SHARED_TLS && !dft_self)
             dft_shared_tls_drop();
         else if (dft_on && !dft_self)
-            dft_process_drop();
+            dft_process_start_drop();
         return *dft_generation ? dft_self : NULL;
     }
     if (dft_is_sandboxed()) {
@@ -238,8 +238,8 @@ struct dft_thread *dft_thread_begin(void)
             dft_sandbox_forked();
         return NULL;
     }
-    if (*dft_generation && dft_process_waits()) {
-        dft_process_drop();
+    if (*dft_generation && dft_process_start_waits()) {
+        dft_process_start_drop();
         return NULL;
     }
     before = dft_signals_block();
@@ -248,7 +248,7 @@ struct dft_thread *dft_thread_begin(void)
         if (dft_self && have_key)
             pthread_setspecific(end_key, dft_self);
         if (!dft_self)
-            dft_process_drop();
+            dft_process_start_drop();
     }
     dft_signals_restore(before);
     return dft_self;

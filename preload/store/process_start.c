@@ -21,21 +21,21 @@ static enum started started;        /* atomic; dft_process_lock to change it */
 static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
 static _Atomic uint64_t unrecorded; /* events until then */
 
-int dft_process_waits(void)
+int dft_process_start_waits(void)
 {
     uint64_t then = __atomic_load_n(&try_again_ns, __ATOMIC_RELAXED);
 
     return then && dft_clock_monotonic_ns() < then;
 }
 
-int dft_process_is_started(void)
+int dft_process_start_is_done(void)
 {
     return __atomic_load_n(&started, __ATOMIC_ACQUIRE) == STARTED;
 }
 
-void dft_process_drop(void)
+void dft_process_start_drop(void)
 {
-    if (dft_process_is_started())
+    if (dft_process_start_is_done())
         atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_NO_MEMORY], 1, memory_order_relaxed);
     else
         atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);

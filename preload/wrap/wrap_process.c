@@ -95,7 +95,7 @@ static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int di
  * is made ready. */
 static int may_run(int dirfd, const char *path)
 {
-    return path && dft_process_can_run(dirfd, path);
+    return path && dft_executable_can_run(dirfd, path);
 }
 
 #define EXEC(call, dirfd, path, environment, make)                                                                     \
