@@ -50,8 +50,8 @@ void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const stru
     if (probe.word & DFT_FD_TRACED && (self = dft_thread_get())) {
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
-        offset = dft_stream_offset(stream, probe.open, dft_burst_turn_is_alone(quick), op, moved);
-        offset = dft_stream_settle(offset, dft_burst_turn_is_alone(quick));
+        offset = dft_stream_offset(stream, probe.open, dft_burst_ticket_is_alone(quick), op, moved);
+        offset = dft_stream_settle(offset, dft_burst_ticket_is_alone(quick));
         dft_burst_add_timed(self, &probe, call, stream, offset, moved, probe.start,
                             dft_access_bits(probe.open, offset, moved));
     }

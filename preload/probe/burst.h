@@ -25,26 +25,26 @@ struct dft_burst_call {
     int newline;
     uint64_t word; /* of the descriptor */
     uint32_t started;
-    int counted;                 /* as a turn */
+    int counted;                 /* with a ticket */
     struct dft_stream_mark mark; /* the area that it works on, before the call */
 };
 
-/* Where several threads are, it is a turn (offset.h). Returns 0 when it is not alone. */
-static inline __attribute__((always_inline)) int dft_burst_turn_begin(struct dft_burst_call *quick)
+/* Where several threads are, it takes a ticket (offset.h). Returns 0 when it is not alone. */
+static inline __attribute__((always_inline)) int dft_burst_ticket_begin(struct dft_burst_call *quick)
 {
     struct dft_open *open = dft_fd_open(quick->word);
 
     quick->counted = !dft_is_single();
     if (__builtin_expect(!quick->counted, 1))
         return 1;
-    quick->started = dft_turn_add(&open->started);
+    quick->started = dft_ticket_add(&open->started);
     if (quick->started == atomic_load_explicit(&open->finished, memory_order_acquire))
         return 1;
-    dft_turn_add(&open->finished);
+    dft_ticket_add(&open->finished);
     return 0;
 }
 
-static inline __attribute__((always_inline)) int dft_burst_turn_is_alone(const struct dft_burst_call *quick)
+static inline __attribute__((always_inline)) int dft_burst_ticket_is_alone(const struct dft_burst_call *quick)
 {
     return !quick->counted ||
            atomic_load_explicit(&dft_fd_open(quick->word)->started, memory_order_acquire) == quick->started + 1;
@@ -57,8 +57,8 @@ static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct 
     int64_t at = atomic_load_explicit(&dft_fd_open(quick->word)->offset, memory_order_relaxed);
 
     return !quick->counted ||
-           (dft_burst_turn_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) == at
-                                           : run->offset < 0);
+           (dft_burst_ticket_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) == at
+                                             : run->offset < 0);
 }
 
 /* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what is needed. */
@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
         quick->mark.at = DFT_STREAM_POINTER(stream, write_ptr);
         quick->mark.end = DFT_STREAM_POINTER(stream, write_end);
     }
-    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_BURST_BUFFER_MIN : 1) && dft_burst_turn_begin(quick);
+    return quick->mark.end - quick->mark.at >= (quick->text ? DFT_BURST_BUFFER_MIN : 1) &&
+           dft_burst_ticket_begin(quick);
 }
 
 /* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads may have moved the pointers. */
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) void dft_burst_finish(enum dft_call
         dft_burst_finish_unsure(call, op, &copy, raw, pointer);
     }
     if (__builtin_expect(quick->counted, 0))
-        dft_turn_add(&dft_fd_open(quick->word)->finished);
+        dft_ticket_add(&dft_fd_open(quick->word)->finished);
 }
 
 #endif

@@ -57,10 +57,10 @@ struct dft_call_args {
     }
 
 /* Where a call with an offset of its own happens when it does not happen there. */
-enum dft_elsewhere {
-    DFT_THERE,
-    DFT_AT_THE_DESCRIPTOR, /* offset -1 of preadv2 and pwritev2: as read and write */
-    DFT_AT_THE_END         /* O_APPEND or RWF_APPEND */
+enum dft_effective_offset {
+    DFT_EFFECTIVE_AS_GIVEN,
+    DFT_EFFECTIVE_AT_DESCRIPTOR, /* offset -1 of preadv2 and pwritev2: as read and write */
+    DFT_EFFECTIVE_AT_END         /* O_APPEND or RWF_APPEND */
 };
 
 #define DFT_NO_ERRNO (-0x64667472) /* nobody sets it: the call has not touched errno */
@@ -74,11 +74,11 @@ struct dft_probe {
     int64_t offset; /* of the descriptor before the call; -1: not known */
     uint32_t started, finished;
     int asked;   /* the offset is the kernel's */
-    int counted; /* of calls on streams: it is a turn, because there are several threads */
+    int counted; /* of calls on streams: it has a ticket, because there are several threads */
     int fd;
-    int error;  /* errno before the call, where it must be told apart */
-    int sticky; /* the stream's error mark was set before: errno tells whether this call failed */
-    enum dft_elsewhere elsewhere;
+    int error;       /* errno before the call, where it must be told apart */
+    int stale_error; /* the stream's error mark was set before: errno tells whether this call failed */
+    enum dft_effective_offset effective;
     struct dft_stream_mark mark; /* of calls whose bytes the stream tells */
 };
 

@@ -116,12 +116,12 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
     if (dft_op_is_stream_data(op) &&
-        __builtin_expect(probe->sticky, 0)) { /* an error mark of an earlier call: only errno tells */
+        __builtin_expect(probe->stale_error, 0)) { /* an error mark of an earlier call: only errno tells */
         failed = failed && errno && errno != DFT_NO_ERRNO;
         if (errno == DFT_NO_ERRNO)
             errno = probe->error;
     }
-    if (args->measured && !failed && dft_stream_turn_is_alone(probe)) /* else others moved the position, too */
+    if (args->measured && !failed && dft_stream_ticket_is_alone(probe)) /* else others moved the position, too */
         result = dft_stream_measure(args->stream, probe->open,
                                     op == DFT_OP_FGETS ? dft_stream_guess(args->stream, &probe->mark) : result);
     else if (op == DFT_OP_FGETS && args->text && raw)

@@ -1,4 +1,4 @@
-/* Where calls happen: the offset of a description that calls move, by counting turns, and the position of a stream. Exact, or -1. */
+/* Where calls happen: the offset of a description that calls move, by tickets that calls take, and the position of a stream. Exact, or -1. */
 #ifndef DFT_OFFSET_H
 #define DFT_OFFSET_H
 
@@ -10,24 +10,24 @@
 /* The offset of a description that others may move, or that is not known, before the call. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
-/* The same for a call at an offset of its own that happens elsewhere. */
-void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
-int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved);
+/* The same for a call at an offset of its own of which the effective offset is another one. */
+void dft_probe_begin_effective(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
+int64_t dft_probe_end_effective(struct dft_probe *probe, int64_t moved);
 
 /* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
 void dft_stream_find(struct dft_open *open, const FILE *stream);
 
-static inline uint32_t dft_turn_add(_Atomic uint32_t *turn)
+static inline uint32_t dft_ticket_add(_Atomic uint32_t *tickets)
 {
 #if defined(__x86_64__)
     uint32_t one = 1;
 
     if (dft_is_single()) {
-        __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)turn) : : "memory", "cc");
+        __asm__ volatile("xaddl %0, %1" : "+r"(one), "+m"(*(uint32_t *)tickets) : : "memory", "cc");
         return one;
     }
 #endif
-    return atomic_fetch_add_explicit(turn, 1, memory_order_acq_rel);
+    return atomic_fetch_add_explicit(tickets, 1, memory_order_acq_rel);
 }
 
 static inline int dft_stream_fd(const FILE *stream)
@@ -57,7 +57,7 @@ static inline int dft_op_closes(enum dft_op op)
 
 static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
 {
-    probe->started = dft_turn_add(&probe->open->started);
+    probe->started = dft_ticket_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
     probe->asked = 0;
     if (__builtin_expect(
@@ -78,7 +78,7 @@ static inline int dft_probe_is_same(const struct dft_probe *probe)
 }
 
 /* No call of another began between the beginning of this one and now, and none was under way. */
-static inline int dft_turn_is_alone(const struct dft_probe *probe)
+static inline int dft_ticket_is_alone(const struct dft_probe *probe)
 {
     return probe->started == probe->finished &&
            atomic_load_explicit(&probe->open->started, memory_order_acquire) == probe->started + 1;
@@ -87,7 +87,7 @@ static inline int dft_turn_is_alone(const struct dft_probe *probe)
 /* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
  * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time.
  *
- * The turn ends when the offset stands in the description: who begins before that is not alone, and asks the kernel. */
+ * The ticket is given back when the offset stands in the description: who begins before that is not alone, and asks the kernel. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
@@ -96,7 +96,7 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 
     if (!dft_probe_is_same(probe))
         return -1;
-    alone = dft_turn_is_alone(probe);
+    alone = dft_ticket_is_alone(probe);
     if (__builtin_expect(!alone || probe->asked || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
         struct dft_probe copy = *probe;
 
@@ -104,17 +104,17 @@ static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
     } else {
         atomic_store_explicit(&open->offset, offset + moved, memory_order_relaxed);
     }
-    dft_turn_add(&open->finished);
+    dft_ticket_add(&open->finished);
     return offset;
 }
 
-static inline void dft_turn_begin(struct dft_probe *probe)
+static inline void dft_ticket_begin(struct dft_probe *probe)
 {
-    probe->started = dft_turn_add(&probe->open->started);
+    probe->started = dft_ticket_add(&probe->open->started);
     probe->finished = atomic_load_explicit(&probe->open->finished, memory_order_acquire);
 }
 
-/* A seek is a turn, too. Its end: the kernel's offset was this one, or -1: it failed. */
+/* A seek takes a ticket, too. Its end: the kernel's offset was this one, or -1: it failed. */
 void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone);
 
 static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
@@ -124,7 +124,7 @@ static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
 
     if (!dft_probe_is_same(probe))
         return;
-    alone = dft_turn_is_alone(probe);
+    alone = dft_ticket_is_alone(probe);
     if (__builtin_expect(!alone || atomic_load_explicit(&open->flags, memory_order_relaxed), 0)) {
         const struct dft_probe copy = *probe;
 
@@ -132,10 +132,11 @@ static inline void dft_seek_end(const struct dft_probe *probe, int64_t offset)
     } else if (offset >= 0) {
         atomic_store_explicit(&open->offset, offset, memory_order_relaxed);
     }
-    dft_turn_add(&open->finished);
+    dft_ticket_add(&open->finished);
 }
 
-static inline int dft_is_elsewhere(const struct dft_open *open, enum dft_op op, const struct dft_call_args *args)
+static inline int dft_offset_is_overridden(const struct dft_open *open, enum dft_op op,
+                                           const struct dft_call_args *args)
 {
     return args->offset == -1 ||
            (op == DFT_OP_PWRITE &&
@@ -156,23 +157,23 @@ static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int
     return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }
 
-/* Where several threads are, calls on a stream are turns, too: of two at the same time nobody knows which was first. */
-static inline void dft_stream_turn_begin(struct dft_probe *probe)
+/* Where several threads are, calls on a stream take tickets, too: of two at the same time nobody knows which was first. */
+static inline void dft_stream_ticket_begin(struct dft_probe *probe)
 {
     probe->counted = !dft_is_single();
     if (probe->counted)
-        dft_turn_begin(probe);
+        dft_ticket_begin(probe);
 }
 
-static inline int dft_stream_turn_is_alone(const struct dft_probe *probe)
+static inline int dft_stream_ticket_is_alone(const struct dft_probe *probe)
 {
-    return !probe->counted || dft_turn_is_alone(probe);
+    return !probe->counted || dft_ticket_is_alone(probe);
 }
 
-static inline void dft_stream_turn_end(const struct dft_probe *probe)
+static inline void dft_stream_ticket_end(const struct dft_probe *probe)
 {
     if (probe->counted && dft_probe_is_same(probe))
-        dft_turn_add(&probe->open->finished);
+        dft_ticket_add(&probe->open->finished);
 }
 
 /* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending, or not alone. */

@@ -138,11 +138,11 @@ static inline __attribute__((always_inline)) void dft_begin_offset(struct dft_pr
     if (dft_op_moves_offset(op))
         dft_offset_begin(probe, op);
     if (op == DFT_OP_SEEK)
-        dft_turn_begin(probe);
+        dft_ticket_begin(probe);
     if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
-        probe->elsewhere = DFT_THERE;
-        if (__builtin_expect(dft_is_elsewhere(probe->open, op, args), 0))
-            dft_probe_begin_elsewhere(probe, op, args->offset, args->flags);
+        probe->effective = DFT_EFFECTIVE_AS_GIVEN;
+        if (__builtin_expect(dft_offset_is_overridden(probe->open, op, args), 0))
+            dft_probe_begin_effective(probe, op, args->offset, args->flags);
     }
 }
 
@@ -166,15 +166,15 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
     if (!args->run && dft_self && dft_self->bursts_open)
         dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
     if (dft_op_is_stream_data(op))
-        dft_stream_turn_begin(probe);
+        dft_stream_ticket_begin(probe);
 }
 
 /* Calls of which errno alone tells whether they failed: it is set to what no call sets. */
 static inline __attribute__((always_inline)) void dft_begin_errno(struct dft_probe *probe, enum dft_op op,
                                                                   const struct dft_call_args *args)
 {
-    probe->sticky = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
-    if (args->errno_tells || __builtin_expect(probe->sticky, 0)) {
+    probe->stale_error = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
+    if (args->errno_tells || __builtin_expect(probe->stale_error, 0)) {
         probe->error = errno;
         errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
     }
@@ -228,24 +228,24 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
 
         dft_end_unrecorded(&probe_copy);
         if (dft_op_is_stream_data(op))
-            dft_stream_turn_end(probe);
+            dft_stream_ticket_end(probe);
         return;
     }
     if (dft_op_moves_offset(op))
         offset = dft_offset_end(probe, moved);
     else if (dft_op_is_stream_data(op)) {
         offset = dft_probe_is_same(probe)
-                     ? dft_stream_offset(args->stream, probe->open, dft_stream_turn_is_alone(probe), op, moved)
+                     ? dft_stream_offset(args->stream, probe->open, dft_stream_ticket_is_alone(probe), op, moved)
                      : -1;
-        offset = dft_stream_settle(offset, dft_stream_turn_is_alone(probe));
-        dft_stream_turn_end(probe);
+        offset = dft_stream_settle(offset, dft_stream_ticket_is_alone(probe));
+        dft_stream_ticket_end(probe);
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }
-    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) && __builtin_expect(probe->elsewhere, 0)) {
+    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) && __builtin_expect(probe->effective, 0)) {
         struct dft_probe probe_copy = *probe;
 
-        offset = dft_probe_end_elsewhere(&probe_copy, moved);
+        offset = dft_probe_end_effective(&probe_copy, moved);
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;

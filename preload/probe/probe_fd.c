@@ -150,7 +150,7 @@ int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 }
 
-/* The kernel's offset is this one, unless another call may move it now: one that begins after the last look sees a turn under way. */
+/* The kernel's offset is this one, unless another call may move it now: one that begins after the last look sees a ticket that is not given back. */
 static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
 {
     struct dft_open *open = probe->open;
@@ -160,7 +160,7 @@ static void know_offset(const struct dft_probe *probe, int64_t offset, int alone
         if (atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_LOST)
             atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_LOST, memory_order_seq_cst);
     }
-    if (!alone || !dft_turn_is_alone(probe))
+    if (!alone || !dft_ticket_is_alone(probe))
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }
 
@@ -193,26 +193,26 @@ void dft_seek_end_slow(const struct dft_probe *probe, int64_t offset, int alone)
         know_offset(probe, offset, alone);
 }
 
-void dft_probe_begin_elsewhere(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags)
+void dft_probe_begin_effective(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags)
 {
     struct stat st;
 
     if (offset == -1 && !(op == DFT_OP_PWRITE && flags & RWF_APPEND)) {
-        probe->elsewhere = DFT_AT_THE_DESCRIPTOR;
+        probe->effective = DFT_EFFECTIVE_AT_DESCRIPTOR;
         dft_offset_begin(probe, op == DFT_OP_PREAD ? DFT_OP_READ : DFT_OP_WRITE);
         return;
     }
-    probe->elsewhere = DFT_AT_THE_END;
+    probe->effective = DFT_EFFECTIVE_AT_END;
     if (offset == -1) /* and the descriptor's own offset is behind it */
         atomic_fetch_or_explicit(&probe->open->flags, DFT_OPEN_LOST, memory_order_relaxed);
     probe->offset = DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0 ? -1 : st.st_size;
 }
 
-int64_t dft_probe_end_elsewhere(struct dft_probe *probe, int64_t moved)
+int64_t dft_probe_end_effective(struct dft_probe *probe, int64_t moved)
 {
     struct stat st;
 
-    if (probe->elsewhere == DFT_AT_THE_DESCRIPTOR)
+    if (probe->effective == DFT_EFFECTIVE_AT_DESCRIPTOR)
         return dft_offset_end(probe, moved);
     if (probe->offset < 0 || !dft_probe_is_same(probe) || DFT_SYS(fstat, probe->fd, &st, 0, 0, 0, 0) < 0)
         return -1;

@@ -67,7 +67,7 @@ int dft_request_begin(struct dft_request *request, enum dft_call_number call, en
 
     if (!dft_probe_begin(&probe, call, op, args, DFT_ON_POSIX))
         return 0;
-    if (moves_bytes(op) && probe.elsewhere == DFT_AT_THE_DESCRIPTOR)
+    if (moves_bytes(op) && probe.effective == DFT_EFFECTIVE_AT_DESCRIPTOR)
         dft_offset_end(&probe, 0); /* there is no such request: it fails */
     self = dft_thread_get();
     if (!self)

@@ -70,7 +70,7 @@ static void end_half(struct side *side, int64_t moved)
     dft_ring_put_run(self, &half, NULL);
 }
 
-/* A side whose turn was counted, and which has no event of its own. */
+/* A side that took a ticket, and which has no event of its own. */
 static void leave(struct side *side, int64_t moved)
 {
     if (side->traced && !side->position)
