@@ -1,6 +1,6 @@
 /* `--format perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
- * Events of one start are held back for their order (export_held.h). Times are microseconds with three decimals after an
+ * Events of one start wait for their order (export_reorder.h). Times are microseconds with three decimals after an
  * origin, so that nanoseconds survive readers that go through doubles; the origin is a string in otherData for the same
  * reason. */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "mpi/comm.h"
 #include "command/event_text.h"
 #include "export/export_perfetto.h"
-#include "export/export_held.h"
+#include "export/export_reorder.h"
 #include "export/export_pids.h"
 #include "format/ops.h"
 #include "source/source_names.h"
@@ -21,7 +21,7 @@ struct perfetto {
     struct dft_json json;
     struct dft_pids pids;
     uint64_t origin_ns;
-    struct dft_held held; /* events of one start */
+    struct dft_reorder reorder; /* events of one start */
 };
 
 /* --- one event ---------------------------------------------------------------------------------------------------- */
@@ -224,10 +224,10 @@ static void put_event(void *context, const struct dft_event_at *at)
         put_request_end(p, at, category, name);
 }
 
-static int hold(void *context, const struct dft_event_at *at)
+static int reorder(void *context, const struct dft_event_at *at)
 {
     struct perfetto *p = context;
-    int error = dft_held_add(&p->held, at);
+    int error = dft_reorder_add(&p->reorder, at);
 
     return error ? error : ferror(p->export->out) ? -EIO : 0;
 }
@@ -289,32 +289,32 @@ static int put_end(void *context)
 {
     struct perfetto *p = context;
 
-    dft_held_flush(&p->held);
+    dft_reorder_flush(&p->reorder);
     fputs("\n]}\n", p->export->out);
     return 0;
 }
 
 static int write_perfetto(struct dft_export *export, const char *path)
 {
-    struct perfetto p = {.export = export, .held = {.give = put_event, .context = &p}};
+    struct perfetto p = {.export = export, .reorder = {.give = put_event, .context = &p}};
     struct dft_event_text text = {.source = export->source,
                                   .filter = export->filter,
                                   .out = &export->out,
                                   .context = &p,
                                   .head = put_begin,
-                                  .event = hold,
+                                  .event = reorder,
                                   .tail = put_end};
     uint64_t end_ns;
     int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
 
     if (!error) {
         dft_source_lives(export->source, &p.origin_ns, &end_ns);
-        dft_source_names_on_return(export->source, dft_held_flush, &p.held);
+        dft_source_names_on_return(export->source, dft_reorder_flush, &p.reorder);
         error = dft_event_text_write(&text, path);
         dft_source_names_on_return(export->source, NULL, NULL);
     }
     dft_pids_free(&p.pids);
-    dft_held_fini(&p.held);
+    dft_reorder_fini(&p.reorder);
     return error;
 }
 
