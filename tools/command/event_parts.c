@@ -12,7 +12,7 @@
 #include "source/source_names.h"
 #include "source/source_order.h"
 #include "source/source_notes.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 
 #define FILE_BYTES 4096u /* a file without events is some work, too */
 
@@ -152,15 +152,15 @@ static int outcome(struct writing *writing, int rc)
 static int write_all(struct writing *writing)
 {
     struct dft_source *source = writing->parts->source;
-    int common = dft_share_common(source), rc = common < 0 ? common : 0;
+    int common = dft_exchange_common(source), rc = common < 0 ? common : 0;
 
     if (rc)
         return rc;
     writing->ranks = common ? dft_comm_size() : 1;
-    if (common || dft_share_serve(source, &rc)) {
+    if (common || dft_exchange_serve(source, &rc)) {
         rc = write_mine(writing);
         if (!common)
-            dft_share_served(source);
+            dft_exchange_served(source);
     }
     return outcome(writing, rc);
 }
@@ -181,6 +181,6 @@ int dft_event_parts_write(const struct dft_event_parts *parts, const char *direc
     free(writing.names);
     free(writing.bytes);
     dft_timeline_destroy(writing.timeline);
-    noted = dft_share_notes(parts->source);
+    noted = dft_exchange_notes(parts->source);
     return rc ? rc : noted;
 }

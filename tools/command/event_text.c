@@ -5,7 +5,7 @@
 #include "mpi/comm.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_unordered.h"
 #include "source/source_names.h"
 #include "source/source_order.h"
@@ -50,11 +50,11 @@ int dft_event_text_write(const struct dft_event_text *text, const char *path)
 
     if (rc)
         return rc;
-    if (dft_share_serve(text->source, &rc)) {
+    if (dft_exchange_serve(text->source, &rc)) {
         rc = write_file(text, path);
-        dft_share_served(text->source);
+        dft_exchange_served(text->source);
     }
     rc = dft_comm_agree(rc);
-    noted = dft_share_notes(text->source);
+    noted = dft_exchange_notes(text->source);
     return rc ? rc : noted;
 }

@@ -16,7 +16,7 @@
 #include "merge/merge_groups.h"
 #include "merge/merge_split.h"
 #include "source/recover.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_notes.h"
 #include "source/source_read.h"
 
@@ -81,9 +81,9 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
     uint32_t nfiles;
     int error, noted;
 
-    if (dft_share_serve(source, &error)) {
+    if (dft_exchange_serve(source, &error)) {
         error = write_file(&archive, path);
-        dft_share_served(source);
+        dft_exchange_served(source);
     }
     error = dft_comm_agree(error);
     if (error)
@@ -94,7 +94,7 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
                 (unsigned long long)archive.blocks, nfiles, (unsigned long long)archive.bytes,
                 (unsigned long long)count_repeated(source));
     dft_archive_fini(&archive);
-    noted = dft_share_notes(source);
+    noted = dft_exchange_notes(source);
     return error ? error : noted;
 }
 

@@ -17,7 +17,7 @@
 #include "merge/merge_groups.h"
 #include "merge/merge_groups_parts.h"
 #include "source/recover.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
 #include "source/source_read.h"
@@ -277,14 +277,14 @@ static int write_mine(struct dft_grouping *grouping)
  * rank 0 writes all, and the others give it theirs. */
 static int write_all(struct dft_grouping *grouping)
 {
-    int common = dft_share_common(grouping->source), rc = common < 0 ? common : 0;
+    int common = dft_exchange_common(grouping->source), rc = common < 0 ? common : 0;
 
     for (uint32_t group = 0; group <= grouping->groups; group++)
         grouping->is_mine[group] = dft_comm_rank() == (common > 0 ? group % dft_comm_size() : 0);
-    if (!rc && (common || dft_share_serve(grouping->source, &rc))) {
+    if (!rc && (common || dft_exchange_serve(grouping->source, &rc))) {
         rc = write_mine(grouping);
         if (!common)
-            dft_share_served(grouping->source);
+            dft_exchange_served(grouping->source);
     }
     rc = dft_comm_agree(rc);
     if (!rc)
@@ -367,6 +367,6 @@ int dft_merge_groups(struct dft_source *source, const char *path, const char *ru
     free(grouping->intervals);
     free(grouping->widest);
     free(grouping);
-    noted = dft_share_notes(source);
+    noted = dft_exchange_notes(source);
     return rc ? rc : noted;
 }

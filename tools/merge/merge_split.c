@@ -15,7 +15,7 @@
 #include "merge/merge_encoder.h"
 #include "merge/merge_split.h"
 #include "source/recover.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_names.h"
 #include "source/source_notes.h"
 #include "source/source_read.h"
@@ -349,9 +349,9 @@ static int write_all(struct split *split)
     rc = outcome(split, write_units(split, dft_comm_rank()));
     if (rc || !several)
         return rc;
-    if (dft_share_serve(split->source, &rc)) {
+    if (dft_exchange_serve(split->source, &rc)) {
         rc = write_units(split, SEVERAL);
-        dft_share_served(split->source);
+        dft_exchange_served(split->source);
     }
     return outcome(split, rc);
 }
@@ -381,7 +381,7 @@ int dft_merge_split(struct dft_source *source, const char *path, enum dft_split_
     if (!rc)
         rc = write_all(&split);
     if (!rc)
-        rc = dft_share_notes(source);
+        rc = dft_exchange_notes(source);
     if (!rc && !quiet)
         fprintf(stderr, "dftmerge: %s: %u archives, %s%s%s\n", path, split.count, split.names[0],
                 split.count > 1 ? " to " : "", split.count > 1 ? split.names[split.count - 1] : "");

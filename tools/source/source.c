@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "mpi/comm.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_copies.h"
 #include "source/source_cover.h"
 #include "source/source_ending.h"
@@ -66,12 +66,12 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     if (!rc)
         rc = dft_comm_agree(dft_foreign_files(source, scanned));
     if (!rc)
-        rc = dft_share_scanned(source, &scanned, 0);
+        rc = dft_exchange_scanned(source, &scanned, 0);
     if (!rc && !dft_comm_rank())
         rc = dft_live_files(source, &scanned);
     rc = dft_comm_agree(rc);
     if (!rc)
-        rc = dft_share_scanned(source, &scanned, 1);
+        rc = dft_exchange_scanned(source, &scanned, 1);
     if (!rc)
         dft_scan_notes(source);
     if (!rc)
@@ -104,7 +104,7 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     if (!rc)
         dft_missing_notes(source);
     rc = dft_comm_agree(rc);
-    return rc ? rc : dft_share_notes(source);
+    return rc ? rc : dft_exchange_notes(source);
 }
 
 /* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each time. */
@@ -125,7 +125,7 @@ int dft_source_open(struct dft_source **result, const struct dft_source_options 
 
     *result = NULL;
     if (!rc)
-        rc = dft_share_inputs(source);
+        rc = dft_exchange_inputs(source);
     if (!rc)
         rc = read_all(source, options);
     if (rc) {

@@ -2,7 +2,7 @@
 #include "source/source_ending.h"
 
 #include "source/source_inside.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +205,7 @@ int dft_live_processes(struct dft_source *source)
         if (process)
             file->life = (uint8_t)dft_life_known((enum dft_life)file->life, &process->process);
     }
-    dft_share_running(source);
+    dft_exchange_running(source);
     for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
         const struct dft_source_file *file = &source->files[f];
         struct dft_source_process *process =

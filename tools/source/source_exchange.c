@@ -1,6 +1,6 @@
-/* Ranks share what they find: inputs, notes, blocks. What was scanned is in source_share_scanned.c, names in
- * source_share_names.c. */
-#include "source/source_share.h"
+/* Ranks share what they find: inputs, notes, blocks. What was scanned is in source_exchange_scanned.c, names in
+ * source_exchange_names.c. */
+#include "source/source_exchange.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int spread(struct dft_source *source)
     return rc;
 }
 
-int dft_share_inputs(struct dft_source *source)
+int dft_exchange_inputs(struct dft_source *source)
 {
     struct dft_pack pack = {0};
     int rc;
@@ -96,11 +96,11 @@ int dft_share_inputs(struct dft_source *source)
         dft_pack_put(&pack, &file->bytes, sizeof file->bytes);
         dft_pack_string(&pack, file->path);
     }
-    rc = dft_share_from_first(&pack, take_inputs, source);
+    rc = dft_exchange_from_first(&pack, take_inputs, source);
     return rc ? rc : dft_comm_agree(spread(source));
 }
 
-void dft_share_running(struct dft_source *source)
+void dft_exchange_running(struct dft_source *source)
 {
     for (uint32_t f = 0; dft_comm_size() > 1 && f < source->nfiles; f++)
         if (source->files[f].kind == DFT_FILE_LIVE)
@@ -125,7 +125,7 @@ static int take_notes(void *context, unsigned rank, const void *bytes, size_t le
     return 0;
 }
 
-int dft_share_notes(struct dft_source *source)
+int dft_exchange_notes(struct dft_source *source)
 {
     struct dft_notes *notes = &source->notes;
     struct dft_pack pack = {0};
@@ -143,7 +143,7 @@ int dft_share_notes(struct dft_source *source)
 
 /* --- blocks -------------------------------------------------------------------------------------------------------- */
 
-size_t dft_share_blocks(const struct dft_source *source, const struct dft_block **list, size_t count)
+size_t dft_exchange_blocks(const struct dft_source *source, const struct dft_block **list, size_t count)
 {
     uint64_t all = 0, before = 0;
     unsigned size = dft_comm_size();
@@ -197,7 +197,7 @@ static int has_local(const struct dft_source *source)
     return 0;
 }
 
-int dft_share_serve(struct dft_source *source, int *rc)
+int dft_exchange_serve(struct dft_source *source, int *rc)
 {
     struct serving serving = {.source = source};
 
@@ -214,13 +214,13 @@ int dft_share_serve(struct dft_source *source, int *rc)
     return !*rc && !dft_comm_rank();
 }
 
-void dft_share_served(struct dft_source *source)
+void dft_exchange_served(struct dft_source *source)
 {
     if (dft_comm_size() > 1 && has_local(source))
         dft_comm_served();
 }
 
-int dft_share_block(struct dft_source *source, const struct dft_block *block, void *bytes, size_t length)
+int dft_exchange_block(struct dft_source *source, const struct dft_block *block, void *bytes, size_t length)
 {
     uint64_t number = (uint64_t)(block - source->blocks);
 

@@ -6,7 +6,7 @@
 
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_read.h"
 #include "source/source_inside.h"
 #include "base/settings.h"
@@ -90,7 +90,7 @@ static int take_blocks(void *context, unsigned rank, const void *bytes, size_t l
     return 0;
 }
 
-int dft_share_common(struct dft_source *source)
+int dft_exchange_common(struct dft_source *source)
 {
     struct dft_pack pack = {0};
     uint64_t bytes = local_bytes(source);

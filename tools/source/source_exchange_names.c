@@ -5,7 +5,7 @@
 
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "base/names.h"
 #include "source/source_inside.h"
 
@@ -68,7 +68,7 @@ static int take_names(void *context, unsigned rank, const void *bytes, size_t le
     return rc;
 }
 
-int dft_share_names(struct dft_source *source, struct dft_names *into, const uint64_t *wanted, size_t count)
+int dft_exchange_names(struct dft_source *source, struct dft_names *into, const uint64_t *wanted, size_t count)
 {
     struct dft_pack pack = {0};
 
@@ -85,7 +85,7 @@ int dft_share_names(struct dft_source *source, struct dft_names *into, const uin
     return dft_pack_exchange(&pack, take_names, into);
 }
 
-int dft_share_wanted(struct dft_source *source, struct dft_names *into, uint64_t **wanted, size_t *count)
+int dft_exchange_wanted(struct dft_source *source, struct dft_names *into, uint64_t **wanted, size_t *count)
 {
     struct ids ids = {0};
     size_t n = 0;
@@ -106,7 +106,7 @@ int dft_share_wanted(struct dft_source *source, struct dft_names *into, uint64_t
     free(*wanted);
     *wanted = ids.list;
     *count = n;
-    rc = dft_share_names(source, into, *wanted, n);
+    rc = dft_exchange_names(source, into, *wanted, n);
     *count = 0;
     for (size_t i = 0; i < n; i++)
         if (!text_of(source, into, ids.list[i]).bytes)
@@ -134,10 +134,10 @@ static int take_located(void *context, unsigned rank, const void *bytes, size_t 
     return 0;
 }
 
-int dft_share_located(struct dft_source *source)
+int dft_exchange_located(struct dft_source *source)
 {
     struct dft_pack pack = {0};
-    int rc = dft_share_names(source, source->names, NULL, 0);
+    int rc = dft_exchange_names(source, source->names, NULL, 0);
 
     if (rc || dft_comm_size() == 1)
         return rc;

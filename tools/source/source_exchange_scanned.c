@@ -6,11 +6,11 @@
 #include "dftracer/pfw.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_texts.h"
 #include "source/source_inside.h"
 
-int dft_share_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
+int dft_exchange_from_first(struct dft_pack *pack, dft_comm_take_fn *take, void *context)
 {
     size_t length = pack->length;
     char *bytes = pack->bytes;
@@ -228,7 +228,7 @@ static int take_files(void *context, unsigned rank, const void *bytes, size_t le
     return rc;
 }
 
-int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed)
+int dft_exchange_scanned(struct dft_source *source, struct dft_scanned **scanned, int changed)
 {
     struct sharing sharing = {source, scanned};
     struct dft_pack pack = {0};
@@ -239,6 +239,6 @@ int dft_share_scanned(struct dft_source *source, struct dft_scanned **scanned, i
         if (changed ? !dft_comm_rank() && source->files[f].changed : dft_source_is_mine(source, f))
             pack_file(&pack, source, f, &(*scanned)[f]);
     if (changed)
-        return dft_share_from_first(&pack, take_files, &sharing);
+        return dft_exchange_from_first(&pack, take_files, &sharing);
     return dft_pack_exchange(&pack, take_files, &sharing);
 }

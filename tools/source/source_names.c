@@ -11,7 +11,7 @@
 
 #include "mpi/comm.h"
 #include "source/source_read.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "symbols/symbols.h"
 #include "source/source_inside.h"
 #include "base/settings.h"
@@ -159,7 +159,7 @@ static int fetch(struct fetching *fetching)
         if (dft_block_has_names(&source->blocks[i]) &&
             !(fetching->rows_only && source->blocks[i].type == DFT_BLOCK_EVENTS))
             list[n++] = &source->blocks[i];
-    n = fetching->alone ? n : dft_share_blocks(source, list, n);
+    n = fetching->alone ? n : dft_exchange_blocks(source, list, n);
     rc = dft_read_blocks(source, list, n, 0, known ? NULL : "blocks searched for names", fetch_block, fetching);
     free(list);
     return rc;
@@ -170,7 +170,7 @@ static int fetch_shared(struct fetching *fetching)
 {
     int rc = dft_comm_agree(fetch(fetching));
 
-    return rc ? rc : dft_share_names(fetching->source, fetching->into, fetching->wanted, fetching->count);
+    return rc ? rc : dft_exchange_names(fetching->source, fetching->into, fetching->wanted, fetching->count);
 }
 
 /* --- names that are wanted -------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ static int fetch_wanted(struct fetching *fetching, const uint64_t *wanted, size_
     int rc = dft_comm_agree(list_wanted(fetching, wanted, count));
 
     if (!rc)
-        rc = dft_share_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
+        rc = dft_exchange_wanted(fetching->source, fetching->into, &fetching->wanted, &fetching->count);
     atomic_store(&fetching->missing, fetching->count);
     if (!rc && fetching->count)
         rc = fetch_shared(fetching);
@@ -256,12 +256,12 @@ int dft_source_names_locate(struct dft_source *source)
 
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))
         return 0;
-    rc = dft_share_common(source);
+    rc = dft_exchange_common(source);
     if (!rc) /* where a name stands is of no use to who cannot read that block */
         return dft_source_names(source, NULL, 0);
     rc = rc < 0 ? rc : dft_comm_agree(fetch(&fetching));
     if (!rc)
-        rc = dft_share_located(source);
+        rc = dft_exchange_located(source);
     if (!rc)
         atomic_store(source->located.count ? &source->all_located : &source->all_names, 1);
     return rc;

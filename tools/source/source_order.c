@@ -14,7 +14,7 @@
 #include "base/settings.h"
 #include "mpi/comm.h"
 #include "base/order.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_window.h"
 #include "source/filter.h"
 #include "source/source_inside.h"
@@ -255,9 +255,9 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
 
     if (rc)
         return rc;
-    if (!dft_share_serve(source, &rc)) { /* rank 0 has given them all */
+    if (!dft_exchange_serve(source, &rc)) { /* rank 0 has given them all */
         rc = dft_comm_agree(rc);
-        return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
+        return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
     }
     rc = dft_timeline_create(&timeline, source, filter, 0);
     if (!rc && sweep) {
@@ -267,9 +267,9 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
     if (!rc)
         rc = dft_timeline_give(timeline, 0, give, context);
     dft_timeline_destroy(timeline);
-    dft_share_served(source);
+    dft_exchange_served(source);
     rc = dft_comm_agree(rc);
-    return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
+    return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
 }
 
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,

@@ -1,7 +1,7 @@
 /* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
 #include "mpi/comm.h"
 #include "source/source_read.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +103,7 @@ static int find_bytes(struct dft_reader *reader, const struct dft_block *block, 
     if (file->local && file->owner != dft_comm_rank()) {
         rc = reserve(reader, length);
         if (!rc)
-            rc = dft_share_block(reader->source, block, reader->buffer, length);
+            rc = dft_exchange_block(reader->source, block, reader->buffer, length);
     } else {
         rc = read_bytes(reader, block, length);
         if (rc && rc != -ENOMEM)

@@ -8,7 +8,7 @@
 
 #include "mpi/comm.h"
 #include "source/source_read.h"
-#include "source/source_share.h"
+#include "source/source_exchange.h"
 #include "source/source_inside.h"
 
 struct visiting {
@@ -83,9 +83,9 @@ int dft_source_visit(struct dft_source *source, const struct dft_visit *visit)
     for (size_t i = 0; i < source->nblocks; i++)
         if (wanted_by(source, visit, &source->blocks[i]))
             list[n++] = &source->blocks[i];
-    n = dft_share_blocks(source, list, n);
+    n = dft_exchange_blocks(source, list, n);
     rc = dft_read_blocks(source, list, n, 0, visit->progress, visit_block, &visiting);
     free(list);
     rc = dft_comm_agree(rc);
-    return rc < 0 ? rc : dft_share_notes(source) ? -ENOMEM : rc;
+    return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
 }
