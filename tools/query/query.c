@@ -42,6 +42,8 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     for (unsigned i = 0; i < query->nby; i++)
         asking->has |= 1u << query->by[i];
     asking->want_self = !(asking->has & no_self);
+    asking->wants_calls =
+        DFT_HAS(asking, DFT_BY_CAT) || DFT_HAS(asking, DFT_BY_NAME) || dft_filter_has_calls(asking->filter);
     asking->rows_only = !query->events && !DFT_HAS_FILES(asking) && !DFT_HAS_STACKS(asking) && !filter->nfiles &&
                         dft_source_used(source, DFT_BLOCK_BUCKETS);
     asking->want_busy = query->busy && DFT_HAS(asking, DFT_BY_TIME);
@@ -53,11 +55,7 @@ static int asking_init(struct dft_asking *asking, struct dft_source *source, con
     asking->histograms = query->percentiles;
     asking->budget = group_bytes();
     asking->share = asking->budget / 2 / asking->nworkers;
-    asking->parts = malloc(sizeof *asking->parts);
-    if (!asking->workers || !asking->parts)
-        return -ENOMEM;
-    asking->parts[asking->nparts++] = (struct dft_part){.modulus = 1, .who_modulus = 1};
-    return 0;
+    return asking->workers ? 0 : -ENOMEM;
 }
 
 /* What is needed while counting. */
@@ -79,13 +77,10 @@ static int fetch_texts(struct dft_asking *asking)
 
 void dft_asking_end(struct dft_asking *asking)
 {
-    for (unsigned i = 0; asking->workers && i < asking->nworkers; i++)
-        dft_group_map_fini(&asking->workers[i].unknown_calls);
+    dft_spill_clear(asking);
     dft_tally_fini(&asking->total);
     pthread_mutex_destroy(&asking->lock);
     free(asking->workers);
-    free(asking->parts);
-    free(asking->members);
     free(asking->who_of);
     free(asking->who);
     free(asking);
@@ -156,7 +151,7 @@ static void note_inexact(struct dft_asking *asking, struct dft_answer *answer)
             (unsigned long long)answer->unsplit);
 }
 
-/* What is so of the answer whatever its groups are; when a part has been counted. */
+/* What is so of the answer whatever its groups are; when they have been counted. */
 void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer)
 {
     const struct dft_met *met = &asking->met;
@@ -186,18 +181,13 @@ static int done(struct dft_asking *asking, struct dft_answer *answer, int rc)
     return rc;
 }
 
-/* Adds the groups of a part to the answer, and goes on to the next; a part with too many of them is divided, and comes again. */
-static int answer_part(struct dft_asking *asking, uint32_t *part, struct dft_answer *answer)
+/* Counts all groups, and says what is so of the answer. Collective. */
+static int count(struct dft_asking *asking, struct dft_answer *answer)
 {
-    int rc = dft_count_part(asking, *part);
+    int rc = dft_count(asking);
 
-    if (rc == DFT_TOO_MANY)
-        return 0;
-    if (!rc && !*part)
-        dft_answer_describe(asking, answer);
     if (!rc)
-        rc = dft_query_finish(asking, answer);
-    ++*part;
+        dft_answer_describe(asking, answer);
     return rc;
 }
 
@@ -215,8 +205,10 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
     struct dft_asking *asking;
     int rc = asking_begin(&asking, source, filter, query, answer);
 
-    for (uint32_t part = 0; !rc && part < asking->nparts;) {
-        rc = answer_part(asking, &part, answer);
+    if (!rc)
+        rc = count(asking, answer);
+    while (!rc && (rc = dft_next_groups(asking)) > 0) {
+        rc = dft_query_finish(asking, answer);
         if (!rc)
             rc = check_bound(asking, answer);
     }
@@ -240,12 +232,10 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
         asking->budget = EACH_BYTES;
         asking->share = asking->budget / 2 / asking->nworkers;
     }
-    for (uint32_t part = 0; !rc && part < asking->nparts;) {
-        uint32_t asked = part;
-
-        rc = answer_part(asking, &part, answer);
-        if (part == asked)
-            continue;
+    if (!rc)
+        rc = count(asking, answer);
+    while (!rc && (rc = dft_next_groups(asking)) > 0) {
+        rc = dft_query_finish(asking, answer);
         if (!rc)
             rc = dft_comm_agree(take(context, answer));
         free(answer->groups);
@@ -276,15 +266,13 @@ int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter,
     asked.events |= asked.busy_union && is_swept(order->column);
     rc = asking_begin(&asking, source, filter, &asked, answer);
     if (!rc)
-        rc = dft_count_part(asking, 0);
-    if (rc == DFT_TOO_MANY) {
-        rc = dft_windows_begin(asking, order, answer);
+        rc = count(asking, answer);
+    if (!rc && asking->spilled) {
+        rc = dft_pages_begin(asking, order, answer);
         return rc ? done(asking, answer, rc) : 0;
     }
-    if (!rc) {
-        dft_answer_describe(asking, answer);
+    if (!rc)
         rc = dft_query_finish(asking, answer);
-    }
     if (!rc && answer->has_union)
         rc = dft_count_union(asking, answer);
     if (!rc)
@@ -294,7 +282,7 @@ int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter,
 
 void dft_answer_fini(struct dft_answer *answer)
 {
-    dft_windows_end(answer);
+    dft_pages_end(answer);
     dft_names_destroy(answer->texts);
     dft_file_facts_destroy(answer->files);
     free(answer->groups);

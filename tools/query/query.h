@@ -105,7 +105,8 @@ struct dft_group {
 
 enum dft_answer_source { DFT_ANSWER_BUCKETS, DFT_ANSWER_FILES, DFT_ANSWER_EVENTS };
 
-struct dft_windows;
+struct dft_pages;
+struct dft_spilled_texts;
 struct dft_file_facts;
 struct dft_answer {
     struct dft_query query; /* with width_ns, base_ns, grid_ns set */
@@ -124,7 +125,8 @@ struct dft_answer {
     struct dft_source *dft_source;
     struct dft_names *texts;      /* of files and regions of these groups, where they are not the source's; or NULL */
     struct dft_file_facts *files; /* what is known of files; or NULL */
-    struct dft_windows *windows;  /* when there are more groups than these; or NULL */
+    struct dft_spilled_texts *spilled_texts; /* while groups come in batches: those of files; or NULL */
+    struct dft_pages *pages;                 /* when there are more groups than these; or NULL */
 };
 
 /* query_events.c. Is the event one of those that count? (aggregate.h) */

@@ -343,7 +343,9 @@ int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, co
         if (groups[i].key.region)
             regions[nregions++] = groups[i].key.region;
     }
-    if (!rc && is_by_group_of_files(answer))
+    if (!rc && answer->spilled_texts)
+        rc = dft_spilled_texts_load(answer->spilled_texts, into, files, nfiles);
+    else if (!rc && is_by_group_of_files(answer))
         rc = dft_file_facts_texts(answer->files, into, files, nfiles);
     else if (!rc)
         rc = dft_source_names_into(answer->dft_source, into, files, nfiles);
@@ -391,7 +393,8 @@ int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
             if (dft_group_compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
                 break;
     }
-    rc = dft_answer_texts(answer, dft_source_names_table(answer->dft_source), answer->groups, count);
+    rc = dft_answer_texts(answer, answer->texts ? answer->texts : dft_source_names_table(answer->dft_source),
+                          answer->groups, count);
     if (rc)
         return rc;
     sorting.with_keys = 1;

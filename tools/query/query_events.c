@@ -133,13 +133,6 @@ int dft_add_child(struct dft_asking *asking, struct dft_counting *counting, uint
 {
     struct dft_group_key parent = {.who = who, .tid = DFT_HAS(asking, DFT_BY_TID) ? tid : 0, .region = region};
 
-    if (DFT_DIVIDED(asking)) {
-        struct dft_group_key group = dft_parent_group(asking, &parent);
-        int rc = dft_key_in_part(asking, counting, &group);
-
-        if (rc != 1)
-            return rc;
-    }
     return dft_tally_add_child(&counting->tally, &parent, dur_ns);
 }
 
@@ -164,8 +157,6 @@ static int find_group(struct dft_asking *asking, struct dft_counting *counting,
     int rc = dft_event_key(asking, counting, process, batch->tid, event, call->id, call->op, &key);
 
     *position = DFT_NO_GROUP;
-    if (rc && DFT_DIVIDED(asking))
-        rc = dft_key_in_part(asking, counting, &key);
     if (rc != 1)
         return rc;
     rc = dft_group_map_get(&counting->tally.map, &key, &group);
@@ -247,7 +238,7 @@ static int flush(struct dft_asking *asking, struct dft_counting *counting, const
 {
     int rc = dft_placing_flush(&counting->placing, batch, counting->tally.table);
 
-    return rc ? rc : dft_custom_over(asking, counting);
+    return rc ? rc : dft_merge_partial(asking, counting);
 }
 
 int dft_count_events(struct dft_asking *asking, struct dft_counting *counting, const struct dft_source_process *process,

@@ -190,6 +190,36 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
     return rc;
 }
 
+struct emitting {
+    enum dft_file_facts_by by;
+    int (*emit)(void *context, uint64_t id, struct dft_text text);
+    void *context;
+};
+
+static int emit_group(void *context, struct dft_text group)
+{
+    const struct emitting *emitting = context;
+
+    return emitting->emit(emitting->context, dft_name_id(group.bytes, group.length), group);
+}
+
+static int emit_group_of(void *context, uint64_t id, struct dft_text text)
+{
+    const struct emitting *emitting = context;
+
+    (void)id;
+    return with_group(emitting->by, text, emit_group, context);
+}
+
+int dft_file_facts_each_text(const struct dft_file_facts *files, struct dft_source *source,
+                             int (*emit)(void *context, uint64_t id, struct dft_text text), void *context)
+{
+    struct emitting emitting = {.by = files ? files->by : DFT_FILES_ALONE, .emit = emit, .context = context};
+
+    return emitting.by == DFT_FILES_ALONE ? dft_source_names_each(source, emit, context)
+                                          : dft_source_names_each(source, emit_group_of, &emitting);
+}
+
 /* A file of each group without a text; the smallest, so that it is always the same. Returns how many, or -1: no memory. */
 static int64_t choose_files(const struct dft_file_facts *files, const struct dft_names *into, const uint64_t *groups,
                             size_t count, uint64_t *chosen)

@@ -22,6 +22,10 @@ void dft_file_facts_destroy(struct dft_file_facts *files); /* NULL: nothing */
 int dft_file_facts_passes(const struct dft_file_facts *files, uint64_t file);
 int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint64_t *group); /* 0 or -ENOMEM */
 
+/* Calls `emit` with the texts of all names of the source, or (files is not NULL) of their directories or patterns, from
+ * several threads at once. Returns 0 or what `emit` returned. */
+int dft_file_facts_each_text(const struct dft_file_facts *files, struct dft_source *source,
+                             int (*emit)(void *context, uint64_t id, struct dft_text text), void *context);
 /* The texts of these directories or patterns, as far as the source's table does not have them, into `into`. Collective. */
 int dft_file_facts_texts(const struct dft_file_facts *files, struct dft_names *into, const uint64_t *groups,
                          size_t count);

@@ -8,11 +8,9 @@
 #include "query/query_inside.h"
 #include "source/source_names.h"
 
-/* `known`: only if there is a text. */
-static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, uint64_t call, int known,
-                    struct dft_call_texts **result)
+static int texts_of(struct dft_asking *asking, uint64_t call, struct dft_call_texts **result)
 {
-    struct dft_call_texts *texts = &memory[call % DFT_CALL_TEXTS];
+    struct dft_call_texts *texts = &asking->texts[call % DFT_CALL_TEXTS];
     struct dft_text category, name;
     char room[18];
     int rc;
@@ -20,8 +18,6 @@ static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, ui
     *result = texts;
     if (texts->call == call && call)
         return 0;
-    if (known && !dft_names_text(asking->names, call).bytes)
-        return -ENOENT;
     dft_names_call(asking->names, call, &category, &name, room);
     texts->cat = dft_name_id(category.bytes, category.length);
     texts->name = dft_name_id(name.bytes, name.length);
@@ -32,33 +28,23 @@ static int texts_of(struct dft_asking *asking, struct dft_call_texts *memory, ui
     return rc;
 }
 
-static int to_texts(struct dft_asking *asking, struct dft_call_texts *memory, int known, struct dft_group_key *key)
+int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final)
 {
     struct dft_call_texts *texts;
     int rc;
 
-    if (!key->call) /* there is no such id: it has its texts, or none are asked for */
+    *final = *counted;
+    if (!final->call) /* there is no such id: it has its texts, or none are asked for */
         return 0;
-    rc = texts_of(asking, memory, key->call, known, &texts);
+    rc = texts_of(asking, final->call, &texts);
     if (rc)
         return rc;
-    key->call = 0;
+    final->call = 0;
     if (DFT_HAS(asking, DFT_BY_CAT))
-        key->cat = texts->cat;
+        final->cat = texts->cat;
     if (DFT_HAS(asking, DFT_BY_NAME))
-        key->name = texts->name;
+        final->name = texts->name;
     return 0;
-}
-
-int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final)
-{
-    *final = *counted;
-    return to_texts(asking, asking->texts, 0, final);
-}
-
-int dft_known_key(struct dft_asking *asking, struct dft_call_texts *texts, struct dft_group_key *key)
-{
-    return to_texts(asking, texts, !asking->texts_tried, key);
 }
 
 /* Texts of calls, and of regions that are parents, that no block read so far had. */
@@ -69,7 +55,7 @@ static int fetch_calls(struct dft_asking *asking)
     uint64_t *wanted;
     int rc;
 
-    if (!DFT_HAS(asking, DFT_BY_CAT) && !DFT_HAS(asking, DFT_BY_NAME) && !dft_filter_has_calls(asking->filter))
+    if (!asking->wants_calls)
         return 0;
     wanted = malloc(((size_t)total->map.count + total->parents.count + 1) * sizeof *wanted);
     rc = dft_comm_agree(wanted ? 0 : -ENOMEM);

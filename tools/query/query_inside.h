@@ -4,9 +4,11 @@
 
 #include <pthread.h>
 
+#include "query/partitions.h"
 #include "query/query.h"
 #include "query/query_files.h"
 #include "query/query_tally.h"
+#include "query/spilled_texts.h"
 
 #define DFT_MEMO       4096u
 #define DFT_STACK_MEMO 64u
@@ -31,18 +33,12 @@ struct dft_call_texts {
 /* The last group of the rows of a block, by region, subject and op. */
 struct dft_row_memo {
     uint64_t region, subject, time;
-    uint32_t number; /* of the group; DFT_NO_GROUP: it is not counted now */
+    uint32_t number; /* of the group */
     uint32_t block;  /* which block it holds for */
     uint8_t op;
 };
 #define DFT_ROW_MEMO 256u
 #define DFT_NO_GROUP UINT32_MAX
-
-/* A share of the keys: those of some combinations of processes, whose number is `who` modulo `who_modulus`, and of these those
- * whose hash is `residue` modulo `modulus`; both powers of two. */
-struct dft_part {
-    uint32_t residue, modulus, who, who_modulus;
-};
 
 /* What was met while counting, whether or not it belonged to a group: numbers that add up over threads and ranks. */
 struct dft_met {
@@ -54,9 +50,7 @@ struct dft_met {
     uint64_t file_rows;    /* ... and rows of files */
     uint64_t unknown;      /* the text of a call that is asked about was not known */
     uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
-    uint64_t blocks;       /* were counted */
     uint64_t second_files; /* events with a second file, when all are asked about */
-    uint64_t undecidable;  /* events of calls whose text must be known to say whether their key is in the part */
 };
 
 /* The last group of what looks alike in a batch; query_events.c. */
@@ -64,7 +58,7 @@ struct dft_placed {
     uint64_t file, stack, region, time;
     uint64_t batch;    /* which batch it holds for */
     uint32_t call;     /* of the batch */
-    uint32_t position; /* of the group among the calls for the table; DFT_NO_GROUP: it is not counted now */
+    uint32_t position; /* of the group among the calls for the table; DFT_NO_GROUP: there is none */
 };
 #define DFT_PLACED 1024u
 
@@ -85,13 +79,18 @@ struct dft_placing {
 struct dft_counting {
     struct dft_tally tally;
     struct dft_met met;
-    struct dft_group_map unknown_calls; /* those that were undecidable */
-    struct dft_call_texts texts[DFT_CALL_TEXTS];
     struct dft_memo *memo;
     struct dft_stack_memo stacks[DFT_STACK_MEMO];
     struct dft_row_memo rows[DFT_ROW_MEMO];
     uint32_t block; /* blocks of rows so far */
     struct dft_placing placing;
+};
+
+/* What happens to groups that pass the budget. */
+enum dft_when_full {
+    DFT_FULL_SPILLS, /* they go into the spill file */
+    DFT_FULL_ENDS,   /* DFT_TOO_MANY ends the counting */
+    DFT_FULL_STAYS   /* nothing */
 };
 
 struct dft_together;
@@ -104,6 +103,7 @@ struct dft_asking {
     struct dft_file_facts *files; /* the answer's */
     unsigned has;                 /* mask of 1 << enum dft_by */
     int want_self;
+    int wants_calls;                     /* the texts of calls matter: they are keys, or filtered */
     int want_busy;                       /* of intervals: there are time groups */
     int all_events;                      /* those without a file are in groups, too */
     const struct dft_together *together; /* answers, or NULL */
@@ -114,17 +114,17 @@ struct dft_asking {
     struct dft_counting *workers;
     unsigned nworkers;
     struct dft_call_texts texts[DFT_CALL_TEXTS]; /* of dft_final_key */
-    /* The groups of one part of the keys at a time; query_parts.c. */
-    size_t budget, share; /* bytes for the groups of a part, and for those that one thread has not handed over yet */
-    struct dft_part part; /* the one that is counted */
-    uint64_t asked;       /* blocks that there are to count in this pass */
-    int all_blocks;       /* also those that have nothing in the part are read: what is met is that of all */
-    uint64_t *members;    /* if not NULL: only keys with these hashes, ascending, are counted */
-    uint64_t nmembers;
-    int histograms; /* are kept */
-    struct dft_part *parts;
-    uint32_t nparts;
-    int texts_tried; /* what is unknown now is nowhere */
+    int histograms;                              /* are kept */
+    int in_memory;                               /* groups must not go into the spill file */
+    size_t budget, share; /* bytes for all groups, and for those that one thread has not handed over yet */
+    enum dft_when_full when_full;
+    /* query_spill.c */
+    struct dft_spill_file file;
+    struct dft_partitions partitions;
+    struct dft_group_map unknown_calls; /* whose texts decide which groups they belong to */
+    uint32_t batch, next_partition;     /* the batch is of partitions from `batch` to before the next */
+    int spilled;                        /* the groups come in batches */
+    int given;                          /* else: they have come */
     pthread_mutex_t lock;
     struct dft_tally total;
     struct dft_met met;
@@ -134,9 +134,7 @@ struct dft_asking {
 /* Is it asked about files, which call rows know nothing of? */
 #define DFT_HAS_STACKS(asking) ((asking)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
 #define DFT_HAS_FILES(asking)  ((asking)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
-/* Are there keys that are not counted now? */
-#define DFT_DIVIDED(asking)    ((asking)->part.modulus > 1 || (asking)->part.who_modulus > 1 || (asking)->members)
-/* What ends a visit: rows do not answer; the groups of this part do not fit. */
+/* What ends a visit: rows do not answer; the groups do not fit. */
 #define DFT_NOT_EXACT          1
 #define DFT_TOO_MANY           2
 
@@ -184,27 +182,37 @@ int dft_count_union(struct dft_asking *asking, struct dft_answer *answer);
 /* query_who.c: numbers the combinations of those traits of processes that are keys: sets who_of and who. Returns 0 or -ENOMEM. */
 int dft_number_processes(struct dft_asking *asking);
 /* query_together.c: sets asking->together where what all traces did together answers (and is made, where it is not there); counts it, in
- * place of blocks. Return 0, or what dft_custom_over returns. */
+ * place of blocks. Return 0, or what dft_merge_partial returns. */
 int dft_together_begin(struct dft_asking *asking);
 int dft_count_together(struct dft_asking *asking, struct dft_counting *counting);
 /* query_finish.c: the key of an answer's group from that of a counted one (a final one stays as it is). */
 int dft_final_key(struct dft_asking *asking, const struct dft_group_key *counted, struct dft_group_key *final);
-/* The final key with a memory of calls that is the caller's own. -ENOENT: a text is not known. */
-int dft_known_key(struct dft_asking *asking, struct dft_call_texts *texts, struct dft_group_key *key);
 /* What was counted, on rank 0, into groups of the answer, behind those that are there; nothing is left of it. */
 int dft_query_finish(struct dft_asking *asking, struct dft_answer *answer);
 
-/* query_parts.c: counts the groups of a part into asking->total (on rank 0 those of all ranks). Returns 0, DFT_TOO_MANY
- * (the part has been split in two in asking->parts; nothing was counted) or -errno. Collective. */
-int dft_count_part(struct dft_asking *asking, uint32_t part);
-/* Is the key in the part that is counted? Returns 1 (and where that took texts, the key is final now), 0 or -errno. */
-int dft_key_in_part(struct dft_asking *asking, struct dft_counting *counting, struct dft_group_key *key);
-/* Hands over what a thread has counted when that is much. Groups have other numbers then. 0, DFT_TOO_MANY or -ENOMEM. */
-int dft_custom_over(struct dft_asking *asking, struct dft_counting *counting);
-/* query_window.c: the first groups in order, when they do not fit at once. The asking is the answer's then; dft_windows_end
- * (also without windows) ends it. */
-int dft_windows_begin(struct dft_asking *asking, const struct dft_order *order, struct dft_answer *answer);
-void dft_windows_end(struct dft_answer *answer);
+/* query_pass.c: counts all groups. Returns 0, DFT_TOO_MANY (only where they must stay in memory) or -errno. Collective. */
+int dft_count(struct dft_asking *asking);
+/* The next groups that were counted into asking->total, on rank 0: all, or a batch of them where they do not fit. Returns
+ * 1, 0: all have come, or -errno. Collective. */
+int dft_next_groups(struct dft_asking *asking);
+/* Merges the totals of all ranks on rank 0. Collective. */
+int dft_reduce_total(struct dft_asking *asking);
+/* Are the groups in memory more than the budget? Does what asking->when_full says. 0, DFT_TOO_MANY or -errno. */
+int dft_check_budget(struct dft_asking *asking);
+/* Hands over what a thread has counted when that is much. Groups have other numbers then. 0, DFT_TOO_MANY or -errno. */
+int dft_merge_partial(struct dft_asking *asking, struct dft_counting *counting);
+/* query_spill.c: moves asking->total into the spill file; the same, and all ranks are ready for batches (collective);
+ * the next batch, as dft_next_groups has it; forgets all. */
+int dft_spill_total(struct dft_asking *asking);
+int dft_spill_end(struct dft_asking *asking);
+int dft_next_batch(struct dft_asking *asking);
+void dft_spill_clear(struct dft_asking *asking);
+/* The error of a spill file: notes what to do about it, and returns it. */
+int dft_spill_failed(struct dft_asking *asking, int rc);
+/* answer_pages.c: the first groups in order, when they do not fit at once. The asking is the answer's then; dft_pages_end
+ * (also without pages) ends it. */
+int dft_pages_begin(struct dft_asking *asking, const struct dft_order *order, struct dft_answer *answer);
+void dft_pages_end(struct dft_answer *answer);
 /* query_columns.c: orders. */
 struct dft_sorting {
     const struct dft_answer *answer;
@@ -217,7 +225,7 @@ int dft_group_compare(const void *left, const void *right, void *sorting);
 /* query_columns.c: texts of files and regions of these groups. Collective. */
 int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, const struct dft_group *groups,
                      uint32_t count);
-/* query.c: ready to count all events of a source, those without a file too, for dft_count_part. Of the asking dft_asking_end takes care. */
+/* query.c: ready to count all events of a source, those without a file too, for dft_count. Of the asking dft_asking_end takes care. */
 int dft_asking_begin_all(struct dft_asking **asking, struct dft_source *source, const struct dft_filter *filter,
                          const struct dft_query *query);
 void dft_answer_describe(struct dft_asking *asking, struct dft_answer *answer);

@@ -95,7 +95,7 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
 
     if (!is_file && !spreads && memo->block == counting->block && memo->region == row->region &&
         memo->subject == row->subject && memo->op == row->op && memo->time == interval)
-        return memo->number == DFT_NO_GROUP ? 0 : add(counting, row, memo->number);
+        return add(counting, row, memo->number);
     key_of(asking, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
         struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
@@ -111,15 +111,12 @@ static int merge(struct dft_asking *asking, struct dft_counting *counting, const
         if (rc)
             return rc;
     }
-    rc = DFT_DIVIDED(asking) ? dft_key_in_part(asking, counting, &key) : 1;
-    number = DFT_NO_GROUP;
-    if (rc == 1)
-        rc = dft_group_map_get(&counting->tally.map, &key, &number);
+    rc = dft_group_map_get(&counting->tally.map, &key, &number);
     if (rc)
         return rc;
     if (!is_file)
         *memo = (struct dft_row_memo){row->region, row->subject, interval, number, counting->block, row->op};
-    return number == DFT_NO_GROUP ? 0 : add(counting, row, number);
+    return add(counting, row, number);
 }
 
 static int count_row(struct dft_asking *asking, struct dft_counting *counting, const struct dft_block *block,
@@ -248,7 +245,7 @@ int dft_count_rows(struct dft_asking *asking, struct dft_counting *counting, con
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
         if (!rc)
-            rc = dft_custom_over(asking, counting);
+            rc = dft_merge_partial(asking, counting);
     }
     return rc;
 }

@@ -16,19 +16,15 @@
 #define STEPS_MAX 4096u               /* to which one step is added, while events could answer */
 
 /* Adds to the group with this key and time. */
-static int add_busy(struct dft_asking *asking, struct dft_counting *counting, const struct dft_group_key *of,
-                    uint8_t op, uint64_t time, uint64_t busy_ns)
+static int add_busy(struct dft_counting *counting, const struct dft_group_key *of, uint8_t op, uint64_t time,
+                    uint64_t busy_ns)
 {
     struct dft_group_key key = *of;
     struct dft_row row = {.kind = DFT_ROW_CALL, .op = op};
     uint32_t number;
-    int rc = 1;
+    int rc;
 
     key.time = time;
-    if (DFT_DIVIDED(asking))
-        rc = dft_key_in_part(asking, counting, &key);
-    if (rc != 1)
-        return rc;
     rc = dft_group_map_get(&counting->tally.map, &key, &number);
     if (rc)
         return rc;
@@ -50,9 +46,9 @@ int dft_spread_event(struct dft_asking *asking, struct dft_counting *counting, c
         return 0;
     }
     /* The table counts the whole duration where it starts: what lies behind is taken from there. */
-    rc = add_busy(asking, counting, key, op, first, (first + 1) * width - end);
+    rc = add_busy(counting, key, op, first, (first + 1) * width - end);
     for (uint64_t k = first + 1; !rc && k <= last; k++)
-        rc = add_busy(asking, counting, key, op, k, k < last ? width : end - k * width);
+        rc = add_busy(counting, key, op, k, k < last ? width : end - k * width);
     return rc;
 }
 
@@ -79,6 +75,6 @@ int dft_spread_row(struct dft_asking *asking, struct dft_counting *counting, con
     if (last - first > SPAN_MAX)
         counting->met.busy_unknown = 1;
     for (uint64_t k = first + 1; !rc && k <= last && last - first <= SPAN_MAX; k++)
-        rc = add_busy(asking, counting, key, row->op, k, step * width);
+        rc = add_busy(counting, key, row->op, k, step * width);
     return rc;
 }

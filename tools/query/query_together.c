@@ -192,8 +192,10 @@ static int count_all(struct dft_source *source, struct dft_asking **asking)
     dft_filter_init(&all);
     dft_filter_begin(&all, source);
     rc = dft_comm_agree(dft_asking_begin_all(asking, source, &all, &query));
-    if (!rc)
-        rc = dft_count_part(*asking, 0);
+    if (!rc) {
+        (*asking)->in_memory = 1;
+        rc = dft_count(*asking);
+    }
     if (rc)
         return rc == DFT_TOO_MANY ? 0 : rc;
     worth = !(*asking)->met.second_files && (*asking)->total.map.count <= (*asking)->met.events / WORTH;
@@ -318,8 +320,6 @@ static int group_of(struct dft_asking *asking, struct dft_counting *counting, co
 
     *passes = rc || !asking->filter->nfiles;
     key.who = EVERYBODY;
-    if (rc && DFT_DIVIDED(asking))
-        rc = dft_key_in_part(asking, counting, &key);
     if (rc != 1)
         return rc;
     rc = dft_group_map_get(&counting->tally.map, &key, group);
@@ -357,7 +357,7 @@ static int count_block(struct dft_asking *asking, struct dft_counting *counting,
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
     }
-    return rc < 0 ? rc : dft_custom_over(asking, counting);
+    return rc < 0 ? rc : dft_merge_partial(asking, counting);
 }
 
 int dft_count_together(struct dft_asking *asking, struct dft_counting *counting)

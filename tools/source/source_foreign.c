@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/spill_file.h"
 #include "mpi/comm.h"
 #include "dftracer/foreign_index.h"
 #include "source/foreign_notes.h"
@@ -75,19 +76,14 @@ static int spill(struct output *output)
 {
     struct dft_source *source = output->converting->source;
     int *fd = &source->spill[output->worker];
-    const char *directory = getenv("TMPDIR");
-    char *path;
     off_t end;
 
     if (!*fd) {
-        if (asprintf(&path, "%s/dftmerge-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
-            return -ENOMEM;
-        *fd = mkostemp(path, O_CLOEXEC) + 1;
-        if (*fd)
-            unlink(path);
-        free(path);
-        if (!*fd)
-            return -errno;
+        int opened = dft_temporary_open();
+
+        if (opened < 0)
+            return opened;
+        *fd = opened + 1;
     }
     end = lseek(*fd - 1, 0, SEEK_END);
     if (end < 0)
