@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events into rows: what one event adds, and where (aggregate.h defines it). On the drain path of the traced process.
  *
  * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval

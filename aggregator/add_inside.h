@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files that add events share: which are added, and sums of those that fall into one row. */
 #ifndef DFT_ADD_INSIDE_H
 #define DFT_ADD_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streaks of events into rows: all that they have in common is added once. */
 #include "add_inside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Percentiles of a histogram (histogram.h defines them). */
 #include "aggregator/aggregate.h"
 

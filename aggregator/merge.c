@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows into rows: merging metrics and histograms, also from a finer grid. */
 #include "table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows out of a table: sorted in place by key, histograms as lists of bins.
  *
  * sorting moves 192-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots of the index, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of aggregate rows: their memory, the hash index, and clearing. */
 #include "table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One thread at a time.
  *
  * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its

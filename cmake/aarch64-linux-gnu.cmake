@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # To build for 64-bit ARM on another machine, and run the tests' programs there under qemu's user mode:
 #   cmake -S . -B build-aarch64 -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64-linux-gnu.cmake [-DCMAKE_SYSROOT=folder]
 # The libraries (zlib, libdeflate, liburcu, CUnit) are those that Debian's multiarch keeps beside this machine's own, or those of a

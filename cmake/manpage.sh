@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # One manual page of one page of docs/commands: manpage.sh LOWDOWN PAGE.md MANUAL.1
 set -eu
 lowdown=$1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Man pages, made of docs/commands/*.md by lowdown. Without lowdown the build goes on without man pages, and says so.
 find_program(DFT_LOWDOWN lowdown)
 if(NOT DFT_LOWDOWN)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What `cmake --install` puts where: the library, the tools, the headers, and how other builds find them (pkg-config,
 # CMake). Included by the top CMakeLists.txt after all targets exist.
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Rooms: the folders of preload/ and tools/. Their ROOMS file lists them; each is built as one object library.
 
 # The names of the rooms in ROOMS of this folder, in its order. A room without a folder is an error, and a folder without a line.

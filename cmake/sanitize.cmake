@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sanitizers (DFT_SANITIZE) for everything that is ours but the preload library: that one lives in other people's
 # programs, where a sanitizer's runtime cannot be, so such a build has no preload library and no tests of it.
 if(DFT_SANITIZE)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes the parts of docs/ that are made from something else: the table of variables.md and the members of json.md.
 
     docs/generate.py            writes them anew

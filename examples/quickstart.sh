@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # From a fresh Debian machine to a first answer: installs what is missing, builds into build/, traces a small job of
 # many processes (a make of four programs, a tar, a Python script), and prints where its I/O time went.
 set -eu

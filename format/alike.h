@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether two events differ in nothing but their times and offsets. */
 #ifndef DFT_ALIKE_H
 #define DFT_ALIKE_H

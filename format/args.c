@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arguments of events, both directions. */
 #include "args.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arguments of events: the columns ARG_EVENT, ARG_KEY, ARG_TYPE and ARG_VALUE. */
 #ifndef DFT_ARGS_H
 #define DFT_ARGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding blocks in bytes: whole ones are given, all else is passed over and counted. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one list of a row's
  * numbers. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of call names, made from calls.def. */
 #include "format/calls.h"
 

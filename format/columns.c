@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of columns as a reader sees them. */
 #include "columns.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of columns as a reader sees them: every access is checked, the first fault is kept as a text. */
 #ifndef DFT_COLUMNS_H
 #define DFT_COLUMNS_H

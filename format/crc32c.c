@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CRC32C (Castagnoli, as in RFC 3720), by the processor's instruction where it has one. */
 #include "crc32c.h"
 

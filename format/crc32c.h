@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways to compute CRC32C, for their test; others call dft_crc32c (codec.h). */
 #ifndef DFT_CRC32C_H
 #define DFT_CRC32C_H

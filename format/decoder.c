@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders: their memory, and the way from a payload to its columns. */
 #include "decoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The insides of a decoder, for the files that read blocks. */
 #ifndef DFT_DECODER_H
 #define DFT_DECODER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The compressor of blocks: libdeflate at its level 1, or zlib at level 1 in a build without libdeflate.
  *
  * Deflating allocates nothing: the compressor lies in memory of the encoder. */

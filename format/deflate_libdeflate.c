@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Deflate and inflate by libdeflate, in memory of the caller.
  *
  * libdeflate is linked statically, so it shares nothing with a libdeflate of the traced program. The allocator is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Deflate and inflate by zlib, for builds without libdeflate. */
 #include "deflate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Encoders: their memory, lists of columns, and blocks from them.
  *
  * The memory is one piece of address space, most of it never touched: the arena (what one block needs while it is

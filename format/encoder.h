@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The insides of an encoder, for the files that make blocks. */
 #ifndef DFT_ENCODER_H
 #define DFT_ENCODER_H

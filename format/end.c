@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of how a process ended and why events were not kept. */
 #include "format/end.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* EVENTS blocks from batches: the memory that one takes, and its columns in their order. */
 #include <errno.h>
 

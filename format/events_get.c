@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Batches from EVENTS blocks: the mirror of events_put.c, for any bytes. Faults are sticky (columns.h): the loop goes
  * on with zeros, and what it made is thrown away. */
 #include <errno.h>

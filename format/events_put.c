@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The events of an EVENTS block. One pass over the events predicts every field from what came before; what is not as
  * predicted goes into the field's own column, and which fields those are makes the event's shape. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A batch that is being filled from a ring, for the files that take records out of it. */
 #ifndef DFT_FILLING_H
 #define DFT_FILLING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ids of names: MurmurHash64A (Austin Appleby, public domain) with seed 0, written from its description. */
 #include "format/codec.h"
 #include "format/leb128.h"

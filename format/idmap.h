@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new generation, in memory
  * that is touched only where entries are. The list of ids is the caller's. */
 #ifndef DFT_IDMAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the items of long records. */
 #include "items.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading the items of a long record: a run of bytes over the payloads of its parts. */
 #ifndef DFT_ITEMS_H
 #define DFT_ITEMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading live files off line: what a killed process left, or what a running one has not drained yet. */
 #include "format/live.h"
 

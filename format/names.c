@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns NAMES and CALLS, both directions. */
 #include <errno.h>
 

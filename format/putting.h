@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An EVENTS block that is being made from a batch, for the files that do it. */
 #ifndef DFT_PUTTING_H
 #define DFT_PUTTING_H

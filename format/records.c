@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PROCESS, END, ORIGIN, GROUP, CLOCK and NAMES blocks, both directions. records.def is the one list of the fields of the first two. */
 #include <errno.h>
 

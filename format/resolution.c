@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times at a coarser resolution than the clock's. */
 #include "resolution.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The resolution of times that is kept (DFTRACER_TIME_METRIC). */
 #ifndef DFT_RESOLUTION_H
 #define DFT_RESOLUTION_H

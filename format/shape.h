@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What encoder and decoder of EVENTS share: the flags of a shape and the prediction state. */
 #ifndef DFT_SHAPE_H
 #define DFT_SHAPE_H

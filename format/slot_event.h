@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the first slot of a record says, as an event (without its times and its call's position). */
 #ifndef DFT_SLOT_EVENT_H
 #define DFT_SLOT_EVENT_H

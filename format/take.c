@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
 #include "format/live.h"
 

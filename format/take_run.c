@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The common records of a ring, of one slot each, become events, many at once. Nearly all of what a drain takes comes this way. */
 #include "filling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns GAP and DURATION: LEB128, or split into one-byte symbols, which deflate well, and the low bits, which do
  * not deflate at all and are left out of it. Which is smaller depends on the program: the encoder tries both now and
  * then. Times that another tracer took in microseconds are numbers of these. */

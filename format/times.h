@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns GAP and DURATION, and the bit string behind the columns. */
 #ifndef DFT_TIMES_H
 #define DFT_TIMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by the finaliser and by readers of live
  * files. */
 #include "format/live.h"

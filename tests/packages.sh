@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Which Debian packages building and testing need, and installing those that are missing. To be sourced.
 #
 #   need_packages build          what it takes to build

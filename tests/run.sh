@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # All tests, from a clean clone on a Debian machine: installs what is missing, builds with gcc, runs the unit,
 # property and end-to-end tests, builds with clang, runs the unit and property tests again under ASan and UBSan,
 # fuzzes for a while, and checks the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is

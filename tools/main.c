@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a path, and the
  * command is summary. */
 #include <stdio.h>

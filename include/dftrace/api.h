@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What libdftrace.so exports to annotations, how a program finds it without linking anything, and the types that both know. */
 #ifndef DFTRACE_API_H
 #define DFTRACE_API_H

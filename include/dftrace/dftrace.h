@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftrace: annotations for C and C++. Include and use; nothing needs linking. C89 with GNU assembly to C23, C++11 to C++23.
  *
  * When the program runs under libdftrace.so with tracing on, regions, spans, flows, instants, counters and metadata become events

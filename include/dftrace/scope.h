@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Regions, and in C++ spans, that end with the scope or the object that they are in. Included by dftrace.h. */
 #ifndef DFTRACE_SCOPE_H
 #define DFTRACE_SCOPE_H

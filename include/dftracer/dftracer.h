@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTracer's C and C++ annotations on top of dftrace.h: programs that are written for them, 1.x or 2.x, compile
  * unchanged, and need not link anything.
  *

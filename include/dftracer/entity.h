@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTracer's entities: what an application works with (a sample, a shard, a checkpoint), named by a type and a key, and
  * how entities relate to each other and to regions. Part of dftracer.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTracer's C++ annotations: regions that end with their scope. Included by dftracer.h, for C++ alone. */
 #ifndef DFTRACER_SCOPE_H
 #define DFTRACER_SCOPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the moments at which exit, quick_exit and a return from main come to us. */
 #include "life/at_exit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Handlers of exit and quick_exit. */
 #ifndef DFT_AT_EXIT_H
 #define DFT_AT_EXIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what is set for fatal signals: our handler where the program has the default, a go-between where its handler is for one signal
  * only, and what the program is told instead of these. */
 #include "life/fatal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what programs with a cleaned environment are given to be traced, and how it is taken away again.
  *
  * What is missing stands at the end, behind a marker variable, so the new image takes out what is ours from there on. Only a LD_PRELOAD of the

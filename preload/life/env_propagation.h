@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTRACER_FOLLOW_EXEC: programs that are run with a cleaned environment are traced too, and do not see how. */
 #ifndef DFT_ENV_PROPAGATION_H
 #define DFT_ENV_PROPAGATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the end by a fatal signal: everything to the trace, a stack trace to descriptor 2, then death by the same signal.
  *
  * The signal is queued again as it came, with its default set, and the handler returns: the kernel delivers it where it struck, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fatal signals (DFTRACER_BIND_SIGNALS=1): where the program leaves one of them at its default, a handler of ours stands in for that default. It
  * writes everything to the trace and a stack trace to descriptor 2, and lets the process die of the signal as it would have.
  *

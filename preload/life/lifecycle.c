@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns all ordering, with shutdown.c: load and fork. */
 #include "life/lifecycle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The order of things: what happens at load and in a forked child. The end and execs: shutdown.h. */
 #ifndef DFT_LIFECYCLE_H
 #define DFT_LIFECYCLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the mode without system calls: what is made ready before a thread forbids them to itself (seccomp), and
  * what becomes of it.
  *

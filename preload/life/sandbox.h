@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mode without system calls: into it and out of it. Who is in it: os/self.h. */
 #ifndef DFT_SANDBOX_H
 #define DFT_SANDBOX_H

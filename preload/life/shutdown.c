@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns how a process ends or is replaced: everything to the file, also when several threads want it at the same time. */
 #include "life/shutdown.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a process ends, or is replaced. */
 #ifndef DFT_SHUTDOWN_H
 #define DFT_SHUTDOWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the relation of ticks to time: one offset for the life of the process, and a ratio that becomes known better as time passes. */
 #include "os/clock.h"
 

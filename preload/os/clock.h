@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ticks: the cheapest clock that all processors agree on, and its relation to Unix time. */
 #ifndef DFT_CLOCK_H
 #define DFT_CLOCK_H

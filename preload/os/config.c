@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the options and the launcher's variables: reads the environment once and copies what it keeps. */
 #include "os/config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options: every DFTRACER_* variable of config.def, read once in the constructor from its environment argument. */
 #ifndef DFT_CONFIG_H
 #define DFT_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the headers of ELF images in memory. */
 #include "os/elf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ELF images as they lie in memory. Reads memory only. What their symbols mean: library.h. */
 #ifndef DFT_ELF_H
 #define DFT_ELF_H

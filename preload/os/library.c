@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks names up in loaded libraries: the two hash tables of ELF, and symbol versions. */
 #include "os/library.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a loaded library says of itself: its symbols, by name and version, as the loader looks them up. Reads memory only: takes no lock
  * and calls nothing of the loader. */
 #ifndef DFT_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the lines that are put together in a signal handler. */
 #include "os/line.h"
 

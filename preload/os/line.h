@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line of text for descriptor 2, put together without the C library. What does not fit is cut. */
 #ifndef DFT_LINE_H
 #define DFT_LINE_H

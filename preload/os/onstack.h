@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running a function on another stack. */
 #ifndef DFT_ONSTACK_H
 #define DFT_ONSTACK_H

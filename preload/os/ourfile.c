@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the question whether a number is still that of a file of ours. */
 #include "os/ourfile.h"
 

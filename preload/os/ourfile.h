@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that the library has open, known by device and inode: the program, or who shares its descriptors, may have put
  * another file on the number by now. */
 #ifndef DFT_OURFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the question how far a text of the program can be read. */
 #include "os/reading.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of the program that the real call may not have read: read without a fault, whatever is there. */
 #ifndef DFT_READING_H
 #define DFT_READING_H

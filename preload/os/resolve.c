@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the real functions by walking the loader's list of libraries: dlsym takes locks, and a wrapper may run where those are
  * held (a library constructor, before ours, that waits for a thread).
  *

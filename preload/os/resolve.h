@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The real functions behind the wrappers. */
 #ifndef DFT_RESOLVE_H
 #define DFT_RESOLVE_H

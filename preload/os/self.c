@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what the process and the calling thread are. */
 #include "os/self.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What this process is, and what runs on the calling thread: read by every room, changed by those that order things (life/). */
 #ifndef DFT_SELF_H
 #define DFT_SELF_H

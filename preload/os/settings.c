@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the list of settings that have no effect, and the search for the name that was meant. */
 #include "os/settings.h"
 

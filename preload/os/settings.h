@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is told of settings that have no effect as they are given: one line each, by one process of a job (store/first.h), and
  * in its PROCESS block. Constructor only. */
 #ifndef DFT_SETTINGS_H

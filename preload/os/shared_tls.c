@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the words that tell a thread from the children that share its thread-local memory. */
 #include "os/shared_tls.h"
 

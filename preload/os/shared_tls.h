@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shared-TLS children: processes that clone has made on the thread-local memory of the thread that made them. Such a child
  * runs at the same time as that thread, the owner, so it records nothing, and is counted. */
 #ifndef DFT_SHARED_TLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Raw system calls: for everything that the library does on its own account in a stranger's process. They never touch errno,
  * are no cancellation points and go through no function that somebody may have replaced. Results are as the kernel gives
  * them: negative is -errno. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what is used here of <string.h>: functions of our own, hidden, for us and what is linked into us. The C library's may be
  * replaced by the program's, or by a sanitizer's that is not ready when we are loaded, or that takes our locks for none.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the records of bursts: the slow parts of burst.h. */
 #include "probe/burst.h"
 

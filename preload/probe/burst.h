@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs: calls on characters and lines are too quick for an event each. An unbroken run of one call on one stream by one thread is kept as one
  * event, with the number of its calls and their bytes.
  *

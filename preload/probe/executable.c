@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the question whether an exec is going to work, as far as access rights tell. */
 #include "probe/executable.h"
 

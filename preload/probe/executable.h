@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whether an exec is going to work. */
 #ifndef DFT_EXECUTABLE_H
 #define DFT_EXECUTABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the characters that inlined code moved. */
 #include "probe/inlined.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where calls happen: the offset of a description that calls move, by tickets that calls take, and the position of a stream. Exact, or -1. */
 #ifndef DFT_OFFSET_H
 #define DFT_OFFSET_H

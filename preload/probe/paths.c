@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the meaning of paths: the working directory, and directories behind descriptors. */
 #include "probe/paths.h"
 

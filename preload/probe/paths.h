@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Paths: made absolute, named by their 64-bit id, and judged: traced or not. */
 #ifndef DFT_PATHS_H
 #define DFT_PATHS_H

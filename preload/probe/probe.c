@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The slow and rare parts of probes: records that are not about bytes, paths, opening and closing. */
 #include "probe/probe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
  * that little is left of the choices here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What probes must find out about descriptors: those met for the first time, and offsets that others move. */
 #include "probe/probe.h"
 

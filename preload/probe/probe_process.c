@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the records of calls on processes: with the program's path, a command, a wait status. */
 #include "probe/probe_process.h"
 

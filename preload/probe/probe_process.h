@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ends of calls that make, replace, await and end processes. */
 #ifndef DFT_PROBE_PROCESS_H
 #define DFT_PROBE_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The records of asynchronous requests. */
 #include "probe/request.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From an asynchronous request to its event: one, from the submission to the moment when the program can first see the end, recorded by
  * the thread that sees it. A request of which no end was ever seen is recorded without one (phase ASYNC_BEGIN). Signals need not be blocked;
  * errno is kept. */

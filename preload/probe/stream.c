@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what is known about streams from their FILE. */
 #include "probe/stream.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a FILE tells about itself, read without its lock: where it stands, and how many bytes a call moved. The fields used are those that
  * the macros of <stdio.h> use, so they keep their place.
  *

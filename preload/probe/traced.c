@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the rules of DFTRACER_DATA_DIR. */
 #include "probe/traced.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is traced: the rules of DFTRACER_DATA_DIR. Read in the constructor; a program that was not preloaded may
  * replace them before it begins (app_init.c). */
 #ifndef DFT_TRACED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the annotations: instants, counters, metadata and arguments become records of the calling thread's ring; what programs see. */
 #include "regions/annotate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Behind dftrace.h: what annotate.c, span.c, pause.c, function.c and perfflow.c share. All of it works in signal handlers. */
 #ifndef DFT_ANNOTATE_H
 #define DFT_ANNOTATE_H

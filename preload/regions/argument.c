@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the arguments of annotations: items in the head of the thread's ring, those of open regions first, in the order in which the regions
  * began; behind them those of a point, or of an end, that is being put together. */
 #include <string.h>

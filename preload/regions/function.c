@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns functions of programs compiled with -finstrument-functions: each call is a region of category FUNC, named by the module, its build
  * id and the function's address in the module; dftmerge finds the name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Functions of instrumented programs as regions. */
 #ifndef DFT_FUNCTION_H
 #define DFT_FUNCTION_H

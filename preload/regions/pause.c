@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns pauses: rings that are marked as paused go on as ever, so that descriptors, regions and names stay known, but no event of theirs is
  * kept. That costs nothing where there is no pause. */
 #include "regions/annotate.h"

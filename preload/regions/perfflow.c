@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns PerfFlowAspect's weave symbols: what its compiler plug-in calls around functions becomes regions, spans and points, with the arguments from which
  * `dftmerge export --format perfflow` makes the file that its own library would have written. That library, if it is there, is called as well. */
 #include "regions/perfflow.h"

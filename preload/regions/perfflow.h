@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PerfFlowAspect's weave symbols. */
 #ifndef DFT_PERFFLOW_H
 #define DFT_PERFFLOW_H

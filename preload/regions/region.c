@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the open regions of threads. The outermost DFT_OPEN_REGIONS stand in the live file, so that a killed process's are known; those deeper in
  * private memory, which a thread maps when it first needs it. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The quick way of nearly all regions: no arguments, nested properly and not deeply, not late. What it does not take, region.c does. */
 #ifndef DFT_REGION_H
 #define DFT_REGION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns spans, which one thread begins and another may end, and flows. A span's start is in its user's handle, sealed: of memory that no
  * begin has filled in it would be a time that cannot be. Where the user has but a number for the span, it is in a table.
  *

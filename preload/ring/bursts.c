@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the open bursts of threads: begins and ends them. */
 #include "ring/bursts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Open bursts: unbroken runs of quick calls of one kind on one stream by one thread, which become one event each (probe/burst.h).
  *
  * Open runs stand in the thread's first ring in the live file, so a killed process's are found there. Another call of the thread on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records become events, rows and blocks. Runs in the owner of the ring (or the finaliser), with all signals blocked, on a stack
  * of its own: the program's may be tiny, or a signal handler's.
  * A drain frees slots only after their block has been written. */

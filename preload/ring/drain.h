@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The drain: records of a ring become events, rows and blocks in the file. No helper thread does it; the owner of the ring does. */
 #ifndef DFT_DRAIN_H
 #define DFT_DRAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the names of regions and of functions: their texts, in the thread's stream before what speaks of them. */
 #include "ring/names.h"
 

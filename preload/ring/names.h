@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of regions and functions, in the stream of the thread that uses them. */
 #ifndef DFT_NAMES_H
 #define DFT_NAMES_H

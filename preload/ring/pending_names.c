@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the names whose block could not be written. */
 #include "ring/pending_names.h"
 

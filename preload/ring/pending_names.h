@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names whose block could not be written: kept until one can be, since events that come later speak of them by their ids alone. */
 #ifndef DFT_PENDING_NAMES_H
 #define DFT_PENDING_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The slow parts of appending: rings that are full, records of several slots, definitions of names. */
 #include "ring/ring.h"
 

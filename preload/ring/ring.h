@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Appending records to the calling thread's ring: the hot path. No lock, no guard: a signal handler in the middle of it appends
  * its own record, and a longjmp out of it costs one slot. */
 #ifndef DFT_RING_H

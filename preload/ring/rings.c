@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns which rings a thread has: its first, larger and spare ones, those of a new live file, and what they have counted. */
 #include "ring/rings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rings of a thread: each stays where it is and as large as it is, so a thread that needs more gets another one. */
 #ifndef DFT_RINGS_H
 #define DFT_RINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns call stacks. unwind.c gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
  * NUL, and eight bytes for each frame, from the innermost: the id of that frame's name (function.c). So a stack costs its event eight bytes, and
  * its own text is written once.

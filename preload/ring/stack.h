@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTRACER_STACK: the call stack of each event. */
 #ifndef DFT_STACK_H
 #define DFT_STACK_H

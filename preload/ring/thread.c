@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the per-thread states: makes them, hands those of ended threads on, and notices vfork and fork. */
 #include "ring/thread.h"
 

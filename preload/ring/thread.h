@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Per-thread state: the ring, and small caches beside it. A thread gets its state at its first event; when it ends, the state waits
  * for the next thread. States are never freed, so any thread may walk the list of them; of all but a few that wait, no more than
  * two pages stay in memory.

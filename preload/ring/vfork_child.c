@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what is known of a child that runs in its parent's memory while the parent waits. */
 #include "ring/vfork_child.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who a vfork child is, or the like: a process of its own, with its own key, that runs in its parent's memory while the
  * parent waits. Its records lie in the ring of its parent's thread. The parent describes it (PROCESS, CLOCK and END)
  * when it goes on. */

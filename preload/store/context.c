@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the contexts of drains: makes them, and hands them out by a bit mask of those that are idle. */
 #include "store/context.h"
 

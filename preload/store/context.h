@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a drain works with: encoder, row table, scratch, a stack. There are at most as many contexts as processors. */
 #ifndef DFT_CONTEXT_H
 #define DFT_CONTEXT_H

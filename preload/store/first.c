@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing
  * here is fast. */
 #include "store/first.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which process of a job tells of a setting: of many that all find the same. */
 #ifndef DFT_FIRST_H
 #define DFT_FIRST_H

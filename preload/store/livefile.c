@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the live file: chooses where it lies, creates it, grows it, removes it.
  *
  * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live file of this process: where rings are mapped, so that a killed process's records can be read. */
 #ifndef DFT_LIVEFILE_H
 #define DFT_LIVEFILE_H

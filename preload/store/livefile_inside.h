@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the live file and its rings share. */
 #ifndef DFT_LIVEFILE_INSIDE_H
 #define DFT_LIVEFILE_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the rings of the live file, and its lock.
  *
  * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none

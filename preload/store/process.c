@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the description of this process: who it is, when it began, how it ended. */
 #include "store/process.h"
 

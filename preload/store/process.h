@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What describes this process in its trace: the PROCESS, CLOCK and END blocks. */
 #ifndef DFT_PROCESS_H
 #define DFT_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the moment at which the process's files are made: its first event, or later where they cannot be had yet. */
 #include "store/process_start.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When the process's files are made: at its first event. */
 #ifndef DFT_PROCESS_START_H
 #define DFT_PROCESS_START_H

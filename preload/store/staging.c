@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the way of whole blocks into the file: gathers them, and counts what became of their events. */
 #include "store/staging.h"
 

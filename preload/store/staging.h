@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole blocks on their way into the file. */
 #ifndef DFT_STAGING_H
 #define DFT_STAGING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the trace file: creates it, hides its descriptor, appends to it.
  *
  * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)): above what programs count on, below what makes fork slow. Whoever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The trace file of this process: its name, its hidden descriptor, and writing to it. */
 #ifndef DFT_TRACEFILE_H
 #define DFT_TRACEFILE_H

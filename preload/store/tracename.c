@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the names of this process's files: "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
 #include "store/tracename.h"
 

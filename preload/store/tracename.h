@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The names of this process's files, without ending. */
 #ifndef DFT_TRACENAME_H
 #define DFT_TRACENAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the count of descriptors of the library that are in progress. */
 #include "tables/fd_progress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Descriptors of the library in progress. The kernel takes a number first and puts the file there last; between, the number is neither
  * free nor open, and a dup2 of the program to it fails with EBUSY. Without the library it would be free. */
 #ifndef DFT_FD_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what is known about descriptors. Lock-free: words change by exchange and compare-and-swap; the free list of descriptions is a
  * stack with a tag against ABA; generations tell a word from an earlier one of the same number. */
 #include "tables/fdtable.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Descriptor -> open file. A word per descriptor in a two-level table; the open file descriptions behind it lie in a pool that is never
  * freed, so that a description may be read at any time, whatever other threads close.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the slots that intervals lie in, 64 to a chunk.
  *
  * A slot's word is generation << 3 | state; its other fields change only while it is BUSY, so a reader who finds the same word before and

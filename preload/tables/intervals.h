@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Intervals of addresses, many of them, in slots: published, read, searched and retired by any thread at any time, without locks. What they
  * mean is the business of maps.c.
  *

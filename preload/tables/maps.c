@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the log of mappings and cuts.
  *
  * What must not be missed: an interval that is published in a slot that a search has passed already, in place of one that it has not

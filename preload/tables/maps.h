@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Address range -> file: which parts of the address space are mappings of traced files.
  *
  * The table is a small log of intervals, each with a number; where several cover a page, the one with the highest number is true:

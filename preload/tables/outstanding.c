@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the table of outstanding requests.
  *
  * A word per place says whose it is: hash << 32 | number << 2 | state. A place goes FREE -> BUSY -> READY -> BUSY -> FREE by compare-and-

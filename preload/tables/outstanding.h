@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asynchronous requests between their submission and the moment when their end is first seen: a bounded table without locks.
  *
  * A request is found by what its completion names: (context, control block, data); for POSIX the control block alone. It lies in one of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the stack trace: unwind.c finds the frames, symbols.c finds their names. Lines are put
  * together in memory and written with one call each. */
 #include "unwind/backtrace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stack trace that a fatal signal prints. */
 #ifndef DFT_BACKTRACE_H
 #define DFT_BACKTRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of DWARF that tables for exceptions use, by their names in the standard. */
 #ifndef DFT_DWARF_H
 #define DFT_DWARF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the search for a function's name: the line of /proc/self/maps that an address lies in, then
  * the symbol table of that file. Nothing is believed that the file's size does not allow. */
 #include "unwind/symbols.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From an address of this process to the function that it lies in, as the symbols of the files on
  * disk have it. */
 #ifndef DFT_SYMBOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the walk up the stack, and what was learnt of places in code on the way: one word for each,
  * in a table that all threads share. */
 #include "unwind/unwind.h"

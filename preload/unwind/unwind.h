@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Walks up the calling thread's stack by the tables that compilers leave for exceptions
  * (.eh_frame). The walk takes no lock, allocates nothing, opens nothing and leaves errno. So it
  * may run in handlers, in the middle of malloc, and in forked children. It reads memory of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Evaluates the expressions in tables for exceptions: those of signal frames and of linkage
  * tables. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the way on from code that has no table: made at run time, or not code at all. */
 #include <string.h>
 

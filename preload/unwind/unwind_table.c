@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the tables for exceptions: finds a function's description (FDE) and runs its instructions
  * up to an address. */
 #include "unwind/unwind.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the closures of libffi: a call of a woven function comes here, becomes a region with what is captured, and goes on to the real one. */
 #include "weave/weave.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DFTRACER_WEAVE: functions of any library become events without the program being changed. Weave files say which (weave_rules.c); calls
  * that cross a library's boundary are sent through closures of libffi (weave.c), by changing the addresses that the loader has put into
  * the callers (weave_patch.c), also of what is loaded or looked up later (weave_loader.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what the loader makes of the caller of dlopen and dlsym, by the rules of glibc.
  *
  * dlopen: what is loaded goes into the namespace of the caller. A name with '/' is taken as it is, $ORIGIN and its like in it are the caller's.

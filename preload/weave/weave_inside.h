@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of weaving share. */
 #ifndef DFT_WEAVE_INSIDE_H
 #define DFT_WEAVE_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the list of libraries that are loaded, as weaving knows them. */
 #include "weave/weave_loaded.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The libraries that are loaded, as weaving knows them. Everything here happens during a scan (weave_patch.c), one at a time, while the loader
  * keeps libraries from going away. */
 #ifndef DFT_WEAVE_LOADED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands in for dlopen, dlsym and dlvsym while weaving is on: libraries that are loaded later are woven too, and addresses that
  * are looked up are those of closures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the addresses in callers: the slots of libraries through which woven functions are called.
  *
  * A slot is a place that the loader fills with an address when it loads a library (R_*_GLOB_DAT, R_*_JUMP_SLOT, and plain addresses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses declarations as in C. What is passed in registers as a number is a number of its width; everything behind a `*` is a pointer. */
 #include "weave/weave_prototype.h"
 

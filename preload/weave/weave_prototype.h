@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The prototype language of weave files: declarations as in C. */
 #ifndef DFT_WEAVE_PROTOTYPE_H
 #define DFT_WEAVE_PROTOTYPE_H

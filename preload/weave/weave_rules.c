@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads weave files: one function a line, library, prototype, roles.
  *
  *   # comment

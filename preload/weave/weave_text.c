@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words and signs of a line of a weave file. */
 #include "weave/weave_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line of a weave file, read from left to right. */
 #ifndef DFT_WEAVE_TEXT_H
 #define DFT_WEAVE_TEXT_H

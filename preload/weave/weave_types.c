@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of types: C's own, those of the libraries that are woven most, and typedefs and structs of weave files. */
 #include "weave/weave_types.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* syscall(): what has no row in syscalls.def is jumped through, with nothing touched, and so is a clone that returns on another stack. In
  * assembly, so that nothing of ours lies on the stack then; and on x86-64, where the last of its seven arguments lies there, since a caller that
  * gives fewer has something else in its place, and a function in C may write to where its arguments are. */

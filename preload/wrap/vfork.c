@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and who is who. */
 #include "os/resolve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wrappers: one for each row of calls.def, nothing else. */
 #include "wrap/wrapper.h"
 

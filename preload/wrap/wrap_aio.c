@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of POSIX asynchronous I/O: a request is an event of its own, under the name of aio_read, aio_write or aio_fsync, whoever
  * submitted it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wrapper of clone: what the child shares says what it is to us.
  *
  *   memory not shared                     a fork

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers around directories that no row can express: readdir, from which our descriptor is hidden, those that return nothing, those that move the working directory (walks, on
  * their way) or the root, and fts, whose calls say only afterwards which file they are about. */
 #include "wrap/wrapper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's handlers) is still recorded: the
  * trace ends behind them (lifecycle.c). */
 #include "life/at_exit.h"

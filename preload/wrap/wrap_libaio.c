@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of libaio: a request is an event of its own (io_pread, io_pwrite ...) from io_submit to the io_getevents that returns it.
  *
  * They are exported under libaio's symbol versions, hidden: programs and libraries that were linked with libaio get them, while dlsym

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of calls on mappings: mmap, and those that are given an address. Which file lies there says maps.h.
  *
  * A range may cover several mappings: each file is one event with its part of the range; the first has the call, its time and its result,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers around calls that make descriptors which no row can forget: two through pointers, any number in messages; and around one
  * that writes nobody knows how much. */
 #include "wrap/wrapper.h"

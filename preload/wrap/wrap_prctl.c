@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wrapper of prctl: for what a program takes from itself, and so from us. */
 #include "wrap/wrap_prctl.h"
 

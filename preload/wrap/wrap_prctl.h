@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What prctl and system calls of the same meaning share. */
 #ifndef DFT_WRAP_PRCTL_H
 #define DFT_WRAP_PRCTL_H

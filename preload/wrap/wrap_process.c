@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of calls that make, replace and end processes; vfork is in vfork.S. */
 #include "life/shutdown.h"
 #include "wrap/wrapper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wrappers of what sets handlers of signals: not traced, but with DFTRACER_BIND_SIGNALS=1 a default is not what it seems (fatal.h);
  * and that of the start of the program, before which libunwind and libffi cannot be loaded. */
 #include "wrap/wrapper.h"

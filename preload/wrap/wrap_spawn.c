@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of the calls that make a child within the C library: one that runs another program, or one that goes on as a daemon or
  * on a terminal of its own. The library's inner fork, exec and _exit pass by all wrappers. */
 #include "life/shutdown.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers that no row can express: calls that name a second descriptor or many, variadic fcntl. */
 #include "wrap/wrapper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of calls on streams that no row can express: those that return nothing, change a stream's file or push characters back, and what
  * the inlined getc_unlocked and putc_unlocked call. */
 #include "wrap/wrapper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The wrapper of syscall(): system calls of syscalls.def are recorded as the C library's functions of the same meaning are; all others
  * go straight on. The real syscall() makes every call, never the function of that meaning: syscall() is no cancellation point, and
  * passes its arguments on unchanged. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Between the wrapper of syscall() and the parts of it that are written by hand. */
 #ifndef DFT_WRAP_SYSCALL_H
 #define DFT_WRAP_SYSCALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of syscalls.def that make, replace, await and end processes, or forbid them system calls. */
 #include "os/resolve.h"
 #include "life/sandbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of calls that move bytes from one descriptor to another, and of ioctl.
  *
  * A transfer is read from one file and written to another. Where both are traced it is two events: the reading half, which is the call, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wrappers of the calls that wait for children: the result is the child's pid, the argument "status" what waitpid says of it. */
 #include "wrap/wrapper.h"
 

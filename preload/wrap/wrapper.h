@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What files of wrappers begin with: how a wrapper is exported under the function's name. */
 #ifndef DFT_WRAPPER_H
 #define DFT_WRAPPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Busy time of rows against a model that marks every nanosecond; also through a coarser grid. */
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bins and percentiles. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The law: any split of a set of events over tables, merged in any order and shape, through the file format or not,
  * gives the same rows, and those of the slow and obvious model. */
 #include <CUnit/CUnit.h>

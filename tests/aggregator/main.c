@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the suites of the aggregator. */
 #include <CUnit/Basic.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The slow and obvious aggregator of the tests. */
 #include "model.h"
 

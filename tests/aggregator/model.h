@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An aggregator that is slow and obvious, written from the text of aggregate.h alone, to compare the real one with; and
  * random events for both. */
 #ifndef DFT_TESTS_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A drain hands on events that are alike as streaks. Nobody can tell from what it writes: rings of records that form streaks, and of all that
  * breaks them, are taken with streaks and without; events, blocks and rows are the same. */
 #include <CUnit/CUnit.h>

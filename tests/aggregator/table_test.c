@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables: what one event adds, full tables, refusals, clearing, order of rows, memory touched. */
 #include <CUnit/CUnit.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Traces real programs, and compares the rows that they wrote with rows made from their events (online.c).
 #   test_online.sh PROGRAM_OF_ONLINE_C LIBRARY
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times the aggregator alone: events into a fixed table as a drain does it, and rows into a growing one as the tools
  * do. */
 #include <stdio.h>

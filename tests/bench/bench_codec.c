@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times the encoder and the decoder of EVENTS blocks, and counts bytes an event: on a sequential loop, on a mix of
  * calls made up to look like tar or a build, and on the blocks of traces given as arguments.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftmerge-mpi on a job of many ranks, made for the purpose: wall time and memory by number of ranks of its own.
 
     tests/bench/mpi.py [BUILD [RANKS_OF_THE_JOB [EVENTS_OF_EACH [COMMAND]]]]        (build, 10000, 200, all)

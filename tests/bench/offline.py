@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What dftmerge needs for large inputs, beside the goals: processor time (of one thread), wall time, memory.
 
     DFT_BUILD=build tests/bench/offline.py [--dftracer DIRECTORY] [--copies N] [--events MILLIONS] [--rounds N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The tables of tests/bench/run.sh: what tracing costs. Traced and untraced runs take turns; medians are shown."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Prints what tracing costs on this machine, beside the goals. README.md says how to read it.
 #
 #   tests/bench/run.sh [--rounds N] [--only WORD] [--preload LIBRARY]

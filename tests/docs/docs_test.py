@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is written for people is true.
 
 Links, paths, commands, options, variables, macros and packages that pages name are there, and what is made is not stale.
@@ -198,9 +199,17 @@ def dependencies_are_those_of_packages_sh():
     assert hinted <= told, ("CMakeLists.txt names these", hinted - told)
 
 
+def sources_name_their_licence():
+    assert (ROOT / "LICENSE").read_text().startswith("MIT License")
+    sources = [name for name in FILES if re.search(r"(\.(c|h|S|def|cpp|py|sh|cmake)|CMakeLists\.txt)$", name)]
+    wrong = [name for name in sources if "SPDX-License-Identifier: MIT" not in "".join((ROOT / name).read_text().splitlines()[:2])]
+    assert not wrong, wrong
+
+
 def main():
     tests = [links_lead_somewhere, paths_exist, every_command_has_a_page, options_of_pages_are_those_of_help,
-             commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh]
+             commands_and_options_exist, variables_exist, macros_exist, what_is_made_is_not_stale, dependencies_are_those_of_packages_sh,
+             sources_name_their_licence]
     failed = 0
     for test in tests:
         try:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Commands in the pages are tried.
 
 Each `console` block of README.md and docs/ runs in a folder made for it, and prints what the page shows, in form.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What strace says a program did with mappings of files: the kernel's side of the events mmap, munmap, msync ...
 
 The model is a dictionary of pages. It knows nothing of how the library keeps its table."""

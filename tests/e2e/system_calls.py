@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What strace says a program did, and the rules by which it must agree with a trace.
 
 A trace holds the calls that cross into the C library, strace those that cross into the kernel. They agree wherever the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Asynchronous I/O: programs that write down what each request came to (posix_aio.c, libaio.c), and fio with its own counts; the trace
 has one event for each request, with the same file, offset, size, result and errno."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Two runs of real programs, compared: one that moves more, one with more calls, one without some, one unchanged."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftrun: the program's output, exit code and signals are its own; the summary goes to standard error."""
 
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Names that lead elsewhere: what is opened through /proc/self/fd is the file itself, renamed directories have their new name, and a library's
 old version of a function is not the C library's function."""
 

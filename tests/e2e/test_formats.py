@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What dftmerge makes of real traces: merged, checked, exported, listed; every form says the same."""
 
 import collections

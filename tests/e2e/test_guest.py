@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A good guest: what programs do that a tracer in the same process easily breaks. Same behaviour, every write in
 the trace."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftmerge ps --stacks: what the threads of a running program are doing, and what is said where that cannot be seen."""
 
 import json

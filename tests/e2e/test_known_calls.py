@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A program that knows what it does: threads, generations of forks, every kind of call; the trace must say the same."""
 
 import collections

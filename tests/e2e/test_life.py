@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Whose a live file is, and whether its process still runs: copies, archives, other PID namespaces, other host names, other boots."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Mappings of files: what mmap, munmap, mremap, msync, madvise and their like did to which part of which file, compared with strace; and
 nothing of that where no traced file is mapped."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Pipes and sockets are not traced unless DFTRACER_DATA_DIR asks for them; what has no offsets gets none."""
 
 import sys

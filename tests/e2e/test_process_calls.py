@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Calls that make, await and end processes: the trace has each with its result, status and command, as the program saw it and as strace
 counts it; `dftmerge ps` draws the tree; every process ends clean, however it was made."""
 

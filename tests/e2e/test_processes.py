@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Processes: fork, exec, every way to end, what stays of a killed one, which files are traced, and no traces where there
 is nothing to say."""
 

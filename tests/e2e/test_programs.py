@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Real programs: traced they give the same output, exit code and files, and the trace agrees with strace call by
 call."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Which phase reads, and how much of it: the summary by region and call against what a program of nested regions and threads has counted
 itself."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every DFTRACER_ variable does what its line of spec and help says, and wrong values harm nobody."""
 
 import collections

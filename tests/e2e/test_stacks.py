@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Call stacks: the functions and the lines that made each call, and what is made of them."""
 
 import collections

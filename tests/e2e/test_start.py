@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What the tracer brings with it: its compressor never calls the program's allocator, and functions are looked up when they are
 first called."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """STDIO calls that are kept in runs, those whose bytes the stream's position tells, and transfers between descriptors: against what
 the program counted, or is known to do."""
 

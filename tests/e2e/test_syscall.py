@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Calls through the function syscall(): the same events as by the functions of the same meaning."""
 
 import json

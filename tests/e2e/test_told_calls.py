@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A program that tells of each of its calls what the event must say: file, descriptor, result, errno, range, mode and flags of every
 call that is about files but moves no data. The trace must say the same, call by call, in the same order; and strace, too."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Calls between two files: counted once, as reads; what they write are bytes without calls. And the law that holds for every call: an
 answer from buckets is that from events."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Nothing is called whole that is not: inputs that cannot be read, and traces of which whole blocks were cut out, so that what is left
 is whole block by block."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What every end-to-end test needs: run programs plain and traced, read traces through dftmerge, count what passed."""
 
 import collections

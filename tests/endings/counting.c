@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts calls on files below a directory, in shared memory that outlives the process: preloaded before the library under test, so that
  * a call counted as returned has been through it. Knows nothing of that library.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads what ends.c counted, and compares it with a trace: all that returned, once, and nothing that was not started."""
 
 import collections

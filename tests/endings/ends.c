@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes calls, alone or in threads, and ends in the way that its arguments name; the program's own counts stand in a shared file.
  *
  * usage: ends COUNTERS THREADS CALLS HOW [HOW...] in a directory of its own, which has a file `input`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a process of ends.c did, in memory that outlives it: the test reads the file and compares it with the trace. */
 #ifndef ENDS_H
 #define ENDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A library of the program that does I/O when it is unloaded, whenever that is. */
 void (*ends_at_unload)(void);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls that a thread makes, counted. */
 #include "ends_work.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thread that makes calls and counts them in the shared file. */
 #ifndef ENDS_WORK_H
 #define ENDS_WORK_H

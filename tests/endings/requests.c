@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that submit requests, ask for the result of every second one, say that they are ready, and wait to be killed. */
 #include <aio.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every way to end a process, alone and in the middle of eight threads' calls: what the trace has is what the program counted."""
 
 import collections

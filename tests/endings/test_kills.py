@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Real programs, killed with all their children after so and so many calls: what the trace has is what a library that knows nothing
 of ours counted on the other side of it.
 

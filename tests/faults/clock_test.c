@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* preload/os/clock.c with clocks of the test's making: machines that are suspended, counters that jump, and ratios. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>

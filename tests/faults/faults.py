@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the tests of faults share: small disks of several kinds, programs in phases, and the account that has to come out even."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Times in the trace against those that the program itself reads around each call, in threads that move between processors."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs that take every descriptor number, the trace's included, by library calls and past them: their files never receive a byte of
 the trace, and every call is in the trace or counted as lost."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The trace's disk is full, fails, goes away, or is free again: the program never notices, what is in the trace can be read, and what is
 not in it is counted with its reason."""
 

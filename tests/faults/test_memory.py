@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Much of everything: memory stays within the bound that preload/README.md states, names of any bytes and lengths come out as they are,
 arguments of any length are cut where it says so."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding blocks: between holes, after cat, in damaged and hostile files. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BUCKETS: rows of any kind and content come back. */
 #include <CUnit/CUnit.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Damage: a small file of several blocks, cut at every byte, and with every single byte changed; and payloads changed
  * behind the back of the checksum. All other blocks are read, and nothing crashes. */
 #include <CUnit/CUnit.h>

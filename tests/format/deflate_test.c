@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Deflate: blocks and streams of zlib, what is stored instead, and the memory that an encoder touches. */
 #include <CUnit/CUnit.h>
 #include <errno.h>

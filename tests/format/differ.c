@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Comparison of what was encoded with what was decoded. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* EVENTS: what is encoded comes back, whatever it is; what cannot be encoded is refused. */
 #include <CUnit/CUnit.h>
 #include <errno.h>

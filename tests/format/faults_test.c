@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every rule that makes a block unreadable, by a block written by hand that breaks just this one; and what a reader
  * must bear: unknown and absent columns. */
 #include <CUnit/CUnit.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A libFuzzer target over everything that reads blocks. The first byte says what the rest is:
  *   0       a file: blocks are found and decoded
  *   else    a block's payload behind 12 bytes for its header (count, tail, raw), given to the decoder of that type

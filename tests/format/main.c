@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the suites of the format. */
 #include <CUnit/Basic.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a small trace with something of everything, always the same: the golden file of the format.
  *
  *   make_golden stored|deflated|list FILE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The smallest pieces: hash, checksum, LEB128, zigzag, texts. */
 #include <CUnit/CUnit.h>
 #include <string.h>

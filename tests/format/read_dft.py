@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """An independent reader of .dft files, written from format/format.h alone: prints all blocks as JSON.
 
     read_dft.py FILE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PROCESS, CLOCK, END and NAMES come back, by default values too. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a fuzz target over the files given as arguments: the corpus as a test, without a fuzzer. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random but reproducible batches, rows and records for the tests of the format. */
 #include "sample.h"
 

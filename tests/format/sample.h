@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random but reproducible batches, rows and records for the tests of the format, and their comparison. */
 #ifndef DFT_TESTS_SAMPLE_H
 #define DFT_TESTS_SAMPLE_H

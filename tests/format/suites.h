@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The suites of the format's tests: each registers its own with CUnit, and returns 0. */
 #ifndef DFT_TESTS_SUITES_H
 #define DFT_TESTS_SUITES_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The golden files: what the library wrote once is read by the independent reader as it was written down then, what it
 writes now reads the same, and stored blocks are the same bytes.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chance: the generator of each operation, and sizes, offsets and bytes as files meet them. */
 #include "fuzz.h"
 

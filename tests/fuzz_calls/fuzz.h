@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of fuzz_calls share: a worker (a process, or a thread of one) that makes random calls and writes down what each did.
  *
  * Every operation draws from a generator of its own (seed, worker, number), so that operations can be left out and the others stay

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What fuzz_calls wrote down: its calls, one by one, and whether two runs did the same."""
 
 import collections

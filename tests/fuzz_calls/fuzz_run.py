@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs fuzz_calls plain and traced in the same directory, and says what differs and what the trace has wrong."""
 
 import collections

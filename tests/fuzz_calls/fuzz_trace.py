@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The trace against the program's own account: every call once, with its file, offset, bytes, result and errno."""
 
 import collections

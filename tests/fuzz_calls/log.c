@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The log: text in a mapped file, written by nothing that a tracer of the C library sees, without a descriptor that the program could
  * close. One line a call. */
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fuzz_calls: thousands of random calls on files, the same for the same seed, in several processes and threads. See README.md. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations that move bytes through descriptors. */
 #include "fuzz.h"
 

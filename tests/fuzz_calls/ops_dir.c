@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on directories, and the working directory. */
 #include "fuzz.h"
 

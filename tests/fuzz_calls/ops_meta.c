@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on names and attributes. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations that open, copy and close descriptors. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations that make processes: forked children that go on with what their parent has open, and fresh images of this program. The
  * parent waits, so that it is always known who moved an offset. */
 #include "fuzz.h"

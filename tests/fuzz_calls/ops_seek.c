@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations that move offsets and change the size of files. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on streams as a whole: open, position, buffers; and items. */
 #include "fuzz.h"
 #include "stream.h"

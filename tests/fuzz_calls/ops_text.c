@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations on streams: characters, lines, formats. */
 #include "fuzz.h"
 #include "stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operations that move bytes between descriptors inside the kernel, and mappings. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a worker has open, and the choice among it. */
 #include "fuzz.h"
 

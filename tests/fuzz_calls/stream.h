@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What operations on streams share. */
 #ifndef STREAM_H
 #define STREAM_H

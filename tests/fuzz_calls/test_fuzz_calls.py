@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Random calls on files, plain and traced: the same results, errno and files; and a trace that says exactly what happened.
 
     DFT_BUILD=build tests/fuzz_calls/test_fuzz_calls.py                         # as in the test suite

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The truth, by raw system calls: where a descriptor or a stream stands, and what a path means. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A program of others, run plain and traced in the same freshly made place: what must be the same, and that the traces are sound."""
 
 import collections

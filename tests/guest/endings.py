@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How processes of this machine really ended, from the kernel: a witness that has nothing to do with traces."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Which of Python's own test modules are run here, and which Python of this machine has them.
 
 Run as a program: exit code 0 when every module of the short form is in some Python here (tests/packages.sh asks).

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Real programs plain and traced. Without arguments the short form (about a minute, part of tests/run.sh).
 #
 #   tests/guest/run.sh                      builds if need be, installs what is missing, the short form

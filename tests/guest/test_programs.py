@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs that everybody uses, at the things they do for a living: the same output, exit code and files plain and traced."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The Python interpreter's own tests: every test has the same result plain and traced."""
 
 import sys

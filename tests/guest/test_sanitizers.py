@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs built with a sanitizer, through dftrun, which loads the sanitizer's runtime first: the same output, messages and exit code,
 whether they are clean or have the fault that the sanitizer is there for. And under valgrind's two tools for threads, with our file of
 suppressions: what they say of the program alone is what they say of it traced."""

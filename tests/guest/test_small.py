@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Small programs that do what large ones do now and then: the same output, exit code and files plain and traced."""
 
 import functools

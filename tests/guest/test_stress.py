@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """stress-ng, which checks itself what it does to files and processes: every stressor ends as it does untraced."""
 
 import re

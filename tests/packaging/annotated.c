@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program of a stranger: one annotated region around a little I/O. */
 #include <dftrace/dftrace.h>
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Installs the given build into a temporary tree, moves the tree, and uses it as a stranger would: an annotated
 # program built with pkg-config and one with find_package, run alone and under the installed library.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Annotations: what programs in C and C++ say through dftrace.h stands in the trace, whatever way they were compiled; without the
 library they run as if nothing had been said, and link nothing."""
 

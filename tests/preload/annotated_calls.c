@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every annotation of dftrace.h, from C. Compiled by annotate_test.py in several ways; links nothing. */
 #include <dftrace/dftrace.h>
 

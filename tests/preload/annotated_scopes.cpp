@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Annotations from C++: regions that end with their scope, however it is left.
 #include <dftrace/dftrace.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The forms of C++: spans that move, arguments of any type; under every standard from C++11 on.
 #include <dftrace/dftrace.h>
 

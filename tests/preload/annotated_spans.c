@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spans, flows, arguments, metadata, pauses and mistakes, from C. Driven by spans_test.py; links nothing but threads. */
 #include <dftrace/dftrace.h>
 

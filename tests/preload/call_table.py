@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The rows of calls.def, and the functions that not_wrapped.txt gives a reason for."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Which functions of the C library are wrapped: every one that works on a path, a descriptor, a FILE or a DIR, and every relative of
 these and of the rows of calls.def (another width, a checked form, an `at` form ...), is a row or stands with a reason in
 not_wrapped.txt; and libdftrace.so exports the table, and nothing else."""

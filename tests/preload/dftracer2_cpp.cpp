@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A program written for DFTracer 2.x in C++: its class, entities and relations.
 #include <dftracer/dftracer.h>
 #include <cstdio>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A program written for DFTracer's C++ interface, as its documentation has it.
 #include <dftracer/dftracer.h>
 #include <cstdio>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs written for DFTracer's C and C++ interfaces: linked with the library, with nothing, and preloaded."""
 
 import json

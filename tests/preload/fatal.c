@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program of fatal_test.py: each case does its calls on "file" and then ends, or not, by a signal. What it is told about its handlers
  * goes to descriptor 1, so that a run with DFTRACER_BIND_SIGNALS=1 can be compared with one without any tracing. */
 #include <errno.h>

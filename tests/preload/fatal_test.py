@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """DFTRACER_BIND_SIGNALS=1: whatever signal ends a process, it dies of it as without us, everything is in the trace, and descriptor 2 gets a
 stack trace; and the program cannot tell that its defaults are not what they seem."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every wrapper hands on exactly what it was given. The objects of libdftrace.so are linked into this program, so that its wrappers
  * are the program's own functions; one mock stands in for the real function behind each row of calls.def.
  *

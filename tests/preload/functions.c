@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program whose functions a compiler has instrumented. It counts their calls itself, by name, and prints the counts: "NAME COUNT". */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Instrumented functions of C++: names with types, exceptions through them, constructors and lambdas.
 #include <cstdio>
 #include <stdexcept>

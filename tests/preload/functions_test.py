@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs compiled with -finstrument-functions: every call is a region with the function's name, however it is left, and nesting is right
 where it can be known."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs one case of the guest tests by its name. */
 #include "guest.h"
 

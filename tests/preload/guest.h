@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program of the guest tests: one function a case. Each prints what it sees, so that a run under tracing can be compared with one
  * without. The working directory is empty and the case's own. */
 #ifndef GUEST_H

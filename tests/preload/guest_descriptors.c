@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about descriptor numbers: all of them closed and used again, also those where the library keeps its own. */
 #include "guest.h"
 

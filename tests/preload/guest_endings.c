@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about how processes end: with calls in destructors, from handlers, with other threads still writing, killed. */
 #include "guest.h"
 

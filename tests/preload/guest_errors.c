@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about failing calls: the errno of each, and that calls which succeed leave it alone. */
 #include "guest.h"
 

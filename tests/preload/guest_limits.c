@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about little of everything: descriptors, file size, memory, and a root directory of its own. */
 #include "guest.h"
 

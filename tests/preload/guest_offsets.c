@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about where calls happen: appends, copies of descriptors, offsets shared with children, inherited descriptors. */
 #include "guest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about making processes: vfork children that do what children do, spawn, raw clone, exec that fails. */
 #include "guest.h"
 

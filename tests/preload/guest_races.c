@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a vfork child on the library's number, a thread
  * that seeks while another reads, a stream that is gone, a thread that lets none of the others run, numbers on which the
  * library is just opening a file. */

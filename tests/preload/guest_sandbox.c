@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about programs that forbid themselves system calls: whatever is not allowed kills. */
 #include "guest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about FILE streams: where their calls happen in the file, whatever the buffer does. */
 #include "guest.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A good guest: each case of the program guest runs plain and traced, and what it prints, how it ends and which files it leaves are
 the same; then what the trace says of its calls is compared with what they did."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about texts of the program that end, or do not end, before memory that cannot be read. */
 #include "guest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cases about threads and signal stacks: tiny stacks, thousands of threads, handlers that make calls. */
 #include "guest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each form of dftrace.h once, for compilers that are told to be strict. */
 #include <dftrace/dftrace.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the C library's headers declare and what it exports; and which of its functions have to do with files."""
 
 import collections

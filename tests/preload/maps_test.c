@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of mappings against a model that has one entry a page: random sequences, with cuts in flight; a full table; and threads
  * with signal handlers that take one mapping apart between them. */
 #include "tables/maps.h"

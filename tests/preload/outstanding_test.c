@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of outstanding requests: what is put in comes out once, whole, whatever threads and signal handlers do. */
 #include "tables/outstanding.h"
 

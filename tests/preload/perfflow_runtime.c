@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A stand-in for PerfFlowAspect's own library: counts its calls, and says so at the end. */
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs that PerfFlowAspect has woven: all pointcuts, its options, and the file that it would have written."""
 
 import collections

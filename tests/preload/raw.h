@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* System calls by the instruction, which no library can see. */
 #ifndef RAW_H
 #define RAW_H

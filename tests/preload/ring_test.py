@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Nothing lost and nothing twice in the rings: under storms of signals (storm.c), and with a signal after every single instruction
 of a wrapper (step.c). What the programs count is compared with what stands in the trace."""
 

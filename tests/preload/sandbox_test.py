@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Programs that forbid themselves system calls: they live as without us, and what happened before and after is in the trace, or counted."""
 
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Spans, flows, metadata, pauses, and what programs do wrongly: in the trace, in every form that dftmerge writes, and in the notes."""
 
 import collections

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A signal after every single machine instruction of a wrapper: the processor's trap flag sends SIGTRAP after each, so that every
  * place where a handler can fall into an append is tried, and none is left to chance. x86-64 only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Eight threads that make traced calls while timer signals fall on them, 50 microseconds after the last was handled, whose handlers make
  * traced calls too and are interrupted by others; threads fork meanwhile, and jump out of handlers. Prints what the trace must hold.
  *

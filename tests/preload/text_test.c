@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* preload/text.c against the C library: every small size, alignment and overlap, and some large ones. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Many threads at once: those that wait for each other within the library sleep until they are woken."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The rooms: what may use what, held from the includes of the sources and from the symbols of the objects.
 
     rooms_test.py BUILD     the tree above this file, built in BUILD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Damage for traces, live files and DFTracer's traces: what disks, copies and cut connections do to them, and what nobody but an attacker would: fields of any
 value under checksums that are right."""
 

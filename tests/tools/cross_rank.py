@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cross-rank analysis of telemetry, written a second time from its rules: what dftmerge ranks is compared with."""
 
 import collections

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A libFuzzer target over dftmerge: a trace and its live file, patched, through the commands, in this process. */
 #include <errno.h>
 #include <getopt.h>

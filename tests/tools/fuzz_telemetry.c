@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzz target: any bytes as a telemetry file, through reader and analysis. */
 #include <stdlib.h>
 

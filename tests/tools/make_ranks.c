@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the traces of a job of many ranks, always the same for the same arguments, with troubles that are known: for the
  * tests of dftmerge ranks and of clocks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with threads that run
  * nested regions and calls on a few files, written with the library's own encoders, EVENTS and BUCKETS block by block.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patches for traces and live files: see patches.h. */
 #include "patches.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the bytes of a fuzzer mean to the targets here: patches of a trace and a live file that make_traces made with this build, so that
  * a short input reaches deep, and a corpus holds whatever the layout.
  *

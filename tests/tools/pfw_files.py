@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Small DFTracer traces in every dialect, and what an independent reading of any of them comes to."""
 
 import collections

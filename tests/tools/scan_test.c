@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scanner keeps from one record to the next what it needs to be quick: what it finds must not depend on that.
  *
  *   scan_test [RECORDS [SEED]]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Traces of which only aggregates were kept: what they know is answered, and what they cannot know is said, with exit code 1 and
 what to ask instead; nothing is empty without a word."""
 

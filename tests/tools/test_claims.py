@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Small files that claim to be large: headers, live files and lines of DFTracer's whose numbers promise gigabytes. dftmerge takes memory for what is there,
 comes to an end, and names the file."""
 

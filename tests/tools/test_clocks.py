@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """--align: times of hosts whose clocks are wrong and drift, corrected by CLOCK records and by a common event. make_ranks writes the
 true time of each read into its offset."""
 

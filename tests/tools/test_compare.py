@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`dftmerge compare`: every number and every verdict, recomputed from `dump --json`; matching of files and ranks; exit codes."""
 
 import collections

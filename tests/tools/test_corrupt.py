@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Corrupt input: mutated traces, live files and traces of DFTracer through every command. No crash, no hang, bounded memory, and what is said names the file.
 
     test_corrupt.py [N [FIRST]]     N files (300), with the seeds FIRST, FIRST + 1, ... A file that fails is kept, and named."""

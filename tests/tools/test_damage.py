@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Damaged traces: a note, exit code 1, and only what stood in the damaged block is gone."""
 
 import json

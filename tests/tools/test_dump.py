@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dump: order, completeness, texts; bounded windows give the same as one."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """--from --to --rank --pid --cat --name --file: of summary, against filtering a dump; of dump, against filtering the whole dump."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Inputs: directories, patterns, links, cat a b a, any order and number of threads."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Several jobs in one directory: told apart, said, and one taken by --job, in every command."""
 
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """docs/schema/*.json: what every command prints fits its schema, with no member besides; each member is in the program. CSV titles, too."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Live files: what a killed process left is counted once, with what is in blocks already, and says what was in flight."""
 
 import json

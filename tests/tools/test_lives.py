@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """From the start of the first process to the end of the last: wall time, the origin of all times that are shown, and the time of
 the threads, of which I/O has its share."""
 

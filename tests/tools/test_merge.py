@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftmerge merge: whatever the inputs, an archive answers every question as they do; so do archives split by rank or
 host, and groups of events all together; and a group alone is just its events, and knows of no loss."""
 

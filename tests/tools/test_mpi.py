@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """dftmerge-mpi: the same bytes as from dftmerge, however many ranks there are; no rank waits for one that failed."""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Answers whose groups do not fit: they go through the spill file and are given page by page, byte for byte as if they had
 fitted."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """DFTracer's traces: every dialect and frame, against an independent reading; what real files hold; round trips."""
 
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Questions about indexed traces have the answer that they have without an index, whatever happened to the traces and to
 the files of the index between two questions."""
 

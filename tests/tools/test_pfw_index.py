@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The index of foreign traces: answers are the same with it and without; what is stale is made anew, alone."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What all indexed traces did together: questions by file are answered from it as from events, and never from one that is of other
 events."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftmerge ranks on traces of jobs whose troubles are known (make_ranks): the first cause, when it began and where; and what is
 counted, against the events one by one. With --full also large jobs."""
 

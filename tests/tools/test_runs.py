@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Several runs in one folder: told apart by what their processes say, never by guesses; the page takes the newest, all else takes all."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every number of `summary --json`, recomputed from `dump --json`; from buckets and from events alike."""
 
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dftmerge ranks on telemetry files: the given examples exactly, random ones against an independent implementation, and what
 is wrong with a file told by file and record."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Time that spans intervals: calls belong where they start, busy time to all intervals that it lies in, concurrency is true
 overlap. Every aggregate by time and something else, recomputed from `dump --json`, whatever the answer comes from."""
 

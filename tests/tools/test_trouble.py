@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Troubles of inputs, of native traces and of DFTracer's alike: each is a note with the name of the file, and the rest is
 used, whatever the command."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the tests of dftmerge need: make traces, run dftmerge, recompute a summary from a dump, count what passed."""
 
 import collections

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Steps through a program, instruction by instruction, and walks the stack at each place for the
  * first time that it is reached: with libunwind from outside, and with our own unwinder (walker.c)
  * inside. Prints where they differ.

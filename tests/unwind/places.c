@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program of unwind_test.py in C: functions and calls that are hard to walk through. Compiled
  * in several ways. */
 #include <alloca.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hand-written functions whose tables use what compilers seldom do. Each calls the function in
  * %rdi. */
     .text

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The program of unwind_test.py in C++: exceptions, lambdas, thunks, destructors, templates of the library.
 #include <algorithm>
 #include <functional>

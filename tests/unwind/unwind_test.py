@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Our unwinder against libunwind, frame by frame, at thousands of places of programs in several languages: oracle.c steps through each
 program and says where they differ."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Preloaded into a program that oracle.c traces: walks its stack with the unwinder of
  * libdftrace.so. */
 #include "walker.h"

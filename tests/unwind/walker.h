@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the tracer (oracle.c) and the library in the traced program (walker.c) tell each other. */
 #ifndef DFT_WALKER_H
 #define DFT_WALKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every rank writes and reads its own blocks of one file: MPI-IO over POSIX. */
 #include <mpi.h>
 #include <string.h>

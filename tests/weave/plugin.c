@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loaded by calls.c: its own search path, given when it was linked, leads to a library that only it finds. */
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A name as C++ has it.
 namespace plus
 {

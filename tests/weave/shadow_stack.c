@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a program step by step, as a processor with a shadow stack does: each return must go to where its call was made.
  *
  * The steps are those between the program's two breakpoints. The last line says how many were taken and how many calls were made; exit

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Real stacks of libraries: HDF5 over MPI-IO over POSIX, as the installed weave files show them. Every rank's calls are counted."""
 
 import collections

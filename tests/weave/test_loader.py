@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dlopen and dlsym in woven programs: the loader answers as it does without us, whichever library asks, and what is found is woven."""
 
 import collections

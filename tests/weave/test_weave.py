@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Weaving: functions of libraries become regions, and the program cannot tell."""
 
 import collections

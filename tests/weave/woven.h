@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A library whose functions are woven: arguments and results of every kind. */
 #ifndef WOVEN_H
 #define WOVEN_H

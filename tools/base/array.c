@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays that grow; see array.h. */
 #include "base/array.h"
 

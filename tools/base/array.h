@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays that grow: any pointer from malloc with a capacity beside it. */
 #ifndef DFT_ARRAY_H
 #define DFT_ARRAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text into gzip members; see gzip_members.h. */
 #include "base/gzip_members.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text into gzip members (RFC 1952), one behind the other: each holds whole lines, about a MiB of them, so readers may
  * decompress members in parallel or begin in the middle. Where members end depends on the text alone, not on how it comes. */
 #ifndef DFT_GZIP_MEMBERS_H

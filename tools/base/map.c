@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The map: grown at two thirds. */
 #include "base/map.h"
 

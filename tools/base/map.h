@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 64-bit numbers to 64-bit numbers: open addressing, keys that are hashes already. Key 0 cannot be kept. */
 #ifndef DFT_MAP_H
 #define DFT_MAP_H

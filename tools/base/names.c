@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names: a lock-free table of id -> text over liburcu's rculfhash. */
 #include "base/names.h"
 

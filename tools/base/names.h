@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names: 64-bit id -> text, filled and read by any number of threads at once.
  *
  * A lock-free hash table (liburcu's rculfhash); names are never removed, texts never freed before the table is. A text,

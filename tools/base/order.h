@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Comparing by several numbers, one after the other. */
 #ifndef DFT_ORDER_H
 #define DFT_ORDER_H

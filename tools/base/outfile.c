@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that are made whole or not at all, plain or gzip: then the stream is a stdio cookie, so writers do not know the
  * difference. */
 #include "base/outfile.h"

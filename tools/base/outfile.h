@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file that is made whole or not at all: written under a temporary name beside its own, renamed at the end;
  * optionally gzip, in members that can be decompressed independently of each other. */
 #ifndef DFT_OUTFILE_H

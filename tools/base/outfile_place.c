@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What OUT means for every command: a file, or a directory with files in it. */
 #include <errno.h>
 #include <stdio.h>

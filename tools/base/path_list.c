@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of paths: read whole, cut in place. */
 #include "base/path_list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Paths from a file, for more of them than a command line takes. */
 #ifndef DFT_PATH_LIST_H
 #define DFT_PATH_LIST_H

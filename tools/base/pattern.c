@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patterns of paths: numbers, UUIDs and hashes become #. */
 #include "base/pattern.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pattern of a path: what files of one purpose have in common when their names are numbered. */
 #ifndef DFT_PATTERN_H
 #define DFT_PATTERN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a range of a file, however many calls it takes. */
 #include "base/pread_all.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A range of a file, read whole. */
 #ifndef DFT_PREAD_ALL_H
 #define DFT_PREAD_ALL_H

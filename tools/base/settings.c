@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The DFTMERGE_* variables. Only tests set the numbers: no answer depends on them. */
 #include "base/settings.h"
 

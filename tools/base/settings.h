@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The DFTMERGE_* variables: one table with their names, defaults and bounds. */
 #ifndef DFT_SETTINGS_H
 #define DFT_SETTINGS_H

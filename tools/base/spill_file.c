@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Temporary files without a name. */
 #include "base/spill_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A temporary file without a name, for what memory does not hold. */
 #ifndef DFT_SPILL_FILE_H
 #define DFT_SPILL_FILE_H

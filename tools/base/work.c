@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work for N threads: pieces are taken by counting. */
 #include "base/work.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work for N threads: a range of numbers, cut into pieces that the threads take in turn. */
 #ifndef DFT_WORK_H
 #define DFT_WORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables in text: cells are collected, columns aligned, and what may shrink is cut in the middle until a line fits the
  * terminal. */
 #include <errno.h>

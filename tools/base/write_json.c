@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes JSON as a stream; see write_json.h. */
 #include "base/write_json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes JSON as a stream: objects and arrays are opened and closed, commas come by themselves. Nothing is kept but the
  * nesting.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text for people: escapes and units; see write_text.h. Tables: write_grid.c. */
 #include "base/write_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text for people: names with control characters escaped, quantities with units, tables that fit the terminal; and CSV.
  * */
 #ifndef DFT_WRITE_TEXT_H

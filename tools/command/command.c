@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What commands begin and end with: the source, what there is to say of it, the exit code. */
 #include "command/command.h"
 #include "source/source.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A subcommand of dftmerge: one entry in the table of main.c, one file each. Its options: the common ones, and its own.
  * */
 #ifndef DFT_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A directory with a file for each process; see event_parts.h. */
 #include "command/event_parts.h"
 

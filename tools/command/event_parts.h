@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts with something for every event, in order: a directory with a file for each process, written by all ranks. */
 #ifndef DFT_EVENT_PARTS_H
 #define DFT_EVENT_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A text with something for every event, in one file; see event_text.h. */
 #include "command/event_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A text with something for every event, in order: into one file, by one rank. */
 #ifndef DFT_EVENT_TEXT_H
 #define DFT_EVENT_TEXT_H

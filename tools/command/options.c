@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of dftmerge's commands: the common ones and a command's own, one table for getopt_long and for --help. */
 #include <errno.h>
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A directory of parts: the names of its files, and what may lie there already. */
 #include "command/part_files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A directory of parts: the names of its files, and what may lie there already. */
 #ifndef DFT_PART_FILES_H
 #define DFT_PART_FILES_H

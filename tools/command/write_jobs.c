@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The jobs and runs of a source: name, size, time. */
 #include "command/write_jobs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The jobs and runs of a source, as JSON and as tables. */
 #ifndef DFT_WRITE_JOBS_H
 #define DFT_WRITE_JOBS_H

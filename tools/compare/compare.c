@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge compare: two runs side by side. The command: paths, options, exit code. */
 #include "compare/compare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two runs side by side: what differs, by how much, and whether that is more than each run differs within itself.
  *
  * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one slice of time. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which processes of a run stand out from all of the other run, where the rank-sum test does not see them: one among
  * many moves no rank of the others. */
 #include "compare/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A comparison for programs: JSON and CSV. */
 #include <errno.h>
 #include <stdio.h>

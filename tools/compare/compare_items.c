@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of a comparison: the groups of both runs' answers under the keys of each table, and what fails. */
 #include "compare/compare.h"
 

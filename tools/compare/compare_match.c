@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which patterns of two runs mean the same files although they lie in different directories.
  *
  * Patterns that both runs have are the same. For the others, a directory of A and one of B are taken for each other

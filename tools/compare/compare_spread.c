@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of an item in both runs, and the test whether they differ by more than each run within itself. */
 #include "compare/compare.h"
 #include "base/array.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of a comparison in text; and how changes are written. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A comparison for people: first what matters, then tables. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the text of a comparison writes changes, and its tables. */
 #ifndef DFT_COMPARE_WORDS_H
 #define DFT_COMPARE_WORDS_H

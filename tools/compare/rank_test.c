@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owns the rank-sum test of Wilcoxon, Mann and Whitney, in integers. */
 #include "compare/rank_test.h"
 

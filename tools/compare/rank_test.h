@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rank-sum test: do two lists of values differ by more than chance, in where they lie? */
 #ifndef DFT_RANK_TEST_H
 #define DFT_RANK_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Index files: where they are, whether they fit, how they come to be. */
 #include "dftracer/foreign_index.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The index of foreign traces: for each a file with what it was converted to, and an ORIGIN block that says what it was
  * made from. It lies in DFT_INDEX_DIRECTORY beside the trace, or, where nothing may be written there, in the user's
  * cache directory. Made under another name and renamed when it is whole: two programs at once are safe, whoever comes

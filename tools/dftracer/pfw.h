@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A DFTracer trace becomes blocks of our own: events, aggregates, names, processes and their ends. */
 #ifndef DFT_PFW_H
 #define DFT_PFW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kinds of calls: what a category and a name mean. Calls are what has the category POSIX or STDIO,
  * or the type LIBC_IO; all else is a region, whatever its name. Names of calls are looked up in
  * calls.def, entries and aliases included (__xstat, fopen64). Category and name decide on the

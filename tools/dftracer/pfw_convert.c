@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The conversion of one file: lines to records, records to where they belong, and all that once more when the first
  * reading has found what only a second one can put right: a hash defined behind its use, an event around others, a unit
  * of time, lines that stand there twice. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records that have a time: calls, regions, counters, points. And repetitions, which are told by them.
  *
  * REPETITIONS. A child that was forked writes its parent's buffer once more, so whole runs of lines stand there twice. A

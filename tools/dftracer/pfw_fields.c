@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of an event from the arguments of its record: result, sizes, offset, descriptor.
  *
  * Only calls have fields. Bytes moved follow from the call's operation and its result: that many

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of the converter share: the state of one file being converted. One thread. */
 #ifndef DFT_PFW_INSIDE_H
 #define DFT_PFW_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading and inflating: members that fit into memory at once (pfw_member.c), others as a stream, by zlib.
  *
  * A damaged or cut member is a stream, too: its text is used up to the damage. The search goes on at the next bytes that look

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of a file, plain or gzipped (one member or many, one behind the other), in bounded memory. One thread. */
 #ifndef DFT_PFW_LINES_H
 #define DFT_PFW_LINES_H

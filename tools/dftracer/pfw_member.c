@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole gzip members in memory; see pfw_member.h. The memory of all threads together is bounded. */
 #include "dftracer/pfw_member.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gzip members that fit into memory: each is inflated at once, which takes half of the time that a stream takes. */
 #ifndef DFT_PFW_MEMBER_H
 #define DFT_PFW_MEMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Metadata records: dictionaries, ranks, units of time, and what the user said.
  *
  * DFTracer's have no time. What is kept as an event gets that of the last event before it; what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dictionaries of one file (hash -> name), and the texts that go into its blocks.
  *
  * A hash means what it was last defined as: in old files they are 16 bits wide and collide. One that is used before it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes of one file: a pid on a host. */
 #include <errno.h>
 #include <stdlib.h>

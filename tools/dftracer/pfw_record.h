@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One record of a DFTracer trace as the scanner finds it: slices of the line, nothing copied, nothing converted but
  * integers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Aggregated records: each stands for the calls of one kind in one period, and becomes rows.
  *
  * A field that all calls had comes as F_min, F_max, F_sum, one that a single call had as F alone. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scanner: one object of a line into a record, in one pass. Keys are compared as 64-bit words; keys and values that
  * stand where the last record had the same are not read again. */
 #include "dftracer/pfw_record.h"

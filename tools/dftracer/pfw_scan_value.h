@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of a line for the scanner: ends of strings are looked for 16 bytes at a time, digits taken eight at a time.
  * Up to DFT_PFW_PADDING bytes behind the line are read, and mean nothing. */
 #ifndef DFT_PFW_SCAN_VALUE_H

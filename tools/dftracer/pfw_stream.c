@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Streams: the events of one thread, gathered into EVENTS blocks, and their aggregates into BUCKETS blocks that cover the
  * same events. */
 #include <errno.h>

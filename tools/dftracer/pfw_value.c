@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of records, as numbers and as texts. */
 #include <stdlib.h>
 #include <string.h>

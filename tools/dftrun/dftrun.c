@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftrun: runs a program under the tracer and prints where its I/O time went.
  *
  * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a

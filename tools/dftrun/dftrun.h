@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of dftrun: looking at the program to be run and at the folder, running it, and the options that connect
  * them. */
 #ifndef DFT_DFTRUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs one program, passes signals on to it, and ends as it ended.
  *
  * The program stays in our process group, so the terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z) reach it

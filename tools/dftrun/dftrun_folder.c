@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tries whether traces can be written, before a program runs that nobody could run again, and after one that left none.
  *
  * Everything is as it was afterwards: the library makes the directories itself, when there is something to write. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks at the program that is to be traced: which file really runs, and whether a preloaded library reaches it.
  *
  * Only 64-bit ELF of this machine's byte order is read in detail, the rest is left to the kernel and the loader. Every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge dump: events one by one, as text or as one JSON object a line. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One event as a line: JSON as spec and `dftmerge dump --help` have it, text in the manner of strace. */
 #include <fcntl.h>
 #include <string.h>

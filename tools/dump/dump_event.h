@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One event as a line of text or of JSON. */
 #ifndef DFT_DUMP_EVENT_H
 #define DFT_DUMP_EVENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge export`: the command and the list of formats; each has a file of its own. */
 #include <errno.h>
 #include <stdio.h>

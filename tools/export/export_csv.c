@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format csv`. */
 #ifndef DFT_EXPORT_CSV_H
 #define DFT_EXPORT_CSV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files in use: their ids are collected first, then the blocks are gone through for their texts, in order, and each text is given as
  * it comes by. */
 #include "export/export_files.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which files do the events that pass a filter refer to? For formats whose dictionaries come first. */
 #ifndef DFT_EXPORT_FILES_H
 #define DFT_EXPORT_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format folded` and `--format folded-bytes`: a line for each call stack, "outer;inner;call weight", as tools for flame graphs read them; the weight is time
  * in ns, or bytes. Regions are left out: what is called in them has stacks of its own. */
 #include <inttypes.h>

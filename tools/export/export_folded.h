@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format folded` and `--format folded-bytes`. */
 #ifndef DFT_EXPORT_FOLDED_H
 #define DFT_EXPORT_FOLDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
  * Events of one start wait for their order (export_reorder.h). Times are microseconds with three decimals after an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format perfetto`. */
 #ifndef DFT_EXPORT_PERFETTO_H
 #define DFT_EXPORT_PERFETTO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format perfflow`: what PerfFlowAspect's own library would have written of its woven functions:
  * perfflow.array.<...>.pfw, a file a process, as PERFFLOW_OPTIONS named it then (it stands in the trace as metadata).
  * With a file for OUT all processes go into that one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format perfflow`. */
 #ifndef DFT_EXPORT_PERFFLOW_H
 #define DFT_EXPORT_PERFFLOW_H

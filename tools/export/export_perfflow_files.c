@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files of `--format perfflow`: their names, their buffers, and the order of records in them. */
 #include <errno.h>
 #include <stdlib.h>

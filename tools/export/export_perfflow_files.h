@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where records for PerfFlowAspect go: the files of processes, and what waits for its time. */
 #ifndef DFT_EXPORT_PERFFLOW_FILES_H
 #define DFT_EXPORT_PERFFLOW_FILES_H

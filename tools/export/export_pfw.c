@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
  *
  * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names. Then one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format pfw`. */
 #ifndef DFT_EXPORT_PFW_H
 #define DFT_EXPORT_PFW_H

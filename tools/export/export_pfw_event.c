@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of `--format pfw` for events.
  *
  * A reader of this form counts bytes by its own rule (POSIX calls with read or write in the name:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON lines in the form of DFTracer 1.0.8: lines of events. */
 #ifndef DFT_EXPORT_PFW_EVENT_H
 #define DFT_EXPORT_PFW_EVENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format pfw` into a directory: a file for each process, as DFTracer writes them, which its analysers read in parallel.
  * Each has its own dictionaries, with the entry for a file before its first event, and numbers its own lines. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--format pfw` into a directory. */
 #ifndef DFT_EXPORT_PFW_FILES_H
 #define DFT_EXPORT_PFW_FILES_H

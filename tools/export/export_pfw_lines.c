@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of `--format pfw` that are not of events: the dictionaries, and what tells of processes. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Process ids for viewers: pids are unique on a host, and in a pid namespace, alone. */
 #include "export/export_pids.h"
 

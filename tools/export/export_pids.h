@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Process ids for viewers that know nothing but a number: one for each process of each host, and their names. */
 #ifndef DFT_EXPORT_PIDS_H
 #define DFT_EXPORT_PIDS_H

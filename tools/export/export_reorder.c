@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events of one start in the order that viewers want: those around others first. */
 #include "export/export_reorder.h"
 

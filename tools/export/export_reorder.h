@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Slices of a thread that begin at the same time must come outermost first: events of one start wait in this buffer, and
  * are sorted, until the next start. */
 #ifndef DFT_EXPORT_REORDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the formats of export share; see exporting.h. */
 #include "export/exporting.h"
 

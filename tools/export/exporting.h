@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the formats of export share: the export at hand, and what they make of an event. */
 #ifndef DFT_EXPORTING_H
 #define DFT_EXPORTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of blocks. Events keep their process, stream and number; see format.h on parts, source.h on how they are read. */
 #include "merge/group_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One EVENTS block into its parts: for each group an EVENTS block with its events, and the BUCKETS block that they
  * make. */
 #ifndef DFT_GROUP_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules: the text, and what it says of an event.
  *
  * Each rule asks about the call, the paths and the region. What each of these fits is a mask of rules, worked out once

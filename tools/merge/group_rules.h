@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules that organise events into groups: read from text, and asked about events. */
 #ifndef DFT_GROUP_RULES_H
 #define DFT_GROUP_RULES_H

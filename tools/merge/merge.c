@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each process,
  * rank, host, or group of events.
  *

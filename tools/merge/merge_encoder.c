@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Encoders of merge, and texts of names that must come along. */
 #include "merge/merge_encoder.h"
 

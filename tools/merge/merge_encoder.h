@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Encoders of merge, and texts of names that must come along. */
 #ifndef DFT_MERGE_ENCODER_H
 #define DFT_MERGE_ENCODER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`: one archive for each group of events.
  *
  * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the parts are written in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`. */
 #ifndef DFT_MERGE_GROUPS_H
 #define DFT_MERGE_GROUPS_H

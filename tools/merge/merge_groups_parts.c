@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`: the parts of blocks into the archives, in the order of the blocks.
  *
  * A window of blocks at a time is made into parts, in N threads. Each rank of dftmerge-mpi goes through all blocks, and makes

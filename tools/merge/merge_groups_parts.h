@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of `dftmerge merge --group` share. */
 #ifndef DFT_MERGE_GROUPS_PARTS_H
 #define DFT_MERGE_GROUPS_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge` into a directory: one archive for each process, rank or host. One after the other, so that ten thousand of them
  * need no more than one does; of dftmerge-mpi each rank writes some of them.
  *

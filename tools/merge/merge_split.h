@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge merge` into a directory: one archive a process, rank or host. */
 #ifndef DFT_MERGE_SPLIT_H
 #define DFT_MERGE_SPLIT_H

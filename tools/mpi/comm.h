@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi, as the commands see them. dftmerge is the same program with one rank: comm_one.c instead of
  * comm_mpi*.c, chosen by the linker.
  *

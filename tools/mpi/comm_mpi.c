@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi, over MPI: how they begin and end. Collectives and messages have files of their own. */
 #include "mpi/comm_mpi.h"
 

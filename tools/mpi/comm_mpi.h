@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of comm_mpi share: the ranks, and messages between two of them. */
 #ifndef DFT_COMM_MPI_H
 #define DFT_COMM_MPI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi: collectives.
  *
  * A rank that failed would leave the others waiting for ever in a collective of MPI. So all ranks first tell each other, in

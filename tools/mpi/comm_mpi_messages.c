@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi: messages from one rank to another, and questions that rank 0 asks. */
 #include <errno.h>
 #include <stdlib.h>

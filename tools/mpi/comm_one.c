@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One rank: dftmerge. */
 #include "mpi/comm.h"
 

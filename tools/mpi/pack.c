@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes for another rank. */
 #include "mpi/pack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes for another rank: put one after another, got in the same order. Ranks are the same program on the same kind of
  * machine, so numbers and structures go as they are; pointers do not. */
 #ifndef DFT_PACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Answers with more groups than memory holds: given page by page, in order.
  *
  * The groups come in batches (query_spill.c). Each is sorted with its texts, cut to the first few where no more are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Group keys -> dense numbers: open addressing with linear probing. */
 #include "query/group_map.h"
 

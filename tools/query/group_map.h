@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A map from group keys to dense numbers 0, 1, ...; one thread. */
 #ifndef DFT_GROUP_MAP_H
 #define DFT_GROUP_MAP_H

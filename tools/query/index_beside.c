@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files beside the indexes that are of many traces; see index_beside.h. */
 #include "query/index_beside.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files beside the indexes that are of many traces: what they are of, where they lie, reading and writing.
  *
  * Each has an ORIGIN block that says of which blocks of events it was made (their keys, ranges and checksums): where these are not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file beside the indexes that is of all traces together: reading and writing. */
 #include "query/index_together.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Beside the indexes of many traces one more file: what all of them did, by region, call and file together. Questions by
  * file that do not tell processes, threads or times apart are answered from it without an event being read. */
 #ifndef DFT_INDEX_TOGETHER_H

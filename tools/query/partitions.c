@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Partitions in the spill file: buffers, extents, and records as bytes. */
 #include "query/partitions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Partial aggregates on disk, divided by the hash of their keys, so that a partition fits into memory.
  *
  * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves out the call, so it is

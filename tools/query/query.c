@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Queries: decides where the answer comes from, has its parts counted, and puts it together. */
 #include "query/query.h"
 

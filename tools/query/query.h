@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions about a source: events, grouped by some of their traits, as metrics and percentiles.
  *
  * WHERE THE ANSWER COMES FROM. Call rows (BUCKETS blocks) when they answer exactly; else events, and for what was kept

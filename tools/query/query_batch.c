@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The events of a batch that belong to groups: each group is a call of its own for the aggregator's table, and its events
  * are added together (a counting sort by call), so that a row and its histogram are in the cache while they are filled. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys and columns of an answer: names, values, order. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events into groups: each group becomes a call of its own, and the aggregator's table does the rest.
  *
  * A batch holds few groups beside its events, so a small memory says which one was found for what looks alike. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Directories, patterns and --file of files, by id. */
 #include "query/query_files.h"
 

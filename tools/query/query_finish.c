@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was counted becomes groups of the answer: keys get texts, equal groups are merged, percentiles and self time
  * computed. One thread. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of a query share; private to them. */
 #ifndef DFT_QUERY_INSIDE_H
 #define DFT_QUERY_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pass over the blocks: each thread counts into a tally of its own and hands it over to the common one when it has
  * grown; what does not fit into memory goes into the spill file (query_spill.c). At last rank 0 has the sum. */
 #include <errno.h>

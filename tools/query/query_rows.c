@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows into groups: call rows, or, where events are not kept and files are asked about, file rows. */
 #include "query/query_inside.h"
 

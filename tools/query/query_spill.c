@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was counted, from memory to the spill file and back, a batch of partitions at a time.
  *
  * When the groups that were counted pass the budget, all of them go into the spill file as partial aggregates

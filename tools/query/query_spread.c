@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Busy time of time groups: a call belongs to the interval in which it starts, its time to all those it spans.
  *
  * Each interval that a call spans gets the nanoseconds that lie in it, into `edge` of the group of that interval: at

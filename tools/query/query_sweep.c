@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starts and ends of a series in order, and what follows from them.
  *
  * Which end belongs to which start does not matter for how many are going on: both are sorted by themselves. At the same

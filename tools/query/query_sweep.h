@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many calls of a series are going on at a time, and how long at least one is: a sweep over the starts and ends of its
  * calls. A series is what a group is without its time: its calls are followed from interval to interval. */
 #ifndef DFT_QUERY_SWEEP_H

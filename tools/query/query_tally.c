@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups while they are counted; merged between threads and ranks. */
 #include "query/query_tally.h"
 

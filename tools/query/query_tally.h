@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups while they are counted: keys, their rows, and the time inside regions. One thread at a time. */
 #ifndef DFT_QUERY_TALLY_H
 #define DFT_QUERY_TALLY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time groups: how wide they are, and where the first begins (query.h). */
 #include <errno.h>
 #include <stdlib.h>

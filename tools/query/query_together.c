@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions by file from what all traces did together (index_together.h), and how that is made.
  *
  * Blocks are BUCKETS whose rows are not told apart by process or time: the block is of one region (where else its process

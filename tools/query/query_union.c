@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* busy_union_ns and in_flight_max of all groups: a sweep over the calls of each, in windows of time.
  *
  * Of a call its start, its end and the number of its series are kept, 24 bytes, so that a window holds four million and

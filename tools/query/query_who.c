@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which processes are one to a query: those that are alike in all traits that are keys. */
 #include <errno.h>
 #include <stdlib.h>

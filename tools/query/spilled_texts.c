@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts in the spill file: a record is the id, the length as LEB128 and the bytes. */
 #include "query/spilled_texts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The texts of all names in the spill file, divided by their ids, for groups that come in batches.
  *
  * Groups by file, directory or pattern need the texts of these to be put in order. All names of the source are read

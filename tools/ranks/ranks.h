@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the two kinds of input, and what both print with. */
 #ifndef DFT_RANKS_H
 #define DFT_RANKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: totals of calls over all ranks, and which ranks took longest in each. */
 #include <errno.h>
 #include <stdlib.h>

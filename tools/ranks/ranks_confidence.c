@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How sure the first cause is; see ranks_confidence.h. */
 #include "ranks/ranks_confidence.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How sure the first cause is that traces show. (Of telemetry first_cause.h says it, as the format demands.)
  *
  * Looked at are the buckets of the suspect's bad time: from its spike as long as three of four smoothed values are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: blocks are visited twice, first for totals, then for time over time and what is usual. Where the sums that
  * what is usual is learnt from do not fit, the second visit is of some ranks at a time, and a third one sums up again. */
 #include <errno.h>

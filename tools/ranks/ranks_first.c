@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the search for the first cause over what traces measure.
  *
  * VALUES. Per rank and bucket in which it is active:

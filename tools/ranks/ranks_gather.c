@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: processes into ranks, and alignment on their first events. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per rank and bucket of time
  * how long calls took against how long they usually take.
  *

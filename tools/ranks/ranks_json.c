@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the answer from traces as JSON, everything. Times are Unix ns on the aligned clock, unless they say
  * otherwise. */
 #include <errno.h>

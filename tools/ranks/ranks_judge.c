@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: who is slow and since when, who came late.
  *
  * WHEN SOMETHING BEGAN. Of a series of what a rank took beyond the others per bucket, the running sum of the differences

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the calls on files that a first suspect made. */
 #include <errno.h>
 #include <stdlib.h>

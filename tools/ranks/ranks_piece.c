@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: what a row, or an event, adds: the same for both. */
 #include "aggregator/aggregate.h"
 #include "ranks/ranks_job.h"

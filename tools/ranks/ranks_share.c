@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks, by all ranks of dftmerge-mpi: each counts its share of the blocks, and all know the sums of what was
  * counted; so whatever follows from them comes out alike everywhere. */
 #include <errno.h>

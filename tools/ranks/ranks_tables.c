@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the tables of the answer as text. */
 #include <errno.h>
 #include <inttypes.h>

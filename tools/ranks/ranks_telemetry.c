@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks on telemetry files: which files, and the answer as JSON and as text. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the answer from traces as text: one screen, what matters first. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: the totals of each rank, by call. */
 #include <errno.h>
 #include <stdlib.h>

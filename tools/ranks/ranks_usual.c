@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long calls usually take; see ranks_usual.h. */
 #include "ranks/ranks_usual.h"
 

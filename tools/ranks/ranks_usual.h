@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long calls of a kind usually take: a histogram of mean durations for each call and size. */
 #ifndef DFT_RANKS_USUAL_H
 #define DFT_RANKS_USUAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: in which call, and under which directory, a first suspect lost its time (or moved its bytes), from its
  * spike on. Its events are read once more; of what was kept as aggregates alone, rows. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made from. */
 #include <stdio.h>
 #include <string.h>

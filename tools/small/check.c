@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge check`: is every block of every input whole, and is anything left in live files?
  *
  * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge check: what its files share. */
 #ifndef DFT_CHECK_H
 #define DFT_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dftmerge check: are the blocks there that every process writes?
  *
  * A process reads the clocks when it begins, and once more before its END; beside every block of events that count it

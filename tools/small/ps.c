@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gathers what was in flight when processes ended, from all ranks. */
 #include "small/ps_flights.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls and regions that were in flight when their processes ended, or are now. */
 #ifndef DFT_PS_FLIGHTS_H
 #define DFT_PS_FLIGHTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Attaches to running processes, one thread after the other, and copies their stacks. A thread is
  * stopped with PTRACE_INTERRUPT: no signal is sent, and system calls go on. When dftmerge ends,
  * however it ends, the kernel lets go of the thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the threads of running processes are doing now: their call stacks, for `dftmerge ps
  * --stacks`. */
 #ifndef DFT_PS_STACKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the live file that a running process has mapped, and tells a process by it. */
 #include <errno.h>
 #include <stdio.h>

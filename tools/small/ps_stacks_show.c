@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shows call stacks of running processes, as text and as JSON. */
 #include <errno.h>
 #include <stdio.h>

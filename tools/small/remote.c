@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Walks another process's stacks with libunwind. libunwind's own search for tables believes that a
  * file's code lies at its offset in the file, which is not so in what lld links, and it does not
  * find the vDSO. So that search is ours: from the program headers in the process's memory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The call stacks of another process's threads: registers and stack are copied while a thread is
  * stopped, libunwind walks through the copy later. Needs libunwind. */
 #ifndef DFT_REMOTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads what is mapped in another process. Pages that nobody writes are
  * remembered: libunwind asks for their bytes one by one. */
 #include "small/remote_maps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is mapped in another process: its files, and their tables for unwinding. */
 #ifndef DFT_REMOTE_MAPS_H
 #define DFT_REMOTE_MAPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a damaged trace anew, without what cannot be read. */
 #ifndef DFT_REPAIR_H
 #define DFT_REPAIR_H

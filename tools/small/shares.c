@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each block type and column costs.
  *
  * The stored share of a column is exact: the deflate stream is inflated column by column, and the bits that were

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many bytes of a trace each kind of block, and each of its columns, takes. */
 #ifndef DFT_SHARES_H
 #define DFT_SHARES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `dftmerge stat`: where the bytes of traces go, by block type and column. */
 #include <errno.h>
 #include <stdio.h>

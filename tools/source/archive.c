@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Archives: blocks into files; see archive.h. */
 #include "source/archive.h"
 #include "source/source_read.h"

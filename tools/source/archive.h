@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An archive that is being written: blocks one behind the other in a file that gets its name when it is whole. */
 #ifndef DFT_ARCHIVE_H
 #define DFT_ARCHIVE_H

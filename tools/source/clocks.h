@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clocks: how the times of one host relate to those of the others, and what it takes to bring them together.
  *
  * A process takes one offset between its monotonic clock and Unix time when it is loaded and keeps it, so its times run

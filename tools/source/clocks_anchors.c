@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clocks of hosts, from CLOCK records; see clocks.h. */
 #include <errno.h>
 #include <pthread.h>

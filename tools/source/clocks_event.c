@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clocks of hosts, from an event that ends in all ranks at once; see clocks.h. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events around others: a stack for each thread. What is over is dropped from its top, and from all
  * of it before it grows. */
 #include "source/enclosing.h"

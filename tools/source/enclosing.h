@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which events do others lie in? For each thread those that may be around what comes next, with
  * their numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Filters: parsing what the options say, and the tests on processes, blocks, calls and events. */
 #include "source/filter.h"
 #include "base/names.h"

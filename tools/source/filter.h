@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which events a command is asked about: --from, --to, --rank, --pid, --cat, --name, --file. */
 #ifndef DFT_FILTER_H
 #define DFT_FILTER_H

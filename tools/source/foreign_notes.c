@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What there is to say about traces of DFTracer: what of a file could not be read, and what is peculiar to it. */
 #include "source/foreign_notes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Notes about traces of DFTracer. */
 #ifndef DFT_FOREIGN_NOTES_H
 #define DFT_FOREIGN_NOTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes as a tree.
  *
  * Bad input can make a cycle of parents: what no root leads to is printed as a root. Children stand in order of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes as a tree: who is whose parent, and in which order they are printed. */
 #ifndef DFT_PS_TREE_H
 #define DFT_PS_TREE_H

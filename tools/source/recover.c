@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moves what a live file holds into the trace of its process.
  *
  * The source has made blocks of the live file already: they are appended as they are. The order is what keeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moves what a live file holds into the trace of its process. */
 #ifndef DFT_RECOVER_H
 #define DFT_RECOVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The source: opened by finding, scanning, reading live files, and deciding on coverage; see source.h. */
 #include "source/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A source of blocks: every command of dftmerge reads traces through it.
  *
  * dft_source_open finds the inputs, reads every block's header and verifies every checksum (N threads, by file), drops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What lies beside the inputs: live files of their processes that were not named, and traces of live files that a listing
  * missed because they were made meanwhile. */
 #include "source/source_beside.h"

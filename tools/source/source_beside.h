@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What lies beside the inputs without being named. */
 #ifndef DFT_SOURCE_BESIDE_H
 #define DFT_SOURCE_BESIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies: a process that two files of DFTracer tell of. Files of our own carry a key, by which what is there twice counts
  * once; those of DFTracer do not, so a copy (or a trace beside its compressed form) counts as another process. That is
  * told, and copies are no reason to see another job. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies: the same process out of two files of DFTracer. */
 #ifndef DFT_SOURCE_COPIES_H
 #define DFT_SOURCE_COPIES_H

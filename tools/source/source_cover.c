@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coverage: which blocks say something new, and which of them answer when rows, or events, are asked. The rules stand
  * in source.h. */
 #include "source/source_cover.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the processes of live files ended: what the files say about it, and whether the process is still there. */
 #include "source/source_ending.h"
 

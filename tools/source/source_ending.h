@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How processes ended, as far as END records and live files say. */
 #ifndef DFT_SOURCE_ENDING_H
 #define DFT_SOURCE_ENDING_H

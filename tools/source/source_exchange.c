@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks share what they find: inputs, notes, blocks. What was scanned is in source_exchange_scanned.c, names in
  * source_exchange_names.c. */
 #include "source/source_exchange.h"

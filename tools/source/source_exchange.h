@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ranks of dftmerge-mpi tell each other about a source. All functions but dft_exchange_block are collective, and do
  * nothing where there is one rank. */
 #ifndef DFT_SOURCE_EXCHANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks that only one rank can read, because they were made in its memory (from live files, and from DFTracer's files
  * where no index could be written), are given to all. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names that one rank has found are told to all. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks share what they scanned: files, headers of blocks, records of processes. */
 #include <errno.h>
 #include <stdlib.h>

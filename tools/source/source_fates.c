@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however
  * many they are. */
 #include "source/source_fates.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Notes on how processes with live files ended, or that they run. */
 #ifndef DFT_SOURCE_FATES_H
 #define DFT_SOURCE_FATES_H

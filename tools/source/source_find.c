@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the inputs of a source: files as they are named, directories with all below them, shell patterns.
  *
  * The list is sorted by path, and a file that is reached twice (also by links) is in it once, so nothing depends on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding the inputs of a source. */
 #ifndef DFT_SOURCE_FIND_H
 #define DFT_SOURCE_FIND_H

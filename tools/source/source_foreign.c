@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces of DFTracer: converted into blocks of our own; nothing behind the source knows of them.
  *
  * One thread takes one file, the largest first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Traces of DFTracer in a source. */
 #ifndef DFT_SOURCE_FOREIGN_H
 #define DFT_SOURCE_FOREIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gives events to a command, with the texts of their names at hand.
  *
  * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room for are fetched before these are

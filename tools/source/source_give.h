@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events with the texts of their names at hand. */
 #ifndef DFT_SOURCE_GIVE_H
 #define DFT_SOURCE_GIVE_H

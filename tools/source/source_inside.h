@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of a source; private to this folder. */
 #ifndef DFT_SOURCE_INSIDE_H
 #define DFT_SOURCE_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Jobs of a source: their order and names, what is told about them, and the choice of --job. */
 #include "source/source_job_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of jobs and runs, and the choice among them. */
 #ifndef DFT_SOURCE_JOB_NAMES_H
 #define DFT_SOURCE_JOB_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Jobs: which processes belong to one launch of a parallel program, where traces of several lie together.
  *
  * What is known is the id of the batch system's job, where there is one, the number of ranks, and who started whom; one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Jobs: which processes belong to one launch of a parallel program. */
 #ifndef DFT_SOURCE_JOBS_H
 #define DFT_SOURCE_JOBS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Does the process of a live file still run?
  *
  * A pid and a start time say so where pids are numbered as they were for the process: on the same boot of the machine,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Does the process of a live file still run? */
 #ifndef DFT_SOURCE_LIFE_H
 #define DFT_SOURCE_LIFE_H

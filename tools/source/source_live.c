@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
  *
  * Traces are scanned first: which records of a ring are in a block already is known from them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Live files as blocks. */
 #ifndef DFT_SOURCE_LIVE_H
 #define DFT_SOURCE_LIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names: their texts, fetched from blocks when they are asked for.
  *
  * Who wants some names gets these. Who goes through all events (dump, export) has all looked for once: texts are kept as long as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of names (id -> text), fetched from blocks when they are asked for; see names.h. */
 #ifndef DFT_SOURCE_NAMES_H
 #define DFT_SOURCE_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Notes of a source: what the user must be told, each once; and the progress line. Any thread.
  *
  * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a digit. */

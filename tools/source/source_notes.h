@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a source tells its user: notes, each once, the status that follows from them, and the progress line. */
 #ifndef DFT_SOURCE_NOTES_H
 #define DFT_SOURCE_NOTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a source consists of: made, freed, and looked at by every stage and command. */
 #include "source/source_object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a source consists of: its files, blocks, processes and jobs, and who may look at them. Nothing here changes them. */
 #ifndef DFT_SOURCE_OBJECT_H
 #define DFT_SOURCE_OBJECT_H

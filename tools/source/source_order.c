@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events in global order with bounded memory.
  *
  * Time is cut into windows. Of each, all blocks that may hold events of it (by their headers) are decoded, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events in global order with bounded memory: of the whole source, or of a process. */
 #ifndef DFT_SOURCE_ORDER_H
 #define DFT_SOURCE_ORDER_H

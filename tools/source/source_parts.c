@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts: blocks that hold those events of a range that were organised into one group. The rules stand in source.h. */
 #include "source/source_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts: blocks that hold those events of a range that were organised into one group. The rules stand in source.h. */
 #ifndef DFT_SOURCE_PARTS_H
 #define DFT_SOURCE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes of a source: one for each key that a block, or a live file, has; and the blocks in their final form. */
 #include "source/source_process.h"
 

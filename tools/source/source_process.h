@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The processes of a source, out of what was scanned. */
 #ifndef DFT_SOURCE_PROCESS_H
 #define DFT_SOURCE_PROCESS_H

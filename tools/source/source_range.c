@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks of converted traces: scanned where they lie in a file, and those of rows kept in memory.
  *
  * Of many traces each has an index of some ten kilobytes. To open, read and close all of them once more, for each question that a

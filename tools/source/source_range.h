@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks of converted traces: scanned where they lie in a file, and those of rows kept in memory. */
 #ifndef DFT_SOURCE_RANGE_H
 #define DFT_SOURCE_RANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
 #include "mpi/comm.h"
 #include "source/source_read.h"

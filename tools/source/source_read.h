@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading verified blocks again: one reader a thread, and lists of blocks in many threads. */
 #ifndef DFT_SOURCE_READ_H
 #define DFT_SOURCE_READ_H

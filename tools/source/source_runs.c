@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs: which processes were started together, as far as they say it themselves.
  *
  * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children inherit, else the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs: which processes were started together. */
 #ifndef DFT_SOURCE_RUNS_H
 #define DFT_SOURCE_RUNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and
  * END. N threads, by file. */
 #include "source/source_scan.h"

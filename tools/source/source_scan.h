@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scanning files for blocks: what was found in a file before it is known what belongs together. */
 #ifndef DFT_SOURCE_SCAN_H
 #define DFT_SOURCE_SCAN_H

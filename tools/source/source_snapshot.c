@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Live files of processes that go on while they are read.
  *
  * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only after their records stand in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Copies of live files whose processes go on while they are read. */
 #ifndef DFT_SOURCE_SNAPSHOT_H
 #define DFT_SOURCE_SNAPSHOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A range of numbers, or of times, from its first to its last. */
 #ifndef DFT_SOURCE_SPAN_H
 #define DFT_SOURCE_SPAN_H

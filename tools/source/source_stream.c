@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coverage within one stream: the blocks of one part against each other. The rules stand in source.h. */
 #include "source/source_stream.h"
 #include "base/array.h"

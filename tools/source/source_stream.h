@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coverage within one stream: blocks of one part against each other. */
 #ifndef DFT_SOURCE_STREAM_H
 #define DFT_SOURCE_STREAM_H

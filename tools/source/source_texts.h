@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What records of processes say, kept for as long as the source lives. */
 #ifndef DFT_SOURCE_TEXTS_H
 #define DFT_SOURCE_TEXTS_H

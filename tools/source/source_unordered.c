@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events in the order of the files: block after block. */
 #include "source/source_unordered.h"
 

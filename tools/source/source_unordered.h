@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events in the order of the files: block after block. */
 #ifndef DFT_SOURCE_UNORDERED_H
 #define DFT_SOURCE_UNORDERED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Visits blocks in N threads. */
 
 #include "source/source_visit.h"

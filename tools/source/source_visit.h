@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Visits of all blocks in N threads, in no order. */
 #ifndef DFT_SOURCE_VISIT_H
 #define DFT_SOURCE_VISIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One window of time: its blocks decoded in N threads, its events sorted.
  *
  * Blocks come in the order of process key, tid, stream, first, and events keep that order; so a stable sort by start

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One window of time: the events that start in it, in global order. */
 #ifndef DFT_SOURCE_WINDOW_H
 #define DFT_SOURCE_WINDOW_H

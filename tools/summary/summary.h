@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and CSV. */
 #ifndef DFT_SUMMARY_H
 #define DFT_SUMMARY_H

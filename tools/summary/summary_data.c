@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary for programs: JSON and CSV. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts of the whole job: processes, ranks, wall time, what was lost. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of the summary in text: which cells, how wide; and the slow ranks. */
 #include <errno.h>
 #include <stdlib.h>

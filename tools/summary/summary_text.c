@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary for people: first what matters, then tables by call, file and rank. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asks libdw for lines: one session a module, which is kept; answers are kept, too. */
 #include "symbols/lines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Source lines of addresses, from debug information on this machine (elfutils' libdw). */
 #ifndef DFT_LINES_H
 #define DFT_LINES_H

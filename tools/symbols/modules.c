@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks modules up in a list: there are few. */
 #include "symbols/modules.h"
 

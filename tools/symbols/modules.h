@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Modules (programs and libraries) by path and build id, in lists of whoever knows something of them. */
 #ifndef DFT_MODULES_H
 #define DFT_MODULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Turns recorded stacks into texts: names of functions (symbols.c) and lines (lines.c). */
 #include "symbols/stacks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Call stacks of events, for people: preload/stack.c says how they are recorded. */
 #ifndef DFT_STACKS_H
 #define DFT_STACKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Symbols of ELF files: each file is read once, its functions sorted, and looked up by bisection. Nothing is believed that the file's size does
  * not allow. */
 #include "symbols/symbols.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of functions, from the symbol tables of programs and libraries, or of their separate debug
  * files, that lie on this machine. */
 #ifndef DFT_SYMBOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The search for the first cause; see first_cause.h. */
 #include "telemetry/first_cause.h"
 

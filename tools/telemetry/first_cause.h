@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* First cause: which of many ranks departed first from what it did before.
  *
  * Each rank has a series of samples in order of time. Consecutive rises add up until a sample that does not rise; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was read from telemetry files: records, texts and problems. */
 #include "telemetry/telemetry.h"
 

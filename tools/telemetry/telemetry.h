@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Telemetry files: samples of memory over time, as stormlog's trackers write them (JSON, schema version 2, or the
  * records without a version of before). What is read from them, and the analysis across ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Telemetry across ranks: which samples count, how the ranks are brought together, what is to be noted. */
 #include "base/array.h"
 #include "telemetry/telemetry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads telemetry files: finds the records in a file's text and has them read one by one.
  *
  * Where a record ends is seen by its brackets and quotes alone. So a record that is no JSON costs itself, not the list

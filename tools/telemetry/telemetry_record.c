@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One record of telemetry, by json-c. What a record must have, and what stands for what in those without a version. */
 #include "telemetry/telemetry_record.h"
 

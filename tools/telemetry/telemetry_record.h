@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One record of telemetry: from JSON text. */
 #ifndef DFT_TELEMETRY_RECORD_H
 #define DFT_TELEMETRY_RECORD_H

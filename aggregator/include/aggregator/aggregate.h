@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Buckets: add events, merge rows; the only arithmetic on them, used in the traced process and off line.
  *
  * A table maps (kind, interval, region, subject, class) to a row. Two kinds of table: a fixed one in memory that the

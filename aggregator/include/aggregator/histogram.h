@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The log-linear bins of duration and size histograms, and percentiles defined on them.
  *
  * v < 64: bin v; else with e = floor(log2 v) - 5: bin 32 e + (v >> e). Relative width at most 1/32 (error of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays that grow large: moved by remapping, so that growing copies nothing and leaves no holes in the heap, and what
  * is reserved but not yet used takes no memory. Small ones lie on the heap. Off line only. */
 #ifndef DFT_PAGES_H

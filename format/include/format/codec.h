@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks from batches and back: the encoders (no allocation, for the traced process too) and the decoders (for tools).
  *
  * Encoders run in a stranger's process with all signals blocked: they allocate nothing, call nothing of libc but the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of how a process ended and why events were not kept. */
 #ifndef DFT_END_H
 #define DFT_END_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One event, one batch of events: the form in memory that the drain makes, the encoder takes and the decoder gives
  * back. Units: ns for time, bytes for size and offset. Nothing here owns memory: texts point into a ring, a block or an
  * arena, and are valid as long as that is. */

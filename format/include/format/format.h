@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it alone (with the
  * numbers of ops.def).
  *

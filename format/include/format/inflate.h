@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inflating what is in memory whole: payloads of blocks, and gzip members (RFC 1952). For tools; allocates. */
 #ifndef DFT_INFLATE_H
 #define DFT_INFLATE_H

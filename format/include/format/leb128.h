@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The smallest pieces of the format: LEB128, zigzag, little-endian words. Writers know that there is room; readers
  * check. */
 #ifndef DFT_LEB128_H

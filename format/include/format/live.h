@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it; and how records become events.
  *
  * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The operations of ops.def as C values. */
 #ifndef DFT_OPS_H
 #define DFT_OPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes
  * bytes. */
 #ifndef DFT_ROW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program with annotations: regions around I/O, nested and in threads, arguments, instants, counters, metadata.
  *
  * usage: annotated FILE ROUNDS */

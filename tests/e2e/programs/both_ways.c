@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Does the same calls by the C library's functions or through syscall(), and prints every result.
  *
  * usage: both_ways function|syscall    in an empty directory */

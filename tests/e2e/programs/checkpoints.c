@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes checkpoints and reads them back: what two runs of it differ in is said by arguments.
  *   checkpoints DIR FILES BYTES [sync] [noread] [stat] */
 #include <fcntl.h>

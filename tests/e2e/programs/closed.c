@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls on numbers that are not open, beside some that are.
  *
  * usage: closed */

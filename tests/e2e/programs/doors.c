@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names that lead elsewhere: /proc/self/fd, /dev/stdin, deleted files, directories that are renamed. usage: doors DIRECTORY */
 #include <fcntl.h>
 #include <stdio.h>

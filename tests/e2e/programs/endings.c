@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes, then ends in the way that the first argument names: for the tests of what a trace says about an end.
  *
  * usage: endings HOW FILE COUNT Writes COUNT times 10 bytes to FILE, then: return, exit, _exit, abort, segv, kill

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that write until they are killed, and count what they did where it survives: for the test that no event is
  * lost.
  *

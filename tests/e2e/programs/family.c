@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes children in every way there is, and prints a line for each call as it should stand in a trace: name, result, and the
  * status for those that wait ("-" where there is none).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that hangs, for `dftmerge ps --stacks`: its threads wait for a byte each from the FIFO
  * "fifo". */
 #include <fcntl.h>

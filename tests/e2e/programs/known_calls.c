@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Does a known number of each call, from several threads and generations of forked processes, and prints its own
  * counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A preloaded library that makes a program believe in pages of 64 KiB, as some machines have them. */
 #include <sys/auxv.h>
 

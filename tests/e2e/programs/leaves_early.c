@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A library whose constructor writes 10 bytes to the file in LEAVES_EARLY, and leaves: by quick_exit if LEAVES_QUICKLY
  * is set, else by exit. */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asynchronous I/O through libaio. Usage: libaio DIRECTORY CASE. Prints a line for each request and call, as posix_aio.c does; results of
  * calls are told as libaio's callers see them: -1 and the error for a negative result. */
 #include <errno.h>

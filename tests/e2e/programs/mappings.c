@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every call on mappings of files, those that fail among them, in a fixed order: mappings DIRECTORY. Ends with 1 and a word where something
  * did not go as it should; what the calls did to the files' bytes is checked too. */
 #include <errno.h>

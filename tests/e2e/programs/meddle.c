@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Preloaded into dftmerge: something happens while it copies a stack. MEDDLE=interrupt: SIGINT to
  * dftmerge, while a thread of the program is stopped. MEDDLE=end: the program is killed before a
  * thread of it is attached to. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads and writes where there are no offsets: pipes, a FIFO, sockets, a terminal. usage: nowhere DIRECTORY */
 #include <fcntl.h>
 #include <pty.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* STDIO calls that do not return how many bytes they moved, and characters that inlined code moves; then transfers between descriptors.
  * Asserts nothing: the test knows what it does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* POSIX asynchronous I/O in every way to submit, wait and be told. Usage: posix_aio DIRECTORY CASE. Prints a line for each request:
  *
  *   done NAME FILE OFFSET SIZE RESULT ERRNO      as aio_return and aio_error say; OFFSET -1 where it appends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Things that programs do which a tracer in the same process easily breaks. One case a run; prints what it saw.
  *
  * usage: rude CASE FILE     (cases: the table at the end)

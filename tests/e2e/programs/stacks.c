@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls in functions that are known by name and line: nested, in a handler, in threads, behind a longjmp. */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program sees of libraries that the tracer brings with it.
  *
  *   start allocations FILE N   N calls of lseek on FILE, here and in a child. Prints how often they called an allocator function

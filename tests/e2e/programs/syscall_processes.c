@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes by system calls: each way to make one, to become another program, and to end.
  *
  * usage: syscall_processes HOW    in an empty directory; HOW: children, threads, last, group, rest, execve, execveat */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes down what told.h says: makes no call that is traced, but one write at the end. */
 #include "told.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program that tells of each call what its event must say: one JSON line a call, in shared memory, printed at the end.
  *
  *   DO(access, (path, R_OK), .file = path, .mode = R_OK)

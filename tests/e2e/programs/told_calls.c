@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes each call of the C library that is about files but moves no data, succeeding and failing, and prints what their events must
  * say (told.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of told_calls. */
 #ifndef TOLD_CALLS_H
 #define TOLD_CALLS_H

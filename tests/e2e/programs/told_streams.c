@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Functions that read and write lines inside, in a stream of the program; and descriptors that come out of other things than files. */
 #include "told_calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls on directories, and walks through whole trees: what happens in their visits is seen from where the walk is. */
 #include "told_calls.h"
 

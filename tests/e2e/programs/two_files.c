@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every call that moves bytes from one descriptor to another, in regions, threads and a child, among calls of other
  * kinds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Locks its memory while it may lock 8 MiB, before or after its first call.
  *
  * usage: locked FILE CALLS_BEFORE CALLS_AFTER */

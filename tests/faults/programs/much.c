@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Much of one thing, then what memory it takes, in KiB: much WHAT N DIRECTORY.
  *
  *   series    N threads one after another, each with a write

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work in phases, between which the test breaks and mends things: "phase N" on standard output, then one byte of standard input is awaited.
  *
  *   phases DIRECTORY CALLS PHASES [what ...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Takes descriptor numbers from whoever has them, by library calls and past them: thief DIRECTORY HOW CALLS.
  * HOW: close, dup2, close_range, closefrom (library), or rawclose, rawdup2, rawrange (system calls that nobody sees), once in every 5000
  * calls; "storm": a thread that puts a file on every number, past the library, all the time; "stormlib": the same through the library.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* C++ that does I/O before main and after it: static objects, thread-local ones, handlers of all kinds of exit. */
 #include <cstdio>
 #include <cstdlib>

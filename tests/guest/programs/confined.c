@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs that lock themselves in, or are locked in: limits, other users, other roots, name spaces, filters, no memory to be locked. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files, threads and a child, and on demand one fault, for the sanitizers. */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that are left by a jump or an exception from a function they called: what is held across a callback stays held for ever. */
 #include <csetjmp>
 #include <cstdio>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Libraries that come and go: dlopen and dlclose again and again, from threads, in name spaces of their own, and through the services of
  * the C library that load some. */
 #include "cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads by the thousand, on the smallest stacks, with late destructors, with descriptors and directories of their own, and stacks that
  * are switched under way. */
 #include "cases.h"

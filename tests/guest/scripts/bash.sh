@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What bash does with descriptors, processes and jobs. Run by bash.
 echo one >a; echo two >>a; cat <a | tr a-z A-Z | tee b >c
 exec 7<>a; read -r line <&7; echo "got $line" >&7; exec 7>&-

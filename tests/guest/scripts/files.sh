@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Copies of a tree with everything in it: cp, rsync, tar, find, xargs, mv, split, dd, compressors. N: files.
 set -e
 mkdir -p in/deep/er

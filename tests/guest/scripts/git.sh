@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A repository's life: commits, merges with a conflict, rebase, stash, gc, clones, push, fetch, bundles, bisect. N: commits.
 set -e
 export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.org

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A project built with several jobs: objects, archives, a shared library, C++, link-time optimisation, a make in a make. N: files.
 set -e
 mkdir -p src sub

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A tree synchronised: copies, changes, deletions, hard links, sparse files, compression over a pipe. N: files.
 set -e
 mkdir -p in/d

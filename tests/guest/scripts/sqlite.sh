@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # WAL and rollback journals, big transactions, vacuum, backup, attached files, two writers at once. N: rows.
 set -e
 for journal in wal delete truncate persist memory; do

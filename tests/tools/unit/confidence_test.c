@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How sure the first cause is: each line of the table in ranks_confidence.h, on both sides of its limit. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>

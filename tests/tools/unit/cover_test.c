@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Coverage, against sets of sequence numbers: which blocks count, and which answer for rows and for events. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>

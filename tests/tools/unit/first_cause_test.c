@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The first cause: by hand, and against a search that starts anew for each sample. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>

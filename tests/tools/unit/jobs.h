@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A made job for `ranks`: the time that each rank took in each bucket, in data calls. */
 #ifndef DFT_TESTS_UNIT_JOBS_H
 #define DFT_TESTS_UNIT_JOBS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who is slow, since when, and who came late: by hand, and against trying every bucket. */
 #include <CUnit/Basic.h>
 

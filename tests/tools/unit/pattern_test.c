@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patterns of paths: by hand, and against regular expressions. */
 #include <CUnit/Basic.h>
 #include <regex.h>

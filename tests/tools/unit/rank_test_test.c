@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rank-sum test of `compare`: against all ways to deal the values, and against counting pairs. */
 #include <CUnit/Basic.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules of groups, against looking at each line in turn. */
 #include <CUnit/Basic.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What calls usually take: the 25th percentile of a histogram, against the sorted times. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
