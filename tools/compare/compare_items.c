@@ -57,13 +57,6 @@ static int key_of(const struct dft_comparison *comparison, enum dft_compared tab
     }
 }
 
-const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table)
-{
-    if (table == DFT_COMPARED_FILES || table == DFT_COMPARED_FILE_CALLS)
-        return &run->files;
-    return table == DFT_COMPARED_RANKS ? &run->ranks : &run->calls;
-}
-
 static int compare(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;

@@ -50,33 +50,6 @@ struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker)
     return worker->encoder;
 }
 
-int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size)
-{
-    size_t grown = count < *capacity ? *capacity : dft_array_grow(array, *capacity, count + (size_t)1, size);
-
-    if (!grown) {
-        pfw->error = -ENOMEM;
-        return -ENOMEM;
-    }
-    *capacity = (uint32_t)grown;
-    return 0;
-}
-
-char *dft_pfw_room(struct dft_pfw *pfw, size_t bytes)
-{
-    if (2 * bytes + 64 > pfw->room_bytes) {
-        char *bigger = realloc(pfw->room, 4 * bytes + 4096);
-
-        if (!bigger) {
-            pfw->error = -ENOMEM;
-            return NULL;
-        }
-        pfw->room = bigger;
-        pfw->room_bytes = 4 * bytes + 4096;
-    }
-    return pfw->room;
-}
-
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
 /* Letters of 1.x and numbers of 2.x. 0: not known. */

@@ -214,16 +214,15 @@ static struct dft_text mark_of(const struct dft_pfw_record *record)
 }
 
 /* Is it what a call between two files wrote, which is counted where it read? */
-static int take_written(struct dft_pfw_record *record)
+static int take_written(struct dft_pfw_record *record, struct dft_text mark)
 {
-    const struct dft_text mark = mark_of(record);
     struct dft_pfw_value value;
 
     return mark.length == 7 && !memcmp(mark.bytes, "written", 7) && take_other(record, "dftrace", &value);
 }
 
-static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call, uint64_t start_ns,
-                    uint64_t duration_ns)
+static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_pfw_call *call, struct dft_text mark,
+                    uint64_t start_ns, uint64_t duration_ns)
 {
     struct dft_event *event;
     uint64_t region = region_of(pfw, stream->process), file = dft_pfw_file_of(pfw, pfw->record);
@@ -244,7 +243,7 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     event->dur_ns = duration_ns;
     event->file = file;
     event->region = region;
-    written = dft_unlikely(pfw->record->nothers) && take_written(pfw->record);
+    written = dft_unlikely(mark.length) && take_written(pfw->record, mark);
     dft_pfw_fields(pfw, stream, call, event);
     if (dft_unlikely(written)) {
         event->calls = 0;
@@ -271,10 +270,10 @@ static uint8_t marked_phase(const struct dft_text value)
 }
 
 /* The phase that such a call stands for, with its id. What says so is no argument of the event. */
-static uint8_t take_mark(struct dft_pfw_record *record, uint64_t *id)
+static uint8_t take_mark(struct dft_pfw_record *record, struct dft_text mark, uint64_t *id)
 {
     struct dft_pfw_value value;
-    uint8_t phase = marked_phase(mark_of(record));
+    uint8_t phase = marked_phase(mark);
     int negative;
 
     if (!phase || !take_other(record, "dftrace", &value))
@@ -331,6 +330,7 @@ int dft_pfw_point(struct dft_pfw *pfw, uint8_t phase)
 
 int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
 {
+    struct dft_text mark = {NULL, 0};
     struct dft_pfw_record *record = pfw->record;
     struct dft_pfw_stream *stream;
     struct dft_pfw_call *call;
@@ -356,12 +356,15 @@ int dft_pfw_complete(struct dft_pfw *pfw, struct dft_text line)
         return 0;
     if (dft_unlikely(record->nothers)) {
         uint64_t id;
-        uint8_t phase = take_mark(record, &id);
+        uint8_t phase;
+
+        mark = mark_of(record);
+        phase = take_mark(record, mark, &id);
 
         if (phase)
             return put_point(pfw, phase, id);
     }
     pfw->counts->events++;
-    convert(pfw, stream, call, start_ns, duration_ns);
+    convert(pfw, stream, call, mark, start_ns, duration_ns);
     return 0;
 }

@@ -17,14 +17,6 @@
 #define STREAM_TEXT  ((size_t)1 << 20)
 #define ARGUMENT_MAX ((size_t)65535)
 
-void dft_pfw_put(struct dft_pfw *pfw, const void *block, long bytes)
-{
-    if (pfw->error || pfw->surveys)
-        return;
-    if (bytes > 0)
-        pfw->error = pfw->job->put(pfw->job->context, block, (size_t)bytes);
-}
-
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 
 static struct dft_pfw_stream *make_stream(struct dft_pfw *pfw, struct dft_pfw_process *process, uint64_t thread,

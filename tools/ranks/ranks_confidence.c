@@ -18,6 +18,15 @@
 #define TIMES_MEDIUM   3.0
 #define OTHERS_MEDIUM  2.0
 
+uint32_t dft_ranks_together(const struct dft_first_cause *cause)
+{
+    uint32_t n = 0;
+
+    while (n < cause->nsuspects && cause->suspects[n].aligned_ns == cause->suspects->aligned_ns)
+        n++;
+    return n;
+}
+
 /* What stands for and against the suspect. */
 struct evidence {
     uint32_t from, to, onset; /* buckets of the bad time; where the next rank began, or `to` */

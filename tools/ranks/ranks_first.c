@@ -291,15 +291,6 @@ static int measure(struct measuring *measuring)
 
 /* --- all measures ---------------------------------------------------------------------------------------------------- */
 
-uint32_t dft_ranks_together(const struct dft_first_cause *cause)
-{
-    uint32_t n = 0;
-
-    while (n < cause->nsuspects && cause->suspects[n].aligned_ns == cause->suspects->aligned_ns)
-        n++;
-    return n;
-}
-
 /* The one by which the first suspect lost most, unless half of the ranks began together: that is no rank's doing. Bytes
  * alone when nothing was slow. */
 static void choose_headline(struct dft_ranks_job *job)

@@ -9,6 +9,22 @@
 #include "base/write_text.h"
 #include "base/names.h"
 
+const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank)
+{
+    uint32_t count;
+
+    return &dft_source_processes(job->source, &count)[job->ranks[rank].process];
+}
+
+/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before
+ * it. */
+const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
+{
+    snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
+             time > job->zero_ns ? (double)(time - job->zero_ns) / 1e9 : 0.0);
+    return room;
+}
+
 static int lag_cell(struct dft_grid *grid, const struct dft_ranks_job *job, const struct dft_lag *lag)
 {
     char room[3 * DFT_TEXT_ROOM], from[DFT_TEXT_ROOM], to[DFT_TEXT_ROOM];

@@ -13,13 +13,6 @@
 
 #define TOP_DEFAULT 10u
 
-const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank)
-{
-    uint32_t count;
-
-    return &dft_source_processes(job->source, &count)[job->ranks[rank].process];
-}
-
 /* "rank 17", or "pid 1234" where no process says its rank. */
 static void put_rank(const struct dft_ranks_job *job, uint32_t rank)
 {
@@ -38,15 +31,6 @@ static void put_host(const struct dft_ranks_job *job, uint32_t rank)
     printf(" (");
     dft_text_escape(stdout, host.bytes, host.length);
     putchar(')');
-}
-
-/* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before
- * it. */
-const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
-{
-    snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
-             time > job->zero_ns ? (double)(time - job->zero_ns) / 1e9 : 0.0);
-    return room;
 }
 
 static void put_clock(uint64_t ns)

@@ -15,31 +15,6 @@ struct asked {
     int events;
 };
 
-const char *dft_answer_source_name(enum dft_answer_source source)
-{
-    static const char *const names[] = {
-        [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "files", [DFT_ANSWER_EVENTS] = "events"};
-
-    return names[source];
-}
-
-int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
-                    uint64_t at_once, struct dft_answer *answer)
-{
-    const struct dft_order order = {.column = sort, .top = top, .at_once = at_once};
-
-    return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
-}
-
-void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
-{
-    int any = answer->found != 0; /* bytes alone, of calls that are counted elsewhere, are something */
-
-    dft_comm_broadcast(&any, sizeof any);
-    if (!any && !answer->events)
-        dft_command_nothing(summary->options, summary->source);
-}
-
 static int parse_keys(struct dft_summary *summary, const struct asked *asked)
 {
     const char *wrong;

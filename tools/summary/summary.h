@@ -61,6 +61,9 @@ int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, 
 int dft_summary_table(const struct dft_answer *answer);
 int dft_summary_ranks(struct dft_summary *summary);
 /* "answered from buckets; nothing lost", or what was. */
+int dft_summary_is_lossy(const struct dft_summary *summary);
+/* What was lost; `what` begins the sentence when something was. */
+void dft_summary_losses(const struct dft_summary *summary, const char *what);
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
 /* Notes that nothing passes the filter, where so. Collective. */
 void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);

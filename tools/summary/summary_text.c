@@ -18,76 +18,6 @@
 /* --- what was lost --------------------------------------------------------------------------------------------------
  * */
 
-static int is_anything_lost(const struct dft_summary *summary)
-{
-    const struct dft_job *job = &summary->job;
-
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
-        if (job->dropped[reason])
-            return 1;
-    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, summary->source);
-}
-
-/* `what` begins the sentence when something was. */
-static void print_losses(const struct dft_summary *summary, const char *what)
-{
-    const struct dft_job *job = &summary->job;
-    uint64_t unread = dft_job_unread(job, summary->source);
-    char room[DFT_TEXT_ROOM];
-    const char *comma = "";
-
-    if (!is_anything_lost(summary)) {
-        fputs(*what ? "nothing lost" : "nothing", stdout);
-        return;
-    }
-    fputs(what, stdout);
-    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
-        if (!job->dropped[reason])
-            continue;
-        printf("%s%s events (%s)", comma, dft_text_count(room, job->dropped[reason]),
-               dft_drop_text((enum dft_drop)reason));
-        comma = ", ";
-    }
-    if (job->args_cut) {
-        printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
-        comma = ", ";
-    }
-    if (job->missing) {
-        printf("%s%s events (written, and missing here)", comma, dft_text_count(room, job->missing));
-        comma = ", ";
-    }
-    if (job->damaged) {
-        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
-        comma = ", ";
-    }
-    if (job->endless) {
-        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
-               job->endless);
-        comma = ", ";
-    }
-    if (unread)
-        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(room, unread),
-               unread == 1 ? " says" : "s say");
-}
-
-void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
-{
-    static const char *const names[] = {[DFT_ANSWER_BUCKETS] = "buckets",
-                                        [DFT_ANSWER_FILES] = "events and file aggregates",
-                                        [DFT_ANSWER_EVENTS] = "events"};
-    char room[DFT_TEXT_ROOM];
-
-    if (answer->query.grid_ns)
-        printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
-               dft_text_ns(room, answer->query.grid_ns));
-    printf("answered from %s; ", names[answer->source]);
-    print_losses(summary, "lost: ");
-    if (answer->unsplit)
-        printf("; %s events are known only as aggregates and are not in this table",
-               dft_text_count(room, answer->unsplit));
-    fputs("\n", stdout);
-}
-
 /* --- the head -------------------------------------------------------------------------------------------------------
  * */
 
@@ -279,7 +209,7 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
     putchar('\n');
-    if (!is_anything_lost(summary))
+    if (!dft_summary_is_lossy(summary))
         puts("lost      nothing");
     if (job->overhead_ns)
         printf("tracing   took %s, %s of the same\n", dft_text_ns(a, job->overhead_ns),
@@ -346,9 +276,9 @@ int dft_summary_text(struct dft_summary *summary)
 
     if (rc)
         return rc;
-    if (is_anything_lost(summary)) { /* first: what follows is not all */
+    if (dft_summary_is_lossy(summary)) { /* first: what follows is not all */
         fputs("lost      ", stdout);
-        print_losses(summary, "");
+        dft_summary_losses(summary, "");
         putchar('\n');
     }
     print_job(&summary->job, summary->source);

@@ -1,0 +1,41 @@
+/* What every part of the conversion stands on: memory, and the way of whole blocks out. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "dftracer/pfw_inside.h"
+
+int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size)
+{
+    size_t grown = count < *capacity ? *capacity : dft_array_grow(array, *capacity, count + (size_t)1, size);
+
+    if (!grown) {
+        pfw->error = -ENOMEM;
+        return -ENOMEM;
+    }
+    *capacity = (uint32_t)grown;
+    return 0;
+}
+
+char *dft_pfw_room(struct dft_pfw *pfw, size_t bytes)
+{
+    if (2 * bytes + 64 > pfw->room_bytes) {
+        char *bigger = realloc(pfw->room, 4 * bytes + 4096);
+
+        if (!bigger) {
+            pfw->error = -ENOMEM;
+            return NULL;
+        }
+        pfw->room = bigger;
+        pfw->room_bytes = 4 * bytes + 4096;
+    }
+    return pfw->room;
+}
+
+void dft_pfw_put(struct dft_pfw *pfw, const void *block, long bytes)
+{
+    if (pfw->error || pfw->surveys)
+        return;
+    if (bytes > 0)
+        pfw->error = pfw->job->put(pfw->job->context, block, (size_t)bytes);
+}

@@ -1,0 +1,103 @@
+/* What all forms of the summary share: how it asks, what it says of losses, and its last line. */
+#include "summary/summary.h"
+
+#include <stdio.h>
+
+#include "format/end.h"
+#include "base/write_text.h"
+#include "mpi/comm.h"
+
+const char *dft_answer_source_name(enum dft_answer_source source)
+{
+    static const char *const names[] = {
+        [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "files", [DFT_ANSWER_EVENTS] = "events"};
+
+    return names[source];
+}
+
+int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
+                    uint64_t at_once, struct dft_answer *answer)
+{
+    const struct dft_order order = {.column = sort, .top = top, .at_once = at_once};
+
+    return dft_query_sorted(summary->source, &summary->options->filter, query, &order, answer);
+}
+
+void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    int any = answer->found != 0; /* bytes alone, of calls that are counted elsewhere, are something */
+
+    dft_comm_broadcast(&any, sizeof any);
+    if (!any && !answer->events)
+        dft_command_nothing(summary->options, summary->source);
+}
+
+int dft_summary_is_lossy(const struct dft_summary *summary)
+{
+    const struct dft_job *job = &summary->job;
+
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)
+        if (job->dropped[reason])
+            return 1;
+    return job->args_cut || job->damaged || job->missing || job->endless || dft_job_unread(job, summary->source);
+}
+
+/* `what` begins the sentence when something was. */
+void dft_summary_losses(const struct dft_summary *summary, const char *what)
+{
+    const struct dft_job *job = &summary->job;
+    uint64_t unread = dft_job_unread(job, summary->source);
+    char room[DFT_TEXT_ROOM];
+    const char *comma = "";
+
+    if (!dft_summary_is_lossy(summary)) {
+        fputs(*what ? "nothing lost" : "nothing", stdout);
+        return;
+    }
+    fputs(what, stdout);
+    for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
+        if (!job->dropped[reason])
+            continue;
+        printf("%s%s events (%s)", comma, dft_text_count(room, job->dropped[reason]),
+               dft_drop_text((enum dft_drop)reason));
+        comma = ", ";
+    }
+    if (job->args_cut) {
+        printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
+        comma = ", ";
+    }
+    if (job->missing) {
+        printf("%s%s events (written, and missing here)", comma, dft_text_count(room, job->missing));
+        comma = ", ";
+    }
+    if (job->damaged) {
+        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
+        comma = ", ";
+    }
+    if (job->endless) {
+        printf("%swhat %u processes without an end (killed, or still running elsewhere) had not written", comma,
+               job->endless);
+        comma = ", ";
+    }
+    if (unread)
+        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(room, unread),
+               unread == 1 ? " says" : "s say");
+}
+
+void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    static const char *const names[] = {[DFT_ANSWER_BUCKETS] = "buckets",
+                                        [DFT_ANSWER_FILES] = "events and file aggregates",
+                                        [DFT_ANSWER_EVENTS] = "events"};
+    char room[DFT_TEXT_ROOM];
+
+    if (answer->query.grid_ns)
+        printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
+               dft_text_ns(room, answer->query.grid_ns));
+    printf("answered from %s; ", names[answer->source]);
+    dft_summary_losses(summary, "lost: ");
+    if (answer->unsplit)
+        printf("; %s events are known only as aggregates and are not in this table",
+               dft_text_count(room, answer->unsplit));
+    fputs("\n", stdout);
+}
