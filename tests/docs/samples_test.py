@@ -34,8 +34,8 @@ if __name__ == "__main__":
         print(sum(pool.map(load, range(8))))
 """
 
-# Exit code 1 is an answer of these: one of two runs of a script was slower, a worker was killed by its pool.
-MAY_FIND = re.compile(r"--fail-over|--recover")
+# Exit code 1 is an answer of these: a run was slower, a worker was killed by its pool, no process runs that has stacks.
+MAY_FIND = re.compile(r"--fail-over|--recover|--stacks")
 
 
 def environment():

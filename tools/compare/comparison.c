@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a comparison consists of, for the files that fill it and show it: names, texts, answers. */
 #include "compare/compare.h"
 

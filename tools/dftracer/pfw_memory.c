@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every part of the conversion stands on: memory, and the way of whole blocks out. */
 #include <errno.h>
 #include <stdlib.h>

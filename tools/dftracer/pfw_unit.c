@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The unit of time of a trace, and the period of its aggregated records. */
 #include <stdlib.h>
 #include <string.h>

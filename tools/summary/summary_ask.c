@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all forms of the summary share: how it asks, what it says of losses, and its last line. */
 #include "summary/summary.h"
 
