@@ -17,7 +17,6 @@
 #include "small/remote.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"
-#include "symbols/lines.h"
 #include "symbols/symbols.h"
 
 #define PATIENCE_MS 1000 /* for a thread to stop */
@@ -180,7 +179,7 @@ static void name_frame(struct dft_remote *remote, const struct dft_remote_frame 
     to->address = module.address + before;
     to->function = dft_symbols_find(module.path, module.build_id, module.address, &to->offset);
     to->offset += before;
-    to->line = dft_lines_find(module.path, module.build_id, module.address);
+    to->line = dft_symbols_line(module.path, module.build_id, module.address);
 }
 
 static enum trouble take_thread(struct dft_remote *remote, uint32_t pid, struct dft_ps_stack *stack)

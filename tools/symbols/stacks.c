@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns recorded stacks into texts: names of functions (symbols.c) and lines (lines.c). */
+/* Turns recorded stacks into texts: names of functions (symbols.c). */
 #include "symbols/stacks.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "format/codec.h"
-#include "symbols/lines.h"
 #include "symbols/symbols.h"
 
 #define PREFIX 6u /* "STACK", NUL */
@@ -85,7 +84,7 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
         return 0;
     text = dft_names_text(names, frame);
     if (text.length > 5 && dft_symbols_place(text.bytes + 5, text.length - 5, path, &build_id, &address))
-        line = dft_lines_find(path, build_id, address);
+        line = dft_symbols_line(path, build_id, address);
     if (line)
         return add(names, line, strlen(line), rc);
     text = dft_stack_function(names, frame, room);

@@ -1,251 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of ELF files: each file is read once, its functions sorted, and looked up by bisection. Nothing is believed that the file's size does
- * not allow. */
+/* Asks libdw (elfutils) for functions and lines: one session a module, which is kept. The functions
+ * of a module are listed once, sorted, and looked up by bisection; answers about lines are kept. */
 #include "symbols/symbols.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "symbols/modules.h"
-#include "base/settings.h"
-
-/* Where separate debug files lie, DFTMERGE_DEBUG_DIR first: FOLDER/.build-id/ab/cdef.debug */
-#define DEBUG_FOLDER "/usr/lib/debug"
-
-struct function {
-    uint64_t start, size;
-    const char *name; /* in the file's memory, which stays mapped */
-    char *shown;      /* demangled, once somebody asked */
-};
-
-struct module {
-    struct dft_module known;
-    struct function *functions; /* by start */
-    size_t count, room;
-};
-
-static struct dft_module *modules;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* --- a file --------------------------------------------------------------------------------------------------------- */
-
-struct file {
-    const char *bytes;
-    size_t length;
-};
-
-static int map_file(const char *path, struct file *file)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
-
-    file->bytes = MAP_FAILED;
-    if (fd < 0)
-        return -1;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > (off_t)sizeof(ElfW(Ehdr))) {
-        file->length = (size_t)st.st_size;
-        file->bytes = mmap(NULL, file->length, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    close(fd);
-    return file->bytes == MAP_FAILED ? -1 : 0;
-}
-
-/* `count` things of `size` bytes at an offset, NULL: the file is not that long. */
-static const void *inside(const struct file *file, uint64_t offset, uint64_t count, uint64_t size)
-{
-    uint64_t bytes;
-
-    if (__builtin_mul_overflow(count, size, &bytes) || offset > file->length || bytes > file->length - offset)
-        return NULL;
-    return file->bytes + offset;
-}
-
-static int read_head(const struct file *file, ElfW(Ehdr) * head)
-{
-    memcpy(head, file->bytes, sizeof *head);
-    return !memcmp(head->e_ident, ELFMAG, SELFMAG) && head->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? 2 : 1) &&
-                   head->e_shentsize == sizeof(ElfW(Shdr))
-               ? 0
-               : -1;
-}
-
-static int read_section(const struct file *file, const ElfW(Ehdr) * head, uint32_t i, ElfW(Shdr) * section)
-{
-    const char *sections = inside(file, head->e_shoff, head->e_shnum, sizeof *section);
-
-    if (!sections || i >= head->e_shnum)
-        return -1;
-    memcpy(section, sections + i * sizeof *section, sizeof *section);
-    return section->sh_type == SHT_NOBITS || inside(file, section->sh_offset, 1, section->sh_size) ? 0 : -1;
-}
-
-static uint64_t id_in_notes(const char *at, size_t length)
-{
-    const char *end = at + length;
-    uint64_t id = 0;
-
-    while ((size_t)(end - at) > sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        uint64_t name, rest;
-
-        memcpy(&note, at, sizeof note);
-        name = ((uint64_t)note.n_namesz + 3) & ~3ull;
-        rest = name + (((uint64_t)note.n_descsz + 3) & ~3ull);
-        at += sizeof note;
-        if (rest > (uint64_t)(end - at))
-            return 0;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz >= 8) {
-            for (int i = 0; i < 8; i++)
-                id = id << 8 | (uint8_t)at[name + (uint64_t)i];
-            return id;
-        }
-        at += rest;
-    }
-    return 0;
-}
-
-static uint64_t id_of(const struct file *file, const ElfW(Ehdr) * head)
-{
-    uint64_t id = 0;
-    ElfW(Shdr) section;
-
-    for (uint32_t i = 0; i < head->e_shnum && !id; i++)
-        if (!read_section(file, head, i, &section) && section.sh_type == SHT_NOTE)
-            id = id_in_notes(file->bytes + section.sh_offset, section.sh_size);
-    return id;
-}
-
-/* --- its functions ------------------------------------------------------------------------------------------------- */
-
-static void add(struct module *module, const ElfW(Sym) * symbol, const char *name)
-{
-    if (module->count == module->room) {
-        size_t room = module->room ? 2 * module->room : 256;
-        struct function *more = reallocarray(module->functions, room, sizeof *more);
-
-        if (!more)
-            return;
-        module->functions = more;
-        module->room = room;
-    }
-    module->functions[module->count++] =
-        (struct function){.start = symbol->st_value, .size = symbol->st_size, .name = name};
-}
-
-static void add_table(struct module *module, const struct file *file, const ElfW(Shdr) * table,
-                      const ElfW(Shdr) * texts)
-{
-    const char *list = file->bytes + table->sh_offset, *text = file->bytes + texts->sh_offset;
-
-    for (uint64_t i = 0; i < table->sh_size / sizeof(ElfW(Sym)); i++) {
-        ElfW(Sym) symbol;
-
-        memcpy(&symbol, list + i * sizeof symbol, sizeof symbol);
-        if ((symbol.st_info & 15) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && symbol.st_name < texts->sh_size &&
-            memchr(text + symbol.st_name, 0, texts->sh_size - symbol.st_name))
-            add(module, &symbol, text + symbol.st_name);
-    }
-}
-
-static void add_functions(struct module *module, const struct file *file, const ElfW(Ehdr) * head, uint32_t type)
-{
-    ElfW(Shdr) table, texts;
-
-    for (uint32_t i = 0; i < head->e_shnum; i++)
-        if (!read_section(file, head, i, &table) && table.sh_type == type &&
-            !read_section(file, head, table.sh_link, &texts) && texts.sh_type == SHT_STRTAB)
-            add_table(module, file, &table, &texts);
-}
-
-/* Of several names for one address the first in the alphabet, whichever table it came from. */
-static int by_start(const void *left, const void *right)
-{
-    const struct function *a = left, *b = right;
-
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-/* Reads what a file knows, if it is the right one. Files that gave names stay mapped: the names lie there. */
-static void read_file(struct module *module, const char *path)
-{
-    struct file file;
-    ElfW(Ehdr) head;
-    size_t before = module->count;
-
-    if (map_file(path, &file))
-        return;
-    if (!read_head(&file, &head) && (!module->known.build_id || id_of(&file, &head) == module->known.build_id)) {
-        add_functions(module, &file, &head, SHT_SYMTAB);
-        if (module->count == before)
-            add_functions(module, &file, &head, SHT_DYNSYM);
-    }
-    if (module->count == before)
-        munmap((void *)(uintptr_t)file.bytes, file.length);
-}
-
-static void read_debug_file(struct module *module)
-{
-    char pattern[128], *path;
-    struct file file;
-    ElfW(Ehdr) head;
-
-    /* The name of the file is the whole id, of which the trace has 8 bytes: it is taken from the module. */
-    if (!module->known.build_id || map_file(module->known.path, &file))
-        return;
-    if (!read_head(&file, &head) && id_of(&file, &head) == module->known.build_id) {
-        ElfW(Shdr) section;
-
-        for (uint32_t i = 0; i < head.e_shnum; i++) {
-            const unsigned char *id;
-            int n = 0;
-
-            if (read_section(&file, &head, i, &section) || section.sh_type != SHT_NOTE || section.sh_size < 24 ||
-                section.sh_size > 16 + 32 || !id_in_notes(file.bytes + section.sh_offset, section.sh_size))
-                continue;
-            id = (const unsigned char *)file.bytes + section.sh_offset + 16;
-            for (uint64_t b = 0; b < section.sh_size - 16; b++)
-                n += snprintf(pattern + n, sizeof pattern - (size_t)n, b == 1 ? "/%02x" : "%02x", id[b]);
-            for (int own = 1; own >= 0; own--) {
-                const char *folder = own ? dft_setting_debug_directory() : DEBUG_FOLDER;
-
-                if (folder && !module->count && asprintf(&path, "%s/.build-id/%s.debug", folder, pattern) >= 0) {
-                    read_file(module, path);
-                    free(path);
-                }
-            }
-            break;
-        }
-    }
-    munmap((void *)(uintptr_t)file.bytes, file.length);
-}
-
-static struct module *find_module(const char *path, uint64_t build_id)
-{
-    int added;
-    struct module *module = dft_module_get(&modules, path, build_id, sizeof *module, &added);
-
-    if (!added)
-        return module;
-    read_debug_file(module);
-    if (!module->count)
-        read_file(module, path);
-    if (module->count)
-        qsort(module->functions, module->count, sizeof *module->functions, by_start);
-    return module;
-}
-
-/* --- a name -------------------------------------------------------------------------------------------------------- */
 
 /* libstdc++ knows best, and is on most machines; without it names stay as they are. */
 static char *demangle(const char *name)
@@ -265,6 +29,133 @@ static char *demangle(const char *name)
         return NULL;
     shown = function(name, NULL, NULL, &status);
     return status ? NULL : shown;
+}
+
+/* --- libdw -------------------------------------------------------------------------------------------------------- */
+
+#ifdef DFT_HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+
+#define SLOTS 4096u
+
+struct function {
+    uint64_t start, size;
+    const char *name; /* libdw's */
+    char *shown;      /* demangled, once somebody asked */
+};
+
+struct module {
+    struct module *next;
+    char *path;
+    uint64_t build_id;
+    Dwfl_Module *debug;         /* NULL: nothing can be had */
+    uint64_t bias;              /* what libdw adds to the file's addresses */
+    struct function *functions; /* by start; listed with the first question */
+    size_t count;
+    int is_listed;
+};
+
+struct answer {
+    struct answer *next;
+    const struct module *module;
+    uint64_t address;
+    char *text; /* NULL: not known */
+};
+
+static struct module *modules;
+static struct answer *answers[SLOTS];
+
+static int has_build_id(Dwfl_Module *debug, uint64_t wanted)
+{
+    const unsigned char *bits;
+    GElf_Addr address;
+    uint64_t id = 0;
+    int n = dwfl_module_build_id(debug, &bits, &address);
+
+    for (int i = 0; i < 8 && i < n; i++)
+        id = id << 8 | bits[i];
+    return !wanted || id == wanted;
+}
+
+/* Where separate debug files lie: DFTMERGE_DEBUG_DIR first, then the usual places. */
+static char **debug_path(void)
+{
+    static char *path;
+    const char *own = getenv("DFTMERGE_DEBUG_DIR");
+
+    if (!path && own && asprintf(&path, "%s::.debug:/usr/lib/debug", own) < 0)
+        path = NULL;
+    return &path;
+}
+
+static void open_module(struct module *module)
+{
+    static Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                       .find_debuginfo = dwfl_standard_find_debuginfo,
+                                       .section_address = dwfl_offline_section_address};
+    Dwarf_Addr bias;
+    Dwfl *session;
+
+    callbacks.debuginfo_path = debug_path();
+    session = dwfl_begin(&callbacks);
+    module->debug = session ? dwfl_report_offline(session, module->path, module->path, -1) : NULL;
+    if (session)
+        dwfl_report_end(session, NULL, NULL);
+    if (module->debug && has_build_id(module->debug, module->build_id) && dwfl_module_getelf(module->debug, &bias)) {
+        module->bias = bias;
+        return;
+    }
+    dwfl_end(session);
+    module->debug = NULL;
+}
+
+static struct module *find_module(const char *path, uint64_t build_id)
+{
+    struct module *module = modules;
+
+    while (module && (module->build_id != build_id || strcmp(module->path, path) != 0))
+        module = module->next;
+    if (module)
+        return module;
+    module = calloc(1, sizeof *module);
+    if (!module || !(module->path = strdup(path))) {
+        free(module);
+        return NULL;
+    }
+    module->build_id = build_id;
+    module->next = modules;
+    modules = module;
+    open_module(module);
+    return module;
+}
+
+/* Of several names for one address the first in the alphabet, whichever table it came from. */
+static int by_start(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void list_functions(struct module *module)
+{
+    int n = module->debug ? dwfl_module_getsymtab(module->debug) : 0;
+
+    module->is_listed = 1;
+    if (n <= 0 || !(module->functions = calloc((size_t)n, sizeof *module->functions)))
+        return;
+    for (int i = 0; i < n; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address;
+        const char *name = dwfl_module_getsym_info(module->debug, i, &symbol, &address, NULL, NULL, NULL);
+
+        if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
+            module->functions[module->count++] =
+                (struct function){.start = address - module->bias, .size = symbol.st_size, .name = name};
+    }
+    qsort(module->functions, module->count, sizeof *module->functions, by_start);
 }
 
 static struct function *find_function(const struct module *module, uint64_t address)
@@ -296,6 +187,8 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
 
     pthread_mutex_lock(&lock);
     module = find_module(path, build_id);
+    if (module && !module->is_listed)
+        list_functions(module);
     if (module)
         function = find_function(module, address);
     if (function && !function->shown)
@@ -307,6 +200,63 @@ const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t addre
     pthread_mutex_unlock(&lock);
     return name;
 }
+
+static char *ask_line(const struct module *module, uint64_t address)
+{
+    Dwfl_Line *line = module->debug ? dwfl_module_getsrc(module->debug, address + module->bias) : NULL;
+    int number;
+    const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    char *text;
+
+    return file && asprintf(&text, "%s:%d", file, number) >= 0 ? text : NULL;
+}
+
+const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address)
+{
+    struct answer **at = &answers[(address ^ address >> 12) % SLOTS], *answer = NULL;
+    const struct module *module;
+    const char *text = NULL;
+
+    pthread_mutex_lock(&lock);
+    module = find_module(path, build_id);
+    for (answer = module ? *at : NULL; answer && (answer->module != module || answer->address != address);)
+        answer = answer->next;
+    if (module && !answer && (answer = malloc(sizeof *answer))) {
+        *answer = (struct answer){*at, module, address, ask_line(module, address)};
+        *at = answer;
+    }
+    if (answer)
+        text = answer->text;
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+#else
+const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset)
+{
+    static int told;
+
+    (void)path;
+    (void)build_id;
+    (void)address;
+    (void)offset;
+    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
+        fputs(
+            "dftmerge: built without libdw: functions are shown as module+0xaddress. Install libdw-dev, and build dftmerge "
+            "anew\n",
+            stderr);
+    return NULL;
+}
+
+const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address)
+{
+    (void)path;
+    (void)build_id;
+    (void)address;
+    return NULL;
+}
+#endif
+
+/* --- texts -------------------------------------------------------------------------------------------------------- */
 
 int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t *build_id, uint64_t *address)
 {
