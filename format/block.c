@@ -2,7 +2,8 @@
 /* Finding blocks in bytes: whole ones are given, all else is passed over and counted. */
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/block.h"
+#include "format/crc32c.h"
 #include "format/leb128.h"
 
 #define HEADER sizeof(struct dft_block_header)

@@ -2,7 +2,8 @@
 /* The table of call names, made from calls.def. */
 #include "format/calls.h"
 
-#include "format/codec.h"
+#include "format/hash.h"
+#include "format/ops.h"
 
 #define ROW(category, op, name) {#category "\0" #name, sizeof(#category "\0" #name) - 1, DFT_OP_##op},
 

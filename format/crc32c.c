@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CRC32C (Castagnoli, as in RFC 3720), by the processor's instruction where it has one. */
-#include "crc32c.h"
+#include "format/crc32c.h"
 
-#include "format/codec.h"
+#include "format/crc32c.h"
 #include "crc32c_table.h"
 #include "format/leb128.h"
 

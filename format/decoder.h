@@ -3,7 +3,7 @@
 #ifndef DFT_DECODER_H
 #define DFT_DECODER_H
 
-#include "format/codec.h"
+#include "format/decode.h"
 #include "columns.h"
 #include "format/inflate.h"
 

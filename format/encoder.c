@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "deflate.h"
+#include "format/crc32c.h"
 
 #define RAW_BYTES(share)   ((size_t)DFT_ENCODER_RAW_MAX >> (share))
 #define BLOCK_BYTES(share) (sizeof(struct dft_block_header) + RAW_BYTES(share) + (64u << 10) + 64)

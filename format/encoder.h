@@ -3,7 +3,7 @@
 #ifndef DFT_ENCODER_H
 #define DFT_ENCODER_H
 
-#include "format/codec.h"
+#include "format/encode.h"
 #include "idmap.h"
 #include "format/leb128.h"
 

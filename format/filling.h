@@ -3,7 +3,7 @@
 #ifndef DFT_FILLING_H
 #define DFT_FILLING_H
 
-#include "format/live.h"
+#include "format/take.h"
 
 struct dft_filling {
     struct dft_take *take;

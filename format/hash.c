@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ids of names: MurmurHash64A (Austin Appleby, public domain) with seed 0, written from its description. */
-#include "format/codec.h"
+#include "format/hash.h"
 #include "format/leb128.h"
 
 #define MULTIPLIER UINT64_C(0xc6a4a7935bd1e995)

@@ -3,7 +3,7 @@
 #ifndef DFT_ITEMS_H
 #define DFT_ITEMS_H
 
-#include "format/live.h"
+#include "format/live_format.h"
 
 struct dft_items {
     const struct dft_ring *ring;

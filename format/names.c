@@ -4,6 +4,7 @@
 
 #include "decoder.h"
 #include "encoder.h"
+#include "format/hash.h"
 
 enum name_kind { KIND_ID = 0, KIND_TEXT = 1, KIND_CUT = 2 };
 

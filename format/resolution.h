@@ -3,7 +3,8 @@
 #ifndef DFT_RESOLUTION_H
 #define DFT_RESOLUTION_H
 
-#include "format/live.h"
+#include "format/clock.h"
+#include "format/event.h"
 
 /* Brings an event's times to the resolution. *previous_end is the end of the stream's previous event after this (0: none), for REL: its error
  * goes into the next gap, so that it does not add up. */

@@ -3,7 +3,7 @@
 #ifndef DFT_SHAPE_H
 #define DFT_SHAPE_H
 
-#include "format/codec.h"
+#include "format/event.h"
 
 enum dft_shape_result { DFT_RESULT_SIZE = 0, DFT_RESULT_ZERO = 1, DFT_RESULT_FAILED = 2, DFT_RESULT_EXPLICIT = 3 };
 enum dft_shape_offset { DFT_OFFSET_NONE = 0, DFT_OFFSET_END = 1, DFT_OFFSET_EXPLICIT = 2 };

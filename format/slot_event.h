@@ -4,7 +4,8 @@
 #define DFT_SLOT_EVENT_H
 
 #include "format/calls.h"
-#include "format/live.h"
+#include "format/event.h"
+#include "format/live_format.h"
 
 /* Is this number one of calls or annotations? */
 static inline int dft_slot_is_event(uint32_t call)

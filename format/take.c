@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
-#include "format/live.h"
+#include "format/take.h"
 
 #include <string.h>
 
 #include "format/calls.h"
-#include "format/codec.h"
 #include "filling.h"
 #include "items.h"
 #include "resolution.h"

@@ -3,7 +3,8 @@
 #include "filling.h"
 
 #include "format/calls.h"
-#include "format/codec.h"
+#include "format/event.h"
+#include "format/hash.h"
 #include "format/leb128.h"
 #include "slot_event.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by the finaliser and by readers of live
  * files. */
-#include "format/live.h"
+#include "format/hash.h"
+#include "format/live_read.h"
+#include "format/unfinished.h"
 
 #include <string.h>
 
 #include "format/calls.h"
-#include "format/codec.h"
 #include "format/end.h"
 
 static void add_open(const struct dft_take *take, struct dft_batch *batch, uint32_t call, uint64_t start,

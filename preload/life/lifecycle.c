@@ -16,7 +16,7 @@
 #include "regions/annotate.h"
 #include "life/at_exit.h"
 #include "os/clock.h"
-#include "format/codec.h"
+#include "format/hash.h"
 #include "os/config.h"
 #include "store/context.h"
 #include "life/shutdown.h"

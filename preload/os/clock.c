@@ -12,6 +12,7 @@
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#include "format/live_format.h"
 extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __attribute__((weak));
 #define ASK_LOADER 1
 #endif

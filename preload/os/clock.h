@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "format/live.h"
+#include "format/clock.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

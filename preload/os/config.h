@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/live.h"
+#include "format/clock.h"
 
 enum dft_init_mode { DFT_INIT_AUTO, DFT_INIT_PRELOAD, DFT_INIT_FUNCTION };
 enum dft_aggregation { DFT_AGGREGATION_FULL, DFT_AGGREGATION_SELECTIVE };

@@ -2,7 +2,7 @@
 /* Owns what the process and the calling thread are. */
 #include "os/self.h"
 
-#include "format/live.h"
+#include "format/live_format.h"
 #include "os/shared_tls.h"
 #include "os/sys.h"
 

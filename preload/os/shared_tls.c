@@ -4,7 +4,8 @@
 
 #include <sched.h>
 
-#include "format/live.h"
+#include "format/live_format.h"
+#include "format/format.h"
 #include "os/self.h"
 #include "os/sys.h"
 

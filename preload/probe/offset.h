@@ -5,7 +5,7 @@
 
 #include "os/self.h"
 #include "probe/call.h"
-#include "format/live.h"
+#include "format/event.h"
 #include "format/ops.h"
 
 /* The offset of a description that others may move, or that is not known, before the call. */

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 
 #include "store/process_start.h"
-#include "format/codec.h"
+#include "format/event.h"
+#include "format/hash.h"
 #include "tables/fdtable.h"
 #include "probe/probe.h"
 #include "ring/ring.h"

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ring/thread.h"
+#include "format/event.h"
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more` (mapped, to be given back). */
 #define DFT_PATH_ROOM 480u

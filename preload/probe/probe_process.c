@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/event.h"
+#include "format/hash.h"
 #include "os/config.h"
 #include "probe/paths.h"
 #include "os/reading.h"

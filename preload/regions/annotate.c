@@ -8,7 +8,7 @@
 #include "ring/bursts.h"
 #include "ring/names.h"
 #include "os/clock.h"
-#include "format/codec.h"
+#include "format/event.h"
 #include "regions/region.h"
 
 /* --- sites ------------------------------------------------------------------------------------------------------- */

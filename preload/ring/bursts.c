@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "format/live.h"
+#include "format/live_format.h"
 #include "os/config.h"
 #include "tables/fdtable.h"
 

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 
 #include "aggregator/aggregate.h"
+#include "format/encode.h"
+#include "format/unfinished.h"
 #include "format/calls.h"
 #include "os/clock.h"
 #include "os/config.h"

@@ -6,7 +6,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/hash.h"
 #include "os/elf.h"
 #include "os/resolve.h"
 #include "store/process.h"

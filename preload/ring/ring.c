@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "os/shared_tls.h"
-#include "format/codec.h"
+#include "format/event.h"
 #include "ring/drain.h"
 #include "ring/rings.h"
 #include "ring/vfork_child.h"

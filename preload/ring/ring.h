@@ -4,6 +4,7 @@
 #ifndef DFT_RING_H
 #define DFT_RING_H
 
+#include "format/event.h"
 #include "format/calls.h"
 #include "os/self.h"
 #include "ring/stack.h"

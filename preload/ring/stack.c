@@ -10,7 +10,7 @@
 
 #include "ring/names.h"
 #include "os/clock.h"
-#include "format/codec.h"
+#include "format/hash.h"
 #include "os/config.h"
 #include "ring/ring.h"
 #include "unwind/unwind.h"

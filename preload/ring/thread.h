@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "format/live.h"
+#include "format/live_format.h"
 #include "os/self.h"
 #include "os/sys.h"
 

@@ -3,7 +3,8 @@
 #include "ring/vfork_child.h"
 
 #include "os/clock.h"
-#include "format/codec.h"
+#include "format/format.h"
+#include "format/hash.h"
 #include "ring/drain.h"
 #include "ring/ring.h"
 #include "os/self.h"

@@ -6,6 +6,7 @@
 
 #include "os/config.h"
 #include "os/sys.h"
+#include "format/encode.h"
 
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)

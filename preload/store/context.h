@@ -4,7 +4,7 @@
 #define DFT_CONTEXT_H
 
 #include "aggregator/aggregate.h"
-#include "format/live.h"
+#include "format/take.h"
 
 #define DFT_STAGING_BYTES (128u << 10)
 

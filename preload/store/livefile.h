@@ -3,7 +3,7 @@
 #ifndef DFT_LIVEFILE_H
 #define DFT_LIVEFILE_H
 
-#include "format/live.h"
+#include "format/live_format.h"
 #include "os/self.h"
 
 #define DFT_FIRST_SLOTS 256u /* of a thread's first ring */

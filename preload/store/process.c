@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "os/clock.h"
-#include "format/codec.h"
+#include "format/encode.h"
 #include "os/config.h"
 #include "store/first.h"
 #include "store/livefile.h"

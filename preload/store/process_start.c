@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "format/live.h"
+#include "format/format.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/line.h"

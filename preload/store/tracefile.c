@@ -13,7 +13,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "format/codec.h"
+#include "format/crc32c.h"
+#include "format/format.h"
 #include "os/self.h"
 #include "os/ourfile.h"
 #include "os/shared_tls.h"

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "format/live.h"
+#include "format/live_format.h"
 
 #define BUCKETS DFT_OUTSTANDING_BUCKETS
 #define PLACES  DFT_OUTSTANDING_PLACES

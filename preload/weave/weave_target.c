@@ -2,6 +2,7 @@
 /* Owns the functions that are woven, at their addresses: those of rules in the libraries that are loaded, and the loader's own. */
 #include "weave/weave_target.h"
 
+#include <stdatomic.h>
 #include <fnmatch.h>
 #include <string.h>
 

@@ -9,6 +9,9 @@
 
 #include "model.h"
 #include "suites.h"
+#include "format/block.h"
+#include "format/decode.h"
+#include "format/encode.h"
 
 #define EVENTS_MAX 400u
 #define PARTS_MAX  6u

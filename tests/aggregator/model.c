@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/hash.h"
 
 uint64_t random_next(struct random_state *random)
 {

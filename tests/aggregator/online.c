@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "model.h"
+#include "format/block.h"
+#include "format/decode.h"
 
 struct online {
     const char *path;

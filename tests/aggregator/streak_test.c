@@ -7,8 +7,9 @@
 #include <sys/mman.h>
 
 #include "alike.h"
+#include "format/encode.h"
 #include "format/calls.h"
-#include "format/live.h"
+#include "format/take.h"
 #include "model.h"
 #include "suites.h"
 

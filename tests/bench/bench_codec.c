@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/codec.h"
+#include "format/block.h"
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/hash.h"
 
 #define EVENTS  DFT_BLOCK_EVENTS_MAX
 #define BATCHES 64

@@ -6,6 +6,8 @@
 
 #include "sample.h"
 #include "suites.h"
+#include "format/block.h"
+#include "format/crc32c.h"
 
 #define ROOM 65536u
 

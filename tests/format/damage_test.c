@@ -7,6 +7,8 @@
 
 #include "sample.h"
 #include "suites.h"
+#include "format/block.h"
+#include "format/decode.h"
 
 #define BLOCKS 5u
 

@@ -11,6 +11,7 @@
 #include "sample.h"
 #include "shape.h"
 #include "suites.h"
+#include "format/decode.h"
 
 static struct dft_decoder *decoder;
 static uint8_t raw[1u << 20];

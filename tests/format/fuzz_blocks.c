@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/block.h"
+#include "format/decode.h"
+#include "format/encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sample.h"
+#include "format/hash.h"
 
 #define SECOND  UINT64_C(1000000000)
 #define START   (UINT64_C(1700000000) * SECOND)

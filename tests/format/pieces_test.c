@@ -3,7 +3,8 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "crc32c.h"
+#include "format/hash.h"
+#include "format/crc32c.h"
 #include "format/end.h"
 #include "format/leb128.h"
 #include "sample.h"

@@ -6,6 +6,7 @@
 
 #include "sample.h"
 #include "suites.h"
+#include "format/decode.h"
 
 static struct dft_decoder *decoder;
 static struct dft_encoder *encoder;

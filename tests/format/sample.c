@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "format/block.h"
+#include "format/hash.h"
 
 static uint64_t state = 1;
 

@@ -3,7 +3,7 @@
 #ifndef DFT_TESTS_SAMPLE_H
 #define DFT_TESTS_SAMPLE_H
 
-#include "format/codec.h"
+#include "format/encode.h"
 
 uint64_t sample_random(void);
 void sample_seed(uint64_t seed);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec.h"
-#include "format/live.h"
+#include "format/block.h"
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/live_read.h"
 #include "patches.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,7 +11,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "format/codec.h"
+#include "format/block.h"
+#include "format/decode.h"
+#include "format/hash.h"
 #include "dftracer/pfw.h"
 
 #define COMPRESSED 1u

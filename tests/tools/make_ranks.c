@@ -24,7 +24,8 @@
 #include <sys/stat.h>
 
 #include "aggregator/aggregate.h"
-#include "format/codec.h"
+#include "format/encode.h"
+#include "format/hash.h"
 #include "settings.h"
 
 #define SECOND  INT64_C(1000000000)

@@ -23,8 +23,9 @@
 
 #include "aggregator/aggregate.h"
 #include "format/calls.h"
-#include "format/codec.h"
-#include "format/live.h"
+#include "format/encode.h"
+#include "format/hash.h"
+#include "format/live_format.h"
 #include "settings.h"
 
 #define SECOND      UINT64_C(1000000000)

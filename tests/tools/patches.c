@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec.h"
-#include "crc32c.h"
+#include "format/crc32c.h"
+#include "format/format.h"
+#include "format/crc32c.h"
 
 #define ROOM (256u << 10)
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/hash.h"
 
 #define ROUNDS_MAX 64
 #define VOTES_MAX  (1u << 20) /* in a round; beyond it no more are heard */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/block.h"
+#include "format/hash.h"
 
 void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter)
 {

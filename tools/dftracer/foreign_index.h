@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "format/codec.h"
+#include "format/decode.h"
+#include "format/encode.h"
 #include "dftracer/pfw.h"
 
 /* ORIGIN stands at the beginning of an index, in a room of this size. */

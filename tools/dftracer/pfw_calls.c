@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/hash.h"
 #include "format/calls.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"

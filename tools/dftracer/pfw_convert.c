@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "format/hash.h"
 #include "format/leb128.h"
 #include "base/array.h"
 #include "dftracer/pfw_inside.h"

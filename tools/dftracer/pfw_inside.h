@@ -4,7 +4,7 @@
 #define DFT_PFW_INSIDE_H
 
 #include "aggregator/aggregate.h"
-#include "format/codec.h"
+#include "format/encode.h"
 #include "dftracer/pfw.h"
 #include "base/map.h"
 #include "dftracer/pfw_record.h"

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "dftracer/pfw_inside.h"
+#include "format/hash.h"
 
 #define NAMED_MAX     ((size_t)4 << 20) /* ids remembered; texts may stand there twice beyond that */
 #define PENDING_NAMES 4096u

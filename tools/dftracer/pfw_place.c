@@ -3,6 +3,7 @@
  * before: what their members came to is kept until one of them changes, or what it means. */
 #include <errno.h>
 
+#include "format/hash.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dftracer/pfw_inside.h"
+#include "format/hash.h"
 
 /* Processes in the order of their pids, whatever the file: equal times in a dump are ordered by key. */
 static uint64_t key_of(const struct dft_pfw *pfw, uint64_t pid, uint64_t host)

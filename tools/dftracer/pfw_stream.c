@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/hash.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
 

@@ -14,6 +14,7 @@
 #include "source/source_names.h"
 #include "source/source_read.h"
 #include "source/source_visit.h"
+#include "format/decode.h"
 
 #define GIVEN 1u /* the value of an id whose text was given */
 

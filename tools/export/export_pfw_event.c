@@ -10,6 +10,7 @@
 
 #include "export/export_pfw_event.h"
 #include "export/export_pfw_lines.h"
+#include "format/hash.h"
 #include "format/ops.h"
 #include "base/names.h"
 

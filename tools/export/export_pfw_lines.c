@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "export/export_pfw_lines.h"
+#include "format/hash.h"
 
 #define VERSION_WRITTEN 100008
 

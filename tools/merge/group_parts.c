@@ -9,6 +9,7 @@
 #include "aggregator/aggregate.h"
 #include "merge/merge_encoder.h"
 #include "base/map.h"
+#include "format/encode.h"
 
 struct dft_parter {
     const struct dft_rules *rules;

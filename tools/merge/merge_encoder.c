@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include "source/source_read.h"
+#include "format/decode.h"
+#include "format/encode.h"
 
 struct dft_encoder *dft_merge_encoder(void)
 {

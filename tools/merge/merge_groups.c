@@ -23,6 +23,9 @@
 #include "source/source_notes.h"
 #include "source/source_read.h"
 #include "source/source_visit.h"
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/hash.h"
 
 #define AGGREGATES "aggregates.dft"
 

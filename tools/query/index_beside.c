@@ -13,6 +13,7 @@
 
 #include "base/pread_all.h"
 #include "source/source_inside.h"
+#include "format/hash.h"
 
 /* --- what it is of -------------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "symbols/symbols.h"
 #include "source/source_names.h"
+#include "format/hash.h"
 
 struct dft_file_facts {
     struct dft_source *source;

@@ -8,6 +8,7 @@
 #include "mpi/comm.h"
 #include "query/query_inside.h"
 #include "source/source_names.h"
+#include "format/hash.h"
 
 static int texts_of(struct dft_asking *asking, uint64_t call, struct dft_call_texts **result)
 {

@@ -6,6 +6,7 @@
 
 #include "query/query_inside.h"
 #include "base/names.h"
+#include "format/hash.h"
 
 static uint64_t text_id(struct dft_asking *asking, struct dft_text text)
 {

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/hash.h"
 
 #define REFERRED 1u
 #define DEFINED  2u

@@ -3,6 +3,8 @@
 #ifndef DFT_ARCHIVE_H
 #define DFT_ARCHIVE_H
 
+#include "format/decode.h"
+#include "format/encode.h"
 #include "base/outfile.h"
 #include "base/map.h"
 #include "source/source_object.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/event.h"
 #include "source/source_inside.h"
 #include "base/write_text.h"
 

@@ -9,6 +9,7 @@
 #include "source/clocks.h"
 #include "mpi/comm.h"
 #include "source/source_visit.h"
+#include "format/decode.h"
 
 struct anchor {
     uint32_t host;

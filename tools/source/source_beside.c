@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/live.h"
+#include "format/live_format.h"
 
 static int is_file(const char *path, const struct stat *st)
 {

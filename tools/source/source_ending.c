@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "format/end.h"
-#include "format/live.h"
+#include "format/event.h"
+#include "format/live_format.h"
 #include "source/source_fates.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"

@@ -25,6 +25,7 @@
 #include "source/ps_tree.h"
 #include "source/source_copies.h"
 #include "source/source_job_names.h"
+#include "format/hash.h"
 
 #define FAR_NS (UINT64_C(60) * 1000000000)
 

@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/live.h"
+#include "format/event.h"
+#include "format/live_format.h"
 
 /* --- by pid ------------------------------------------------------------------------------------------------------- */
 

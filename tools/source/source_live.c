@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/live.h"
+#include "format/decode.h"
+#include "format/encode.h"
+#include "format/live_read.h"
 #include "format/ops.h"
 #include "source/source_life.h"
 #include "source/source_notes.h"

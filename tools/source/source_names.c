@@ -16,6 +16,7 @@
 #include "symbols/symbols.h"
 #include "source/source_inside.h"
 #include "base/settings.h"
+#include "format/decode.h"
 
 struct fetching {
     struct dft_source *source;

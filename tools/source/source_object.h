@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/codec.h"
+#include "format/block.h"
+#include "format/row.h"
 
 struct dft_source;
 struct dft_names;

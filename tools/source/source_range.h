@@ -3,6 +3,7 @@
 #ifndef DFT_SOURCE_RANGE_H
 #define DFT_SOURCE_RANGE_H
 
+#include "format/decode.h"
 #include "source/source_scan.h"
 
 /* The blocks of [begin, end) of a file with converted ones. -errno: it cannot be read, or is shorter. */

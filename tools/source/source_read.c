@@ -17,6 +17,8 @@
 #include "source/source_range.h"
 #include "base/names.h"
 #include "base/work.h"
+#include "format/crc32c.h"
+#include "format/decode.h"
 
 struct dft_reader {
     struct dft_source *source;

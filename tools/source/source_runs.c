@@ -15,6 +15,7 @@
 #include "source/source_job_names.h"
 #include "source/source_notes.h"
 #include "source/source_span.h"
+#include "format/hash.h"
 
 #define NO_ID 1u /* stands for it among hashes */
 

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/live.h"
+#include "format/decode.h"
+#include "format/event.h"
+#include "format/live_format.h"
 #include "base/array.h"
 #include "base/work.h"
 #include "source/source_notes.h"

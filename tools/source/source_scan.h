@@ -3,6 +3,7 @@
 #ifndef DFT_SOURCE_SCAN_H
 #define DFT_SOURCE_SCAN_H
 
+#include "format/decode.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/live.h"
+#include "format/live_read.h"
 #include "base/work.h"
 #include "source/source_beside.h"
 #include "source/source_life.h"

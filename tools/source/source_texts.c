@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "source/source_inside.h"
+#include "format/hash.h"
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec.h"
+#include "format/event.h"
+#include "format/hash.h"
 #include "symbols/symbols.h"
 
 #define PREFIX 6u /* "STACK", NUL */

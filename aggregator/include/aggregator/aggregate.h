@@ -28,7 +28,7 @@
 
 #include <stddef.h>
 
-#include "format/codec.h"
+#include "format/row.h"
 #include "aggregator/histogram.h"
 
 struct dft_table;

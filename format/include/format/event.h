@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/format.h"
+#include "format/ops.h"
 
 struct dft_text {
     const char *bytes; /* not NUL-terminated */
@@ -107,6 +108,29 @@ struct dft_batch {
 static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t i)
 {
     return batch->first + (batch->numbers ? batch->numbers[i] : i);
+}
+
+/* Bytes moved by one event, by the rule of its op. */
+static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op)
+{
+    enum dft_bytes_rule rule = dft_op_bytes(op);
+
+    if (event->result <= 0 || rule == DFT_BYTES_NOTHING)
+        return 0;
+    return rule == DFT_BYTES_ITEMS ? (uint64_t)event->result * event->unit : (uint64_t)event->result;
+}
+
+/* The i-th event of a batch, which is in this streak; `bytes` moved each of them. */
+static inline void dft_streak_event(const struct dft_batch *batch, const struct dft_streak *streak, uint32_t i,
+                                    uint64_t bytes, struct dft_event *event)
+{
+    *event = batch->events[streak->first];
+    if (event->offset != -1)
+        event->offset += (int64_t)((i - streak->first) * bytes);
+    if (i > streak->first) {
+        event->start_ns = batch->when[i].start_ns;
+        event->dur_ns = batch->when[i].dur_ns;
+    }
 }
 
 #endif

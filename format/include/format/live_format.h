@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it; and how records become events.
+/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it.
  *
  * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the
  * last one ends, or, where the writer's machine has larger pages than the 4,096 bytes meant here, at the next multiple of those; zeros
@@ -14,13 +14,14 @@
  *   drain (one: lock)          VALID/PART -> FREE, tail                           owner
  *   dftmerge                   read                                              all
  */
-#ifndef DFT_LIVE_H
-#define DFT_LIVE_H
+#ifndef DFT_FORMAT_LIVE_FORMAT_H
+#define DFT_FORMAT_LIVE_FORMAT_H
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "format/event.h"
+#include "format/clock.h"
+#include "format/format.h"
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
@@ -36,18 +37,6 @@
 #define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
 
 enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
-
-/* ticks -> Unix ns: base_ns + ((ticks - base_ticks) * mult >> 32). `earlier` ticks have another relation: they were counted before the
- * machine was suspended, or before the ratio was known as well as now. */
-struct dft_clock {
-    uint64_t base_ticks;
-    uint64_t base_ns; /* Unix */
-    uint64_t mult;    /* ns per tick, 32.32 */
-    struct {
-        uint64_t first, count; /* which ticks */
-        uint64_t base_ticks, base_ns, mult;
-    } earlier;
-};
 
 struct dft_live {
     uint64_t magic;
@@ -281,98 +270,5 @@ static inline size_t dft_ring_bytes(uint32_t slots)
 {
     return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);
 }
-
-enum dft_time_metric { DFT_TIME_NS = 0, DFT_TIME_US = 1, DFT_TIME_MS = 2, DFT_TIME_SEC = 3, DFT_TIME_REL = 4 };
-
-static inline uint64_t dft_clock_convert(uint64_t base_ticks, uint64_t base_ns, uint64_t mult, uint64_t ticks)
-{
-    if (__builtin_expect(ticks >= base_ticks, 1))
-        return base_ns + (uint64_t)(((unsigned __int128)(ticks - base_ticks) * mult) >> 32);
-    return base_ns - (uint64_t)(((unsigned __int128)(base_ticks - ticks) * mult) >> 32);
-}
-
-/* ticks -> Unix ns. */
-static inline uint64_t dft_clock_ns(const struct dft_clock *clock, uint64_t ticks)
-{
-    if (__builtin_expect(ticks >= clock->earlier.first && ticks - clock->earlier.first < clock->earlier.count, 0))
-        return dft_clock_convert(clock->earlier.base_ticks, clock->earlier.base_ns, clock->earlier.mult, ticks);
-    return dft_clock_convert(clock->base_ticks, clock->base_ns, clock->mult, ticks);
-}
-
-/* The time from a start that was converted already to these ticks: never negative. */
-static inline uint64_t dft_clock_since(const struct dft_clock *clock, uint64_t start_ns, uint64_t ticks)
-{
-    uint64_t end_ns = dft_clock_ns(clock, ticks);
-
-    return end_ns > start_ns ? end_ns - start_ns : 0;
-}
-
-/* Scratch for taking records out of a ring; arrays are the caller's. */
-struct dft_take {
-    struct dft_event *events;
-    struct dft_call *calls; /* room for as many as events */
-    struct dft_name *names;
-    struct dft_arg *args;
-    char *text;                 /* where texts are put together; batch texts point into it */
-    struct dft_streak *streaks; /* NULL: none are made, each event is whole; room for half as many as events */
-    struct dft_when *when;      /* room for as many as events */
-    uint64_t *taken;            /* bit set over slots, capacity / 64 words: those whose record is in a batch */
-    uint32_t *call_of;          /* hash of call positions, DFT_TAKE_HASH words */
-    uint32_t events_max, names_max, args_max, text_max;
-    const struct dft_clock *clock;
-    enum dft_time_metric metric;
-    uint64_t key;
-    int torn_ok; /* off line: the owner is dead, what is half-written never gets whole: count it, do not wait for it */
-    uint64_t torn; /* records passed over as half-written */
-    /* Off line: is this sequence number in a block already? Such records are passed over. NULL: none is. */
-    int (*covered)(void *context, uint64_t key, uint32_t stream, uint64_t sequence);
-    void *context;
-    int annotated; /* call_of holds entries beyond the direct ones: clear it whole */
-};
-#define DFT_TAKE_HASH 8192u
-
-/* Takes the records from *sequence up to `end` that may stand in one block: stops before a sequence number that is pending (so that no block's
- * range covers an event that it does not hold), when the scratch is full, or at the end; *sequence is set to where to go on. The batch covers [first, last]; with nothing to
- * take its count and nnames are 0. A record of an older lap (it was pending in an earlier drain) comes as a batch of its own. Nothing is freed: the
- * caller does that after the block is written, for the slots in `taken` (which accumulates over calls).
- * Whatever the bytes of the ring are: bounded, no crash. */
-void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
-                   struct dft_batch *batch);
-
-/* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
-int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why);
-
-/* The head page of a ring whose owner may be running: what it says of arguments of regions is all of one moment. */
-void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);
-
-/* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes something is checked. */
-const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);
-
-/* What a reader wants to know of, and tells about, the batches of a live file. */
-struct dft_live_reader {
-    const void *bytes; /* the live file */
-    size_t length;
-    int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
-    int (*covered)(void *context, uint64_t key, uint32_t stream,
-                   uint64_t sequence); /* in a block already; may be NULL */
-    void *context;
-    uint64_t torn; /* out: records that were half-written */
-};
-
-/* The open runs of a ring as a batch, and if the process has ended its open regions, which are claimed; with a reader, without runs that have
- * become records. */
-void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
-                          const struct dft_ended *ended, struct dft_batch *batch);
-/* Off line, on a copy: regions that were claimed by whoever ended the process, and whose events did not get into a block, are open. */
-void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader);
-/* The outstanding requests of one thread in a ring of requests, which are taken out of it: it is a copy. Empty when there are no more. */
-void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
-/* The regions that are open, from the outermost, then the call in flight: what is not known to have ended. */
-void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch);
-
-/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. Open runs come behind the records, in a
- * stream of their own (DFT_RUN_STREAMS). The call in flight and the
- * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
-int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
 
 #endif

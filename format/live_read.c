@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading live files off line: what a killed process left, or what a running one has not drained yet. */
-#include "format/live.h"
+#include "format/live_read.h"
+#include "format/unfinished.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/calls.h"
-#include "format/codec.h"
 
 int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why)
 {
