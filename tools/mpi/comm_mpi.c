@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks of dftmerge-mpi, over MPI: how they begin and end. Collectives and messages have files of their own. */
+/* The ranks of dftmerge-mpi, over MPI: how they begin and end. Collectives and messages have files
+ * of their own. */
 #include "mpi/comm_mpi.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ void dft_mpi_give_up(const char *reason)
     abort();
 }
 
-/* Only rank 0 writes. The other ranks write only why they give up. */
+/* Silences this rank: only rank 0 writes. The other ranks write only why they give up. */
 static void be_silent(void)
 {
     int copy = dup(STDERR_FILENO);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The ranks of dftmerge-mpi: collectives.
  *
- * A rank that failed would leave the others waiting for ever in a collective of MPI. So all ranks first tell each other, in
- * one small reduction that is the same for all collectives, which one they are in. Where they differ, all ranks end. */
+ * A rank that failed would leave the others waiting for ever in a collective of MPI. So all ranks
+ * first tell each other which collective they are in. They do so in one small reduction, which is
+ * the same for all collectives. All ranks end when they differ. */
 #include <stdlib.h>
 
 #include "mpi/comm.h"
 #include "mpi/comm_mpi.h"
 
-/* --- all ranks come ------------------------------------------------------------------------------------------------- */
+/* --- all ranks come --------------------------------------------------------------------------- */
 
 void dft_mpi_meet_begin(struct dft_meeting *meeting, enum dft_collective collective, int64_t value)
 {
@@ -41,7 +42,7 @@ int64_t dft_mpi_meet(enum dft_collective collective, int64_t value)
     return meeting.all[3] > 0 ? -meeting.all[3] : meeting.all[2];
 }
 
-/* --- collectives ---------------------------------------------------------------------------------------------------- */
+/* --- collectives ------------------------------------------------------------------------------ */
 
 int dft_comm_agree(int result)
 {
@@ -61,7 +62,7 @@ void dft_comm_sum(uint64_t *numbers, size_t count)
     }
 }
 
-/* From this rank to all. */
+/* Copies bytes from one rank to all ranks. */
 static void broadcast(unsigned from, void *bytes, size_t length)
 {
     MPI_Request request;
@@ -98,7 +99,8 @@ int dft_comm_gather(const void *bytes, size_t length, dft_comm_take_fn *take, vo
     return dft_comm_agree(rc);
 }
 
-/* One rank's bytes after another's: a rank holds no more of the others' than those of one. */
+/* The ranks broadcast their bytes in turn. A rank thus holds the bytes of one other rank at
+ * most. */
 int dft_comm_exchange(const void *bytes, size_t length, dft_comm_take_fn *take, void *context)
 {
     const size_t most = (size_t)dft_mpi_meet(DFT_COLLECTIVE_EXCHANGE, (int64_t)length);
@@ -119,7 +121,7 @@ int dft_comm_exchange(const void *bytes, size_t length, dft_comm_take_fn *take, 
     return dft_comm_agree(rc);
 }
 
-/* A tree by hand: MPI_Reduce combines only values of a fixed length. */
+/* Builds the tree itself: MPI_Reduce combines only values of a fixed length. */
 int dft_comm_reduce(dft_comm_pack_fn *pack, dft_comm_take_fn *take, void *context)
 {
     int rc = 0;

@@ -10,7 +10,7 @@
 
 #define TAG_LENGTH   1
 #define TAG_BYTES    2
-#define POLLS        200 /* before a rank that waits sleeps */
+#define POLLS        200 /* polls of a waiting rank before it sleeps */
 #define PAUSE_MAX_NS 500000u
 
 void dft_mpi_pause(unsigned tries)
@@ -64,7 +64,7 @@ void *dft_mpi_receive(unsigned from, size_t *length)
     return bytes;
 }
 
-/* --- questions ----------------------------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 static void answer_one(dft_comm_answer_fn *give, void *context)
 {
@@ -78,7 +78,7 @@ static void answer_one(dft_comm_answer_fn *give, void *context)
     free(question);
 }
 
-/* Until rank 0, too, comes to the end of the questions. */
+/* Answers questions until rank 0, too, comes to the end of the questions. */
 void dft_comm_serve(dft_comm_answer_fn *give, void *context)
 {
     struct dft_meeting meeting;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One rank: dftmerge. */
+/* The ranks of dftmerge: there is one. */
 #include "mpi/comm.h"
 
 #include <errno.h>

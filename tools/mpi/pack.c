@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes for another rank. */
+/* Packs bytes for another rank. */
 #include "mpi/pack.h"
 
 #include <errno.h>
@@ -58,7 +58,8 @@ const void *dft_unpack_here(struct dft_unpack *unpack, size_t length)
 {
     const void *here = unpack->at;
 
-    if (length > (size_t)(unpack->end - unpack->at)) /* another version of the program: nothing of it can be meant */
+    /* The other rank runs another version of the program: none of its bytes can be trusted. */
+    if (length > (size_t)(unpack->end - unpack->at))
         abort();
     unpack->at += length;
     return here;
