@@ -120,7 +120,7 @@ static void begin(struct dft_json *json, const char *key, char bracket)
 
 static void end(struct dft_json *json, char bracket)
 {
-    int some = json->some[json->depth];
+    char some = json->some[json->depth];
 
     json->depth--;
     if (some && json->depth < 2)

@@ -84,7 +84,7 @@ struct dft_source {
     _Atomic uint64_t rows_kept; /* bytes of blocks of rows */
     _Atomic uint64_t ambiguous, ambiguous_files; /* events of foreign traces on files whose hash has several names */
     _Atomic uint64_t unspread, unspread_files;
-    uint64_t opened_ns;           /* CLOCK_MONOTONIC, for progress */
+    _Atomic uint64_t opened_ns;   /* CLOCK_MONOTONIC, for progress */
     _Atomic uint64_t progress_ns; /* of the last line */
     _Atomic int progress_shown;
 };

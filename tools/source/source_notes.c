@@ -115,7 +115,7 @@ static uint64_t now_ns(void)
 
 void dft_source_progress(struct dft_source *source, const char *what, uint64_t done, uint64_t all)
 {
-    uint64_t now, last;
+    uint64_t now, last, opened = 0;
 
     if (source->quiet)
         return;
@@ -125,10 +125,11 @@ void dft_source_progress(struct dft_source *source, const char *what, uint64_t d
         return;
     }
     now = now_ns();
-    if (!source->opened_ns)
-        source->opened_ns = now;
+    if (atomic_compare_exchange_strong_explicit(&source->opened_ns, &opened, now, memory_order_relaxed,
+                                                memory_order_relaxed))
+        opened = now;
     last = atomic_load_explicit(&source->progress_ns, memory_order_relaxed);
-    if (now - source->opened_ns < SECOND_NS || now - last < SECOND_NS / 5 || !isatty(STDERR_FILENO))
+    if (now - opened < SECOND_NS || now - last < SECOND_NS / 5 || !isatty(STDERR_FILENO))
         return;
     /* Who wins the exchange prints; nothing else hangs on it. */
     if (!atomic_compare_exchange_strong_explicit(&source->progress_ns, &last, now, memory_order_relaxed,
