@@ -4,4 +4,8 @@
 if(DFT_SANITIZE)
   add_compile_options(-fsanitize=${DFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${DFT_SANITIZE})
+  if(DFT_SANITIZE MATCHES thread)
+    add_library(dft_tsan OBJECT ${PROJECT_SOURCE_DIR}/cmake/tsan.c)
+    link_libraries(dft_tsan)
+  endif()
 endif()

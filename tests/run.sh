@@ -5,7 +5,8 @@
 # fuzzes for a while, and checks the formatting. The last line is 'N passed, N failed[, N skipped]'; the exit code is
 # 0 when nothing failed.
 #
-#   tests/run.sh            everything (a few minutes on two cores)
+#   tests/run.sh            all but the long form's steps (a few minutes on two cores)
+#   tests/run.sh --full     also unit tests under ThreadSanitizer, clang-tidy and shellcheck
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -65,9 +66,9 @@ build() { # folder, compiler, options...
 }
 
 # Runs ctest; every test counts as many as its own last line says, one without such a line counts as one.
-run_ctest() { # folder, title
+run_ctest() { # folder, title, only tests of these names
     log=$logs/ctest-$(basename "$1").log
-    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 >"$log" 2>&1
+    ctest --test-dir "$1" -V -j "$JOBS" --timeout 1500 ${3:+-R "$3"} >"$log" 2>&1
     status=$?
     counts=$(awk '
         /^ *[0-9]+: [0-9]+ passed, [0-9]+ failed/ {
@@ -146,13 +147,51 @@ check_format() {
     list_sources | xargs clang-format --dry-run -Werror
 }
 
+# Each shell script, by the shell that runs it.
+each_script() { # command for sh, command for bash
+    { git ls-files '*.sh' .ci/run 2>/dev/null || echo tests/run.sh; } | {
+        wrong=0
+        while read -r script; do
+            case $(basename "$script") in
+            bash.sh) $2 "$script" || wrong=1 ;;
+            *) $1 "$script" || wrong=1 ;;
+            esac
+        done
+        [ "$wrong" = 0 ]
+    }
+}
+
 check_shell() {
-    for script in $(git ls-files '*.sh' .ci/run 2>/dev/null || echo tests/run.sh); do
-        case $(basename "$script") in
-        bash.sh) bash -n "$script" || return 1 ;;
-        *) sh -n "$script" || return 1 ;;
-        esac
-    done
+    each_script "sh -n" "bash -n"
+}
+
+run_shellcheck() {
+    each_script "shellcheck -S warning -s sh" "shellcheck -S warning -s bash"
+}
+
+run_tidy() {
+    cmake -S . -B build-clang -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null || return 1
+    sed -n 's/^ *"file": "\(.*\.c\)",*$/\1/p' build-clang/compile_commands.json | sort -u |
+        xargs -P "$JOBS" -n 4 clang-tidy -p build-clang --quiet
+}
+
+# A step whose tool may be missing: that is said then.
+step_with() { # tool, title, command...
+    if command -v "$1" >/dev/null 2>&1; then
+        shift
+        step "$@"
+    else
+        skipped=$((skipped + 1))
+        note "skipped $2: $1 is not installed"
+    fi
+}
+
+run_long_form() {
+    if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
+        run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
+    fi
+    step_with clang-tidy "clang-tidy" run_tidy
+    step_with shellcheck "shellcheck" run_shellcheck
 }
 
 main() {
@@ -177,9 +216,10 @@ main() {
     fi
     step "clang-format" check_format
     step "shell scripts parse" check_shell
+    [ "$1" != --full ] || run_long_form
 }
 
-main
+main "${1:-}"
 if [ "$skipped" != 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else

@@ -402,10 +402,10 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
 
 static uint16_t number_of_call(const struct dft_call *call)
 {
-    for (uint16_t i = 1; i < DFT_CALL_COUNT; i++)
+    for (unsigned i = 1; i < DFT_CALL_COUNT; i++)
         if (dft_call_rows[i].length == call->text.length &&
             !memcmp(dft_call_rows[i].text, call->text.bytes, call->text.length))
-            return i;
+            return (uint16_t)i;
     return 0;
 }
 

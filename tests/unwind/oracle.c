@@ -167,7 +167,7 @@ static void print_place(FILE *out, uint64_t pc)
     while (maps && fgets(line, sizeof line, maps)) {
         file[0] = 0;
         if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095s", &from, &to, &offset, file) >= 3 && pc >= from && pc < to) {
-            fprintf(out, "%s+0x%llx", file, (unsigned long long)(pc - from + offset));
+            fprintf(out, "%s+0x%lx", file, pc - from + offset);
             break;
         }
     }

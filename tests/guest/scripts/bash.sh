@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What bash does with descriptors, processes and jobs. Run by bash.
+# shellcheck disable=SC2154,SC2320 # a coprocess sets two_PID; $? is that of a redirection
 echo one >a; echo two >>a; cat <a | tr a-z A-Z | tee b >c
 exec 7<>a; read -r line <&7; echo "got $line" >&7; exec 7>&-
 { echo grouped; ls; } >d 2>&1
