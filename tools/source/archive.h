@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An archive that is being written: blocks one behind the other in a file that gets its name when it is whole. */
+/* An archive that is being written. Its blocks follow each other in a file, which gets its name
+ * when the file is whole. */
 #ifndef DFT_ARCHIVE_H
 #define DFT_ARCHIVE_H
 
@@ -15,35 +16,41 @@ struct dft_archive {
     struct dft_source *source;
     struct dft_outfile out;
     uint64_t bytes, blocks, events;
-    /* Ids of names that its blocks refer to: 1, or 2 when the text is in it. Only where dft_archive_names is used. */
+    /* Ids of the names that its blocks refer to. The value is 2 when the archive has the text, else
+     * 1. Only users of dft_archive_names fill this map. */
     struct dft_map names;
 };
 
 /* Returns 0 or -errno. */
 int dft_archive_open(struct dft_archive *archive, struct dft_source *source, const char *path);
 
-/* Puts one block of `length` bytes, with or without its padding; `archive` is a struct dft_archive. Returns 0 or
- * -errno. */
+/* Puts one block of `length` bytes, with or without its padding. `archive` is a struct dft_archive.
+ * Returns 0 or -errno. */
 int dft_archive_put(void *archive, const void *block, size_t length);
 
-/* Copies a block as it is. One that cannot be read again is noted and left out. Returns 0 or -errno. */
+/* Copies a block as it is. A block that cannot be read again is noted and left out. Returns 0 or
+ * -errno. */
 int dft_archive_copy(struct dft_archive *archive, struct dft_reader *reader, const struct dft_block *block);
 
-/* The names that the block refers to are noted as such (`block`: in memory, verified); and dft_archive_names writes
- * those whose texts are not in the archive. All names of the source must have been fetched. Return 0, -ENOMEM or
+/* dft_archive_refers and dft_archive_refers_all note the names that a block refers to (`block`: in
+ * memory, verified). dft_archive_names writes the texts of noted names that the archive does not
+ * have yet. The caller must have fetched all names of the source. All return 0, -ENOMEM or
  * -errno. */
 int dft_archive_refers(struct dft_archive *archive, uint64_t id);
 int dft_archive_refers_all(struct dft_archive *archive, struct dft_decoder *decoder,
                            const struct dft_block_header *header, const void *payload);
 int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder);
 
-/* Gives the file its name; durable: only after its bytes are on the disk. Returns 0 or -errno, and then nothing is left. */
+/* Gives the file its name. durable: only after its bytes are on the disk. Returns 0 or -errno, and
+ * on an error leaves no file. */
 int dft_archive_commit(struct dft_archive *archive, int durable);
-/* Frees all; a file without its name is gone. Harmless after commit and on zeroed memory. */
+/* Frees everything and removes a file without its name. Harmless after commit and on zeroed
+ * memory. */
 void dft_archive_fini(struct dft_archive *archive);
 
-/* Blocks that belong into an archive: every type, also those of newer versions, but INDEX, whose offsets would be
- * wrong, and ORIGIN, which is of one file; and none that says what another one does. */
+/* Does a block belong into an archive? Blocks of all types do, also types of newer versions, with
+ * three exceptions. INDEX does not, for its offsets would be wrong. ORIGIN does not, for it
+ * describes one file. A block does not, either, when another block says the same. */
 int dft_archive_wants(const struct dft_block *block);
 
 #endif

@@ -6,10 +6,10 @@
 #include "dftracer/pfw.h"
 #include "source/source_object.h"
 
-/* Of one file that was converted, or whose index was read. */
+/* Notes of one file that was converted, or whose index was read. */
 void dft_foreign_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts);
 
-/* Of all, when the last file is done. Collective. */
+/* Notes of all files, after the last file. Collective. */
 void dft_foreign_note_all(struct dft_source *source);
 
 #endif

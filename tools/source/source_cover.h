@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage: which blocks say something new, and which of them answer. The rules stand in source.h. */
+/* Coverage: which blocks say something new, and which of these answer. The rules stand in
+ * source.h. */
 #ifndef DFT_SOURCE_COVER_H
 #define DFT_SOURCE_COVER_H
 

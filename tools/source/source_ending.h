@@ -7,15 +7,17 @@
 
 #include "source/source_object.h"
 
-/* What the live files say about the ends of their processes, after the processes are known. Returns 0 or -ENOMEM. */
+/* Records what the live files say about the ends of their processes. The processes must be known.
+ * Returns 0 or -ENOMEM. */
 int dft_live_processes(struct dft_source *source);
-/* What there is to tell about it, when it is known which events are new. */
+/* Notes these ends. It must be known which events are new. */
 void dft_live_notes(struct dft_source *source);
-/* Which processes wrote more events than are here, when it is known of which only groups are. */
+/* Notes processes that wrote more events than the source has. The processes with only some groups
+ * must be known. */
 void dft_missing_notes(struct dft_source *source);
-/* Events that END says were written, and that no block has: at least so many. */
+/* A lower bound for the events that END says were written, and that no block has. */
 uint64_t dft_source_missing(const struct dft_source_process *process);
-/* Notes how many calls DFTRACER_DATA_DIR has left out, where there are some. */
+/* Notes how many calls DFTRACER_DATA_DIR has left out, if any. */
 void dft_source_note_outside(struct dft_source *source);
 
 #endif

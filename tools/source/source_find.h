@@ -7,9 +7,10 @@
 
 #include "source/source_object.h"
 
-/* Is it, by its name, a trace of ours, or of DFTracer? */
+/* Is the path, by its name, a trace of ours, or of DFTracer? */
 int dft_trace_name(const char *path);
-/* Paths of all inputs, sorted, each once. *paths and its strings belong to the caller. Returns 0 or -ENOMEM. */
+/* Paths of all inputs, sorted, each path once. The caller owns *paths and its strings. Returns 0 or
+ * -ENOMEM. */
 int dft_find_inputs(struct dft_source *source, char *const *given, int count, char ***paths, size_t *found);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "source/source_scan.h"
 
-/* Converts all files of DFTracer, and scans what comes of them. Returns 0 or -ENOMEM. */
+/* Converts all files of DFTracer, and scans the blocks that result. Returns 0 or -ENOMEM. */
 int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events with the texts of their names at hand. */
+/* Gives events together with the texts of their names. */
 #ifndef DFT_SOURCE_GIVE_H
 #define DFT_SOURCE_GIVE_H
 
@@ -7,7 +7,8 @@
 
 #include "source/source_object.h"
 
-/* Gives `count` events, as at(from, i, ...) says what they are (0: it is left out), with the texts of their names. */
+/* Gives `count` events with the texts of their names. at(from, i, ...) says what event i is; it
+ * returns 0 to leave the event out. */
 typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
 int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
                     int (*give)(void *context, const struct dft_event_at *at), void *context);

@@ -7,19 +7,21 @@
 
 #include "source/source_object.h"
 
-/* Orders and names the jobs, given the number + 1 of each process's job. Returns 0 or -ENOMEM. */
+/* Orders and names the jobs. job_of: for each process the number of its job + 1. Returns 0 or
+ * -ENOMEM. */
 int dft_source_name_jobs(struct dft_source *source, const uint32_t *job_of);
-/* Leaves out all processes but those of the jobs that are asked for. Returns 0 or -ENOMEM. */
+/* Leaves out all processes but those of the jobs that the user asks for. Returns 0 or -ENOMEM. */
 int dft_source_choose_jobs(struct dft_source *source, const char *patterns);
-/* Says that there are several. */
+/* Notes that there are several jobs. */
 void dft_source_note_jobs(struct dft_source *source);
 /* "NAME (4 of 4 ranks, from TIME), ..." from malloc, or NULL. */
 char *dft_source_list_jobs(const struct dft_source_job *jobs, uint32_t count);
-/* Does a name fit one of the patterns between commas? Or -ENOMEM. */
+/* Does a name fit one of the patterns between commas? Returns -ENOMEM without memory. */
 int dft_source_name_fits(const char *patterns, const char *name);
-/* Only processes with keep[] stay, and their blocks. Returns 0 or -ENOMEM. */
+/* Keeps only the processes with keep[], and their blocks. Returns 0 or -ENOMEM. */
 int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep);
-/* Start and end of each process (dft_process_lifetime), before it is known which blocks are used. */
+/* Start and end of each process (dft_process_lifetime). It need not be known which blocks are
+ * used. */
 void dft_source_find_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns);
 

@@ -7,7 +7,7 @@
 
 #include "source/source_object.h"
 
-/* Which processes are of one job. Returns 0 or -ENOMEM. */
+/* Finds the processes of each job. Returns 0 or -ENOMEM. */
 int dft_source_find_jobs(struct dft_source *source);
 
 #endif

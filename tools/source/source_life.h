@@ -8,10 +8,11 @@
 
 #include "source/source_object.h"
 
-/* What the processes that are visible here have mapped: looked for once, when it is needed first. All zero at first. */
+/* The files that the visible processes have mapped. They are looked for once, on first use. All
+ * zero at first. */
 struct dft_mapping {
     uint64_t device, inode;
-    uint64_t pid; /* as the process sees it; 0: not known */
+    uint64_t pid; /* pid as the process itself sees it; 0: not known */
 };
 struct dft_mapped {
     struct dft_mapping *list; /* from malloc */
@@ -20,13 +21,14 @@ struct dft_mapped {
 };
 struct dft_live;
 
-/* Does the process of a live file, open for reading alone, still run? */
+/* Does the process of a live file still run? `fd`: the live file, open for reading alone. */
 enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd);
-/* Where that cannot be seen: is it known all the same, by what is told of the process? */
+/* Can what is told of the process answer where its life cannot be seen? */
 enum dft_life dft_life_known(enum dft_life life, const struct dft_process *process);
-/* Is its pid one of those of this machine, and of this PID namespace, since the machine's last start? */
+/* Does its pid belong to this machine, and to this PID namespace, since the machine's last
+ * start? */
 int dft_life_is_here(const struct dft_source_process *process);
-/* Does it still run? One that has ended does not. */
+/* Does the process still run? A process that has ended does not. */
 enum dft_life dft_process_life(const struct dft_source_process *process);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "source/source_scan.h"
 
-/* Turns all live files, found beside traces too, into blocks in memory, and scans these. *scanned grows with the source's
- * files. Returns 0 or -ENOMEM. */
+/* Turns all live files, also those found beside traces, into blocks in memory, and scans these
+ * blocks. *scanned grows with the source's files. Returns 0 or -ENOMEM. */
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned);
 
 #endif

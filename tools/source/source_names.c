@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: their texts, fetched from blocks when they are asked for.
+/* Names: their texts, fetched from blocks when a command asks for them.
  *
- * Who wants some names gets these. Who goes through all events (dump, export) has all looked for once: texts are kept as long as
- * there is room for them, of the others it is remembered in which block they stand. Of the events that are given next those texts
- * are then read from there, and forgotten behind them (dft_names_lend). */
+ * A command that wants some names gets these. A command that goes through all events (dump, export)
+ * locates all names once. Texts are then kept as long as there is room. For each other name, the
+ * source remembers a block with the text. Before events are given, their missing texts are read
+ * from such blocks. These texts are forgotten behind the events (dft_names_lend). */
 #include "source/source_names.h"
 
 #include <errno.h>
@@ -23,13 +24,14 @@ struct fetching {
     struct dft_names *into;
     uint64_t *wanted; /* ascending; NULL: all */
     size_t count;
-    int rows_only; /* no EVENTS blocks */
-    int locate;    /* beyond the room for texts: only where they stand */
-    uint64_t kept; /* locate: that room, in bytes */
-    int alone;     /* by this rank, from whatever blocks they are in */
-    int (*give)(void *context, uint64_t id, struct dft_text text); /* all names, none is kept */
+    int rows_only; /* skips EVENTS blocks */
+    int locate;    /* keeps only the places of names for which there is no room */
+    uint64_t kept; /* locate: the room for texts, in bytes */
+    int alone;     /* this rank fetches alone, from all blocks that hold the names */
+    /* gets all names, and none is kept */
+    int (*give)(void *context, uint64_t id, struct dft_text text);
     void *give_context;
-    uint64_t bytes_max; /* of the texts in `into`: -E2BIG beyond. 0: any number */
+    uint64_t bytes_max; /* bound in bytes for the texts in `into`; more is -E2BIG. 0: no bound */
     _Atomic size_t missing;
 };
 
@@ -40,7 +42,8 @@ static int by_id(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Where a name stands: the first block, so that it does not matter which thread came first. The caller has the lock. */
+/* Notes where a name stands: the first block. So the order of threads does not matter. The caller
+ * holds the lock. */
 static int locate(struct dft_source *source, uint64_t id, const struct dft_block *block)
 {
     uint64_t number = (uint64_t)(block - source->blocks) + 1, *place = id ? dft_map_put(&source->located, id) : NULL;
@@ -54,7 +57,8 @@ static int locate(struct dft_source *source, uint64_t id, const struct dft_block
     return 0;
 }
 
-/* Texts of calls and regions (they have a NUL) are few, and asked for at any time: always kept. */
+/* Texts of calls and regions (they have a NUL) are few, and wanted at any time. They are always
+ * kept. */
 static int is_kept(const struct fetching *fetching, const struct dft_text *text)
 {
     return !fetching->locate || dft_names_bytes(fetching->into) < fetching->kept ||
@@ -100,7 +104,8 @@ static int fetch_block(void *context, unsigned worker, struct dft_reader *reader
     if (!rc)
         rc = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why);
     if (rc)
-        return rc == -ENOMEM ? rc : 0; /* who needs the block itself notes what is wrong with it */
+        /* the reader of the block itself notes what is wrong with the block */
+        return rc == -ENOMEM ? rc : 0;
     if (fetching->locate)
         pthread_mutex_lock(&fetching->source->located_lock);
     for (uint32_t i = 0; !rc && i < count; i++)
@@ -110,8 +115,7 @@ static int fetch_block(void *context, unsigned worker, struct dft_reader *reader
     return rc;
 }
 
-/* --- which blocks ----------------------------------------------------------------------------------------------------
- */
+/* --- which blocks ----------------------------------------------------------------------------- */
 
 int dft_block_has_names(const struct dft_block *block)
 {
@@ -126,7 +130,7 @@ static int by_position(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The blocks in which the wanted names stand, as far as that is known: each once. */
+/* Lists the blocks in which the wanted names stand, as far as known: each block once. */
 static size_t located_blocks(const struct fetching *fetching, const struct dft_block **list)
 {
     const struct dft_source *source = fetching->source;
@@ -167,7 +171,7 @@ static int fetch(struct fetching *fetching)
     return rc;
 }
 
-/* Every rank its part; then all know all of it. */
+/* Each rank fetches its part. Afterwards every rank knows everything. */
 static int fetch_shared(struct fetching *fetching)
 {
     int rc = dft_comm_agree(fetch(fetching));
@@ -175,10 +179,9 @@ static int fetch_shared(struct fetching *fetching)
     return rc ? rc : dft_exchange_names(fetching->source, fetching->into, fetching->wanted, fetching->count);
 }
 
-/* --- names that are wanted -------------------------------------------------------------------------------------------
- */
+/* --- names that are wanted -------------------------------------------------------------------- */
 
-/* Of these the ones whose texts are not known, ascending, each once. */
+/* Lists the wanted names whose texts are not known: ascending, each name once. */
 static int list_wanted(struct fetching *fetching, const uint64_t *wanted, size_t count)
 {
     const struct dft_source *source = fetching->source;
@@ -259,7 +262,7 @@ int dft_source_names_locate(struct dft_source *source)
     if (atomic_load(&source->all_names) || atomic_load(&source->all_located))
         return 0;
     rc = dft_exchange_common(source);
-    if (!rc) /* where a name stands is of no use to who cannot read that block */
+    if (!rc) /* a rank cannot use the place of a name in a block that this rank cannot read */
         return dft_source_names(source, NULL, 0);
     rc = rc < 0 ? rc : dft_comm_agree(fetch(&fetching));
     if (!rc)

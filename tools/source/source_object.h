@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a source consists of: its files, blocks, processes and jobs, and who may look at them. Nothing here changes them. */
+/* What a source consists of: its files, blocks, processes and jobs, and who may look at them.
+ * Nothing here changes them. */
 #ifndef DFT_SOURCE_OBJECT_H
 #define DFT_SOURCE_OBJECT_H
 
@@ -19,45 +20,54 @@ enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN =
 /* One input. */
 struct dft_source_file {
     const char *path;
-    uint64_t bytes;      /* of the file itself */
-    uint32_t blocks;     /* whole blocks found in it */
+    uint64_t bytes;      /* size of the file itself */
+    uint32_t blocks;     /* number of whole blocks found in the file */
     uint8_t kind;        /* enum dft_source_kind */
-    uint8_t gone;        /* live: it was there, and its process ended and removed it before it was read */
+    uint8_t gone;        /* live: the process ended and removed the file before the file was read */
     uint8_t has_live;    /* trace: the live file of one of its processes is an input */
     uint16_t live_state; /* live: enum dft_live_state as found */
-    int error;           /* errno when it could not be opened or read, else 0 */
-    const char *why;     /* live file that makes no sense: the reason, else NULL */
-    uint64_t key;        /* live: the process */
-    uint32_t pid;        /* live: of the process */
+    int error;           /* errno of the open or read that failed, else 0 */
+    const char *why;     /* live: why the file makes no sense, else NULL */
+    uint64_t key;        /* live: key of the process */
+    uint32_t pid;        /* live: pid of the process */
     uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
-    struct dft_end *end; /* live: what its header and rings count, as an END would say it; NULL: not known */
-    uint64_t torn;       /* live: records that were half-written */
+    /* live: what its header and rings count, in the form of an END record; NULL: not known */
+    struct dft_end *end;
+    uint64_t torn; /* live: number of half-written records */
     struct dft_skipped skipped;
-    char *blocks_path;             /* foreign: where its blocks are, NULL: in memory; other files: NULL */
-    struct dft_pfw_counts *counts; /* foreign: what was found in it; other files, and unreadable ones: NULL */
-    struct dft_kept_rows *rows;    /* foreign: its blocks of rows, where they are kept in memory; or NULL */
-    char *memory; /* live, foreign: its blocks; file offsets of blocks are offsets in here. NULL for traces */
+    /* foreign: the file that holds its blocks, NULL: memory holds them; other files: NULL */
+    char *blocks_path;
+    /* foreign: counts of what was found in the file; NULL for other files and for unreadable
+     * ones */
+    struct dft_pfw_counts *counts;
+    struct dft_kept_rows *rows; /* foreign: its blocks of rows, where memory holds them; or NULL */
+    /* live, foreign: its blocks; file offsets of blocks are offsets in this memory. NULL for
+     * traces */
+    char *memory;
     size_t memory_bytes;
-    uint32_t owner;  /* of the ranks of dftmerge-mpi: the one that reads it */
-    uint8_t local;   /* only its owner can read its blocks */
-    uint8_t changed; /* since the ranks told each other of it */
-    uint8_t life;    /* live: enum dft_life of its process when it was read */
-    uint32_t trace;  /* live: the number of the trace that it is of + 1; 0: not known */
-    void *snapshot;  /* live: a copy of the file as it was (of `bytes` bytes), if its process may have been running */
+    uint32_t owner;  /* the rank of dftmerge-mpi that reads the file */
+    uint8_t local;   /* only the owner can read the blocks of this file */
+    uint8_t changed; /* the file changed since the ranks exchanged it */
+    uint8_t life;    /* live: enum dft_life of its process when the file was read */
+    uint32_t trace;  /* live: number of the trace of the same process + 1; 0: not known */
+    /* live: a copy of the file (`bytes` bytes), if its process may have been running */
+    void *snapshot;
 };
 
 enum dft_block_state {
     DFT_BLOCK_USED = 0,
-    DFT_BLOCK_IDENTICAL = 1, /* the same block was seen (same key, type, stream, range and payload checksum) */
-    DFT_BLOCK_COVERED = 2,   /* its range was seen in another block */
-    DFT_BLOCK_OVERLAPS =
-        3, /* its range was partly seen. EVENTS: used without the events up to `covered`; BUCKETS: not used */
-    DFT_BLOCK_UNKNOWN = 4, /* a type that this version does not know: passed over, counted */
+    /* an equal block was seen: same key, type, stream, range and payload checksum */
+    DFT_BLOCK_IDENTICAL = 1,
+    DFT_BLOCK_COVERED = 2, /* another block holds its range */
+    /* other blocks hold a part of its range. EVENTS: used without the events up to `covered`;
+     * BUCKETS: not used */
+    DFT_BLOCK_OVERLAPS = 3,
+    DFT_BLOCK_UNKNOWN = 4, /* a type that this version does not know: counted, not read */
 };
 
-#define DFT_IN_ROWS   1u /* answers for its range when rows are asked */
-#define DFT_IN_EVENTS 2u /* answers for its range when events are asked */
-#define DFT_IN_BOTH   4u /* BUCKETS: its events are kept too; EVENTS: rows exist too */
+#define DFT_IN_ROWS   1u /* answers for its range when a command asks for rows */
+#define DFT_IN_EVENTS 2u /* answers for its range when a command asks for events */
+#define DFT_IN_BOTH   4u /* BUCKETS: EVENTS blocks hold its events, too; EVENTS: rows exist, too */
 
 /* One whole, verified block. */
 struct dft_block {
@@ -69,69 +79,82 @@ struct dft_block {
     uint32_t process;    /* number of the process */
     uint32_t stream, tid;
     uint32_t count;
-    uint32_t stored; /* payload bytes */
+    uint32_t stored; /* bytes of the payload in the file */
     uint32_t raw;
     uint32_t payload_crc;
-    uint32_t part; /* 0: all events of the range, else those of one group */
+    /* 0: all events of the range; else the number of the group whose events these are */
+    uint32_t part;
     uint16_t type;
     uint8_t state; /* enum dft_block_state */
-    uint8_t use;   /* DFT_IN_*; only for EVENTS and BUCKETS; 0 when not used */
+    uint8_t use;   /* DFT_IN_*; only for EVENTS and BUCKETS; 0 when the block is not used */
 };
 
-/* Is the process of a live file still there? */
+/* Does the process of a live file still exist? */
 enum dft_life {
-    DFT_LIFE_UNKNOWN = 0, /* it cannot be seen from here */
+    DFT_LIFE_UNKNOWN = 0, /* this machine or user cannot see the process */
     DFT_LIFE_OVER = 1,
     DFT_LIFE_RUNNING = 2,
 };
 
-/* What END says, without the room that losses take where there are none. */
+/* The content of END. Losses take no room where there are none. */
 struct dft_source_end {
     uint64_t key, events, overhead_ns, time_ns, outside;
-    const uint64_t *dropped, *misuse; /* by enum dft_drop, and enum dft_misuse: as in struct dft_end */
+    /* by enum dft_drop and by enum dft_misuse, as in struct dft_end */
+    const uint64_t *dropped, *misuse;
     struct dft_text unmet;
     int32_t status;
     uint8_t how; /* enum dft_ending */
 };
 
-/* One process image. Numbers are by ascending key, whatever order the files came in. */
+/* One process image. Processes are numbered by ascending key, whatever order the files came in. */
 struct dft_source_process {
     uint64_t key;
-    struct dft_process process; /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
-    struct dft_source_end end;  /* all zero when !ended; of a live file: what its header says */
-    uint8_t known;              /* a PROCESS block was there (or a live file: then only pid) */
-    uint8_t ended;              /* an END block was there */
-    uint8_t how;                /* enum dft_ending: of END, else KILLED or RUNNING by the live file, else UNKNOWN */
-    uint8_t unseen;             /* it has a live file and no END, and whether it still runs cannot be seen from here */
+    /* texts live as long as the source; all zero but key, pid and rank -1 when !known */
+    struct dft_process process;
+    /* all zero when !ended; for a live file: the content of its header */
+    struct dft_source_end end;
+    uint8_t known; /* an input has its PROCESS block, or its live file (which tells only the pid) */
+    uint8_t ended; /* an input has its END block */
+    /* enum dft_ending: from END, else KILLED or RUNNING from the live file, else UNKNOWN */
+    uint8_t how;
+    /* the process has a live file and no END, and cannot be seen from here; the process may
+     * still run */
+    uint8_t unseen;
     uint32_t number;
-    uint32_t file;             /* number of the trace that PROCESS was in (or the live file) */
+    /* number of the trace with its PROCESS block (or of the live file) */
+    uint32_t file;
     uint32_t live_file;        /* number of its live file + 1; 0: none */
     uint64_t start_ns, end_ns; /* smallest start and largest end of its events; 0, 0: none */
-    uint64_t events;           /* in its used EVENTS blocks (without those in flight) */
-    uint64_t recovered;        /* of these, in its live file alone */
-    uint64_t rows_only; /* numbers in ranges that only BUCKETS blocks cover: so many events they stand for at most */
+    /* number of events in its used EVENTS blocks, without those in flight */
+    uint64_t events;
+    uint64_t recovered; /* number of these events that only the live file has */
+    /* numbers in ranges that only BUCKETS blocks cover: an upper bound for the events there */
+    uint64_t rows_only;
     uint32_t skipped_blocks;
-    uint8_t parts; /* of its events only some groups are here */
-    uint32_t job;  /* number of its job + 1; 0: none that is known */
+    uint8_t parts; /* only some groups of its events are here */
+    uint32_t job;  /* number of its job + 1; 0: no job is known */
     uint32_t run;  /* number of its run + 1 */
 };
 
-/* One launch of a parallel program; source_jobs.c says how they are told apart. In order of start. */
+/* One launch of a parallel program; source_jobs.c says how launches are told apart. Jobs are in
+ * order of start. */
 struct dft_source_job {
-    char *name; /* for people and --job: the id of the batch system, "unnamed"; "/N" behind it where it has several */
+    /* for people and --job: the batch system's id, or "unnamed"; "/N" follows where an id has
+     * several jobs */
+    char *name;
     struct dft_text id; /* may be empty */
     uint64_t id_hash;
     uint32_t number;
     uint32_t processes, ranks, world_size;
-    uint64_t start_ns, end_ns; /* Unix; 0: unknown */
-    uint8_t left_out;          /* of a run: it is not asked for */
+    uint64_t start_ns, end_ns; /* Unix ns; 0: unknown */
+    uint8_t left_out;          /* a run that the user did not ask for */
 };
 
-/* One event, with what belongs to it. Valid during the callback. */
+/* One event, with all that belongs to the event. Valid during the callback. */
 struct dft_event_at {
-    const struct dft_event *event; /* event->call means nothing here: see call */
+    const struct dft_event *event; /* event->call means nothing here: use `call` */
     const struct dft_source_process *process;
-    uint64_t call; /* name id of the call: dft_names_call gives its category and name */
+    uint64_t call; /* name id of the call; dft_names_call gives its category and name */
     uint8_t op;
     uint32_t tid, stream;
     uint64_t sequence;          /* 0 for events in flight */
@@ -140,50 +163,58 @@ struct dft_event_at {
 };
 
 struct dft_source_options {
-    char *const *paths; /* files, directories (searched recursively for *.dft, *.dft.live, *.pfw and *.pfw.gz), globs */
+    /* files, globs, or directories (searched recursively for *.dft, *.dft.live, *.pfw and
+     * *.pfw.gz) */
+    char *const *paths;
     int npaths;
-    unsigned threads;   /* 0: one a CPU, at most 16 */
-    int quiet;          /* no progress on stderr */
-    const char *jobs;   /* only processes of these: names and patterns, with commas; NULL: all */
-    const char *runs;   /* the same of runs */
-    int newest;         /* runs is NULL: only the last run that began, and what says of no run that it is of it */
-    int no_index;       /* foreign: nothing is written for later questions, nor read */
-    int dedupe;         /* foreign: lines that stand in a file again are left out */
-    uint64_t period_ns; /* foreign: of records that stand for many calls; 0: as the trace says, else 5 s */
-    int period_ends;    /* ... whose time is that of the period's end */
+    unsigned threads; /* 0: one for each CPU, at most 16 */
+    int quiet;        /* show no progress on stderr */
+    /* take only processes of these jobs: names and patterns, with commas; NULL: all */
+    const char *jobs;
+    const char *runs; /* take only processes of these runs, in the same form */
+    /* runs is NULL: take only the run that began last, and processes that name no run */
+    int newest;
+    int no_index; /* foreign: write and read no index for later questions */
+    int dedupe;   /* foreign: leave out lines that a file holds twice */
+    /* foreign: period of records that stand for many calls; 0: as the trace says, else 5 s */
+    uint64_t period_ns;
+    int period_ends; /* foreign: such a record carries the time of the period's end */
 };
 
-/* A source without inputs. NULL: no memory. */
+/* Makes a source without inputs. NULL: no memory. */
 struct dft_source *dft_source_create(const struct dft_source_options *options);
-void dft_source_close(struct dft_source *source); /* NULL: nothing */
+void dft_source_close(struct dft_source *source); /* NULL: does nothing */
 
 unsigned dft_source_threads(const struct dft_source *source);
 const struct dft_source_file *dft_source_files(const struct dft_source *source, uint32_t *count);
-/* Is a file this rank's to read? */
+/* Does this rank read the file? */
 int dft_source_is_mine(const struct dft_source *source, uint32_t file);
-/* In order of file, then offset. Files are in order of path. */
+/* Blocks in order of file, then of offset. Files are in order of path. */
 const struct dft_block *dft_source_blocks(const struct dft_source *source, size_t *count);
 const struct dft_source_process *dft_source_processes(const struct dft_source *source, uint32_t *count);
-/* The jobs that were found, as far as they are asked for. */
+/* The jobs that were found and that the user asked for. */
 const struct dft_source_job *dft_source_jobs(const struct dft_source *source, uint32_t *count);
-/* The runs that were found (source_runs.c), also those that are left out, in order of start. A run without an id is the
- * first. Ranks are not counted. *apart, if not NULL: how many groups of its processes follow upon each other, so that no
- * process of one group lived when one of another did. */
+/* The runs that were found (source_runs.c), in order of start, also the runs that are left out. A
+ * run without an id comes first. Ranks are not counted. *apart (may be NULL) counts the groups of
+ * processes of the run without an id. Groups do not overlap in time: no process of one group lived
+ * when a process of another did. */
 const struct dft_source_job *dft_source_runs(const struct dft_source *source, uint32_t *count, uint32_t *apart);
-/* NULL: the process says none. */
+/* NULL: the process names no run. */
 const char *dft_source_run_name(const struct dft_source *source, const struct dft_source_process *process);
-/* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter; 0, 0 without events. */
+/* Smallest start and largest end over all used EVENTS and BUCKETS blocks, whatever the filter says;
+ * 0, 0 without events. */
 void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
-/* From the load or fork of a process to its end, as PROCESS and END say, or its first and last event where these lie
- * outside, or nothing else is known. 0, 0: nothing is. */
+/* The life of a process, from its load or fork to its end, as PROCESS and END tell. The first and
+ * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
+ * known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
-/* The same of all processes: *start_ns is the origin of all times that are shown as seconds, and of --from and --to. No
- * event lies before it. */
+/* The same over all processes. *start_ns is the origin of all times that are shown as seconds, and
+ * of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
-/* How many of its events are kept one by one; what was in flight counts as one. */
+/* How many of its events the source holds one by one. A call in flight counts as one event. */
 enum dft_kept_events { DFT_KEPT_ALL, DFT_KEPT_SOME, DFT_KEPT_NONE /* aggregates alone */ };
 enum dft_kept_events dft_source_kept(const struct dft_source *source);
-/* Number of used blocks of a type. */
+/* The number of used blocks of a type. */
 size_t dft_source_used(const struct dft_source *source, enum dft_block_type type);
 /* The table of the texts found so far. */
 struct dft_names *dft_source_names_table(const struct dft_source *source);

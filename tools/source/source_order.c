@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Events in global order with bounded memory.
+/* Gives events in global order with bounded memory.
  *
- * Time is cut into windows. Of each, all blocks that may hold events of it (by their headers) are decoded, and the
- * events that start in it are kept, sorted and given. A window's width comes from the one before (the first from the
- * whole), is halved while the headers say that it would hold too much, as if the events of a block were spread evenly,
- * and when it holds too much after all, it is halved and done again. A block that spans several windows is decoded once
- * for each. */
+ * Time is cut into windows. For each window, all blocks that may hold events of the window (by
+ * their headers) are decoded. The events that start in the window are kept, sorted and given. A
+ * window's width comes from the window before; the first width comes from the whole. The width is
+ * halved while the headers predict too many events. They assume that a block's events are spread
+ * evenly. A window that holds too many events after all is halved and decoded again. A block that
+ * spans several windows is decoded once for each window. */
 #include "source/source_order.h"
 
 #include <errno.h>
@@ -27,12 +28,11 @@ struct dft_timeline {
     int by_process;
     const struct dft_block **all; /* by start; or by process, then start */
     size_t nall;
-    const struct dft_block **some; /* that are gone through, by start */
+    const struct dft_block **some; /* the blocks of this pass, by start */
     size_t count;
 };
 
-/* --- choosing windows ----------------------------------------------------------------------------------------------
- * */
+/* --- choosing windows ------------------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right)
 {
@@ -58,7 +58,7 @@ static int by_stream(const void *left, const void *right)
     DFT_ORDER(a->process, b->process);
     DFT_ORDER(a->tid, b->tid);
     DFT_ORDER(a->stream, b->stream);
-    DFT_ORDER(a->first <= a->last, b->first <= b->last); /* in flight: they count as number 0 */
+    DFT_ORDER(a->first <= a->last, b->first <= b->last); /* blocks in flight count as number 0 */
     DFT_ORDER(a->first, b->first);
     DFT_ORDER(a, b);
     return 0;
@@ -69,7 +69,7 @@ static uint64_t end_of(const struct dft_block *block)
     return block->end > block->start ? block->end : block->start;
 }
 
-/* How many events [from, to] should hold, if those of each block are spread evenly. */
+/* Estimates how many events [from, to] holds, if the events of each block are spread evenly. */
 static double estimate(const struct dft_block *const *blocks, size_t count, uint64_t from, uint64_t to)
 {
     double sum = 0;
@@ -85,7 +85,8 @@ static double estimate(const struct dft_block *const *blocks, size_t count, uint
     return sum;
 }
 
-/* Blocks that are not over before the window and begin in it; *next: the first of all that was not a candidate yet. */
+/* Fills the window with blocks that begin in it and do not end before it. *next: the first block
+ * that was no candidate yet. */
 static void fill_window(struct dft_timeline *timeline, size_t *next)
 {
     struct dft_window *window = &timeline->window;
@@ -100,7 +101,7 @@ static void fill_window(struct dft_timeline *timeline, size_t *next)
     qsort(window->blocks, n, sizeof *window->blocks, by_stream);
 }
 
-/* Decodes [from, to], with `to` made smaller until it fits. */
+/* Decodes [from, to], and makes `to` smaller until the window fits. */
 static int decode_window(struct dft_timeline *timeline, size_t *next)
 {
     struct dft_window *window = &timeline->window;
@@ -164,7 +165,7 @@ static int give_windows(struct dft_timeline *timeline, int (*give)(void *, const
     return rc;
 }
 
-/* --- timelines ------------------------------------------------------------------------------------------------------ */
+/* --- timelines -------------------------------------------------------------------------------- */
 
 int dft_source_wants(const struct dft_source *source, const struct dft_filter *filter, const struct dft_block *block)
 {
@@ -214,7 +215,7 @@ void dft_timeline_destroy(struct dft_timeline *timeline)
     free(timeline);
 }
 
-/* Where the blocks of a process begin among all. */
+/* Finds where the blocks of a process begin among all blocks. */
 static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
 {
     size_t low = 0, high = timeline->by_process ? timeline->nall : 0;
@@ -256,7 +257,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
 
     if (rc)
         return rc;
-    if (!dft_exchange_serve(source, &rc)) { /* rank 0 has given them all */
+    if (!dft_exchange_serve(source, &rc)) { /* rank 0 has given all events */
         rc = dft_comm_agree(rc);
         return rc < 0 ? rc : dft_exchange_notes(source) ? -ENOMEM : rc;
     }

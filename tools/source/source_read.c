@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading blocks again: one reader a thread, with an open file, a buffer and a decoder. */
+/* Reads blocks again: each thread has a reader with an open file, a buffer and a decoder. */
 #include "mpi/comm.h"
 #include "source/source_read.h"
 #include "source/source_exchange.h"
@@ -25,7 +25,7 @@ struct dft_reader {
     struct dft_decoder *decoder;
     char *buffer;
     size_t capacity;
-    uint32_t file; /* whose descriptor is open */
+    uint32_t file; /* the file of `fd` */
     int fd;
 };
 
@@ -75,7 +75,8 @@ static int reserve(struct dft_reader *reader, size_t length)
     return 0;
 }
 
-/* Reads from the file, not from a mapping: a file that shrinks meanwhile is an error then, not a SIGBUS. */
+/* Reads from the file, not from a mapping. A file that shrinks meanwhile then causes an error, and
+ * no SIGBUS. */
 static int read_bytes(struct dft_reader *reader, const struct dft_block *block, size_t length)
 {
     if (reserve(reader, length))
@@ -93,7 +94,7 @@ static int read_bytes(struct dft_reader *reader, const struct dft_block *block, 
     return dft_pread_all(reader->fd, reader->buffer, length, block->offset);
 }
 
-/* Where the block stands in memory: kept there, or read again. */
+/* Finds the bytes of a block: in the memory that keeps them, or by reading them again. */
 static int find_bytes(struct dft_reader *reader, const struct dft_block *block, const char **bytes)
 {
     const struct dft_source_file *file = &reader->source->files[block->file];
@@ -143,7 +144,7 @@ static void note_undecodable(struct dft_reader *reader, const struct dft_block *
                     (unsigned long long)block->offset, why ? why : "cannot be decoded");
 }
 
-/* Texts of calls are few, and wanted by nearly everyone. */
+/* Keeps the texts of calls: they are few, and nearly every caller needs them. */
 static int keep_calls(struct dft_reader *reader, const struct dft_call *calls, uint32_t count)
 {
     int rc = 0;
@@ -154,7 +155,8 @@ static int keep_calls(struct dft_reader *reader, const struct dft_call *calls, u
     return rc;
 }
 
-/* Leaves out the events that another block holds. Arguments refer to events by index, numbers count from `first`. */
+/* Leaves out the events that another block holds. Arguments refer to events by index. Numbers count
+ * from `first`. */
 static void leave_out(struct dft_batch *batch, uint64_t covered)
 {
     uint32_t drop = 0, args = 0;
@@ -217,8 +219,7 @@ int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block,
     return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
 }
 
-/* --- many blocks in many threads -----------------------------------------------------------------------------------
- * */
+/* --- many blocks in many threads -------------------------------------------------------------- */
 
 struct reading {
     struct dft_source *source;

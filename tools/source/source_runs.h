@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs: which processes were started together. */
+/* Runs: the processes that were started together. */
 #ifndef DFT_SOURCE_RUNS_H
 #define DFT_SOURCE_RUNS_H
 
 #include "source/source_object.h"
 
-/* Which processes are of one run. Returns 0 or -ENOMEM. */
+/* Finds the processes of each run. Returns 0 or -ENOMEM. */
 int dft_source_find_runs(struct dft_source *source);
-/* Leaves out all runs but those that are asked for (patterns), or the newest. Returns 0 or -ENOMEM. */
+/* Leaves out all runs but those that `patterns` names, or but the newest run. Returns 0 or
+ * -ENOMEM. */
 int dft_source_choose_runs(struct dft_source *source, const char *patterns, int newest);
-/* Says that there are several. */
+/* Notes that there are several runs. */
 void dft_source_note_runs(struct dft_source *source);
 
 #endif

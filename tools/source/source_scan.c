@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans files for blocks: maps each, lets the format find and verify blocks, keeps their headers, decodes PROCESS and
- * END. N threads, by file. */
+/* Scans files for blocks: maps each file, and lets the format find and verify blocks. Keeps the
+ * headers of blocks, and decodes PROCESS and END. N threads, by file. */
 #include "source/source_scan.h"
 
 #include "source/source_inside.h"
@@ -25,7 +25,7 @@
 #define RELEASE_BYTES ((size_t)16 << 20)
 #define LOOK_BYTES    ((size_t)4096)
 
-/* Blocks and their keys grow together. */
+/* Makes room for one more block and its key. */
 static int scanned_reserve(struct dft_scanned *scanned)
 {
     int rc = DFT_ARRAY_RESERVE(scanned->blocks, scanned->capacity, scanned->count + 1);
@@ -92,7 +92,7 @@ static int decode_end(struct dft_source *source, const struct dft_block_header *
     return rc ? rc : dft_source_keep_end(source, &end, kept);
 }
 
-/* Decodes a PROCESS, END or GROUP block; one that makes no sense is noted. */
+/* Decodes a PROCESS, END or GROUP block. A block that makes no sense is noted. */
 static int scan_record(struct dft_source *source, uint32_t file, const struct dft_block_header *header, uint64_t offset,
                        const void *payload, struct dft_decoder *decoder, struct dft_scanned *scanned)
 {
@@ -179,7 +179,8 @@ int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, 
         if (header.type == DFT_BLOCK_PROCESS || header.type == DFT_BLOCK_END || header.type == DFT_BLOCK_GROUP)
             rc = scan_record(source, file, &header, found, (const char *)bytes + found + sizeof header, decoder,
                              scanned);
-        /* A mapping of a large file would count as our memory until someone else needs it. */
+        /* A mapping of a large file would count as our memory until another program needs
+         * memory. */
         if (!info->memory && offset - released >= RELEASE_BYTES) {
             madvise((char *)(uintptr_t)bytes + released, RELEASE_BYTES, MADV_DONTNEED);
             released += RELEASE_BYTES;
@@ -216,7 +217,7 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
 
     memcpy(&magic, bytes, file->bytes < sizeof magic ? file->bytes : sizeof magic);
     if (magic == DFT_LIVE_MAGIC || file->kind == DFT_FILE_LIVE) {
-        file->kind = DFT_FILE_LIVE; /* read later, when it is known what the traces cover */
+        file->kind = DFT_FILE_LIVE; /* read later, after coverage of the traces is known */
         return 0;
     }
     if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES)) {
@@ -242,13 +243,15 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
     int fd, rc = 0;
 
     if (dft_pfw_is_name(file->path) && !stat(file->path, &st)) {
-        file->kind = DFT_FILE_FOREIGN; /* converted later, in threads of another rhythm */
+        /* converted later, because those threads divide their work otherwise */
+        file->kind = DFT_FILE_FOREIGN;
         file->bytes = (uint64_t)st.st_size;
         return 0;
     }
     fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        if (errno != ENOENT || file->kind != DFT_FILE_LIVE) /* its process has just ended: source_snapshot.c */
+        /* the process of this live file has just ended: source_snapshot.c */
+        if (errno != ENOENT || file->kind != DFT_FILE_LIVE)
             note_unreadable(source, file, errno);
         return 0;
     }
@@ -271,7 +274,8 @@ out:
     return rc;
 }
 
-/* Of many files with few blocks the room for more would be a good part. */
+/* Returns spare room. With many files of few blocks, that room would be a good part of the
+ * memory. */
 static void scanned_fit(struct dft_scanned *scanned)
 {
     void *blocks = scanned->count ? realloc(scanned->blocks, scanned->count * sizeof *scanned->blocks) : NULL;

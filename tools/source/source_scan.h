@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scanning files for blocks: what was found in a file before it is known what belongs together. */
+/* Scans files for blocks. Here belong the finds of one file, before processes are known. */
 #ifndef DFT_SOURCE_SCAN_H
 #define DFT_SOURCE_SCAN_H
 
@@ -9,11 +9,12 @@
 
 #include "source/source_object.h"
 
-/* A PROCESS, END or GROUP record that the scan met, before it is known what belongs together. */
+/* A PROCESS, END or GROUP record that the scan met, before processes are known. */
 struct dft_found_record {
     uint16_t type;
     uint32_t file;
-    /* Among several for a key the highest order wins (header.first for PROCESS, events for END), then payload_crc. */
+    /* A key may have several records. The highest order wins, then payload_crc. The order is
+     * header.first for PROCESS, events for END. */
     uint64_t order;
     uint32_t payload_crc;
     union {
@@ -26,16 +27,17 @@ struct dft_found_record {
 
 /* What the scan of one file found. */
 struct dft_scanned {
-    struct dft_block *blocks; /* process is not set yet */
-    uint64_t *keys;           /* of each block */
+    struct dft_block *blocks; /* block.process is not set yet */
+    uint64_t *keys;           /* key of each block */
     size_t count, capacity, keys_capacity;
     struct dft_found_record *records;
     size_t nrecords, records_capacity;
-    uint8_t looked; /* for what lies beside it, since it was scanned */
+    uint8_t looked; /* files beside this one were looked for since the scan */
 };
 
-/* Size and texts of what a record says, by its type. dft_record_own gives it content of its own, whose texts are kept (0 or
- * -ENOMEM). There may be hundreds of thousands of records. */
+/* The size and the texts of a record's content, by the record's type. There may be hundreds of
+ * thousands of records. dft_record_own gives a record content of its own, and keeps the texts of
+ * that content (0 or -ENOMEM). */
 union dft_record_content {
     struct dft_process process;
     struct dft_source_end end;
@@ -46,14 +48,15 @@ size_t dft_record_bytes(uint16_t type);
 unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS]);
 int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content);
 
-/* All blocks of all traces into `scanned` (one for each of the source's files). */
+/* Scans all blocks of all traces into `scanned`, which has one entry for each of the source's
+ * files. */
 int dft_scan_files(struct dft_source *source, struct dft_scanned *scanned);
 void dft_scanned_fini(struct dft_scanned *scanned);
-/* One trace anew, whose process goes on writing. */
+/* Scans again one trace whose process goes on writing. */
 int dft_scan_again(struct dft_source *source, uint32_t file, struct dft_scanned *scanned);
-/* What is to be told about the traces, when they have been scanned for the last time. */
+/* Notes what the user must know about the traces, after the last scan. */
 void dft_scan_notes(struct dft_source *source);
-/* Blocks in memory, for live files. */
+/* Scans blocks in memory, for live files. */
 int dft_scan_bytes(struct dft_source *source, uint32_t file, const void *bytes, size_t length,
                    struct dft_decoder *decoder, struct dft_scanned *scanned);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage within one stream: blocks of one part against each other. */
+/* Coverage within one stream: compares the blocks of one part with each other. */
 #ifndef DFT_SOURCE_STREAM_H
 #define DFT_SOURCE_STREAM_H
 
@@ -8,18 +8,18 @@
 #include "source/source_object.h"
 #include "source/source_span.h"
 
-/* What is gone through stream by stream. */
+/* The state while coverage goes through the blocks, stream by stream. */
 struct dft_covering {
     struct dft_source *source;
     struct dft_block **kept;
-    struct dft_span *spans; /* of the stream: what was taken; those of whole blocks first */
+    struct dft_span *spans; /* ranges taken in this stream; the ranges of whole blocks come first */
     size_t nspans, capacity;
     int rc;
 };
 
-/* The blocks of one part of one stream, sorted by range. */
+/* Judges the blocks of one part of one stream, sorted by range. */
 void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, size_t count);
-/* Does a block say something that no other one says? */
+/* Does a block say something that no other block says? */
 int dft_cover_is_kept(const struct dft_block *block);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct dft_filter;
 
-/* The events that pass the filter, in one thread, at once: for --unsorted. */
+/* Gives the events that pass the filter, in one thread, without sorting: for --unsorted. */
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
                          int (*give)(void *context, const struct dft_event_at *at), void *context);
 

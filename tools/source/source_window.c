@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One window of time: its blocks decoded in N threads, its events sorted.
+/* One window of time: decodes its blocks in N threads and sorts its events.
  *
- * Blocks come in the order of process key, tid, stream, first, and events keep that order; so a stable sort by start
- * alone (least significant digit first, 11 bits a pass) gives the whole order. */
+ * Blocks come in the order of process key, tid, stream, first, and events keep that order. A stable
+ * sort by start alone therefore gives the whole order. That sort takes the least significant digit
+ * first, with 11 bits a pass. */
 #include "source/source_window.h"
 
 #include <errno.h>
@@ -32,12 +33,12 @@ struct dft_window_event {
     const struct dft_arg *args;
     uint64_t call, sequence;
     uint32_t nargs;
-    uint32_t block; /* position in the window's list */
+    uint32_t block; /* position of the block in the window's list */
     uint8_t op;
 };
 
 struct order_key {
-    uint64_t start; /* from the start of the window */
+    uint64_t start; /* time since the start of the window */
     uint32_t slice, index;
 };
 
@@ -157,7 +158,8 @@ static int too_many(struct dft_window *window)
                                atomic_load_explicit(&window->kept_bytes, memory_order_relaxed) > DFT_WINDOW_BYTES);
 }
 
-/* -E2BIG ends the window early: it will be halved. */
+/* Decodes a block into the window. -E2BIG ends the window early, and the caller halves the
+ * window. */
 static int decode_block(void *context, unsigned worker, struct dft_reader *reader, const struct dft_block *block,
                         size_t number)
 {
@@ -191,7 +193,7 @@ int dft_window_decode(struct dft_window *window)
     return dft_read_blocks(window->source, window->blocks, window->count, 1, NULL, decode_block, window);
 }
 
-/* Stable, by start. Returns where the sorted keys are: `keys` or `other`. */
+/* Sorts keys by start; stable. Returns where the sorted keys are: `keys` or `other`. */
 static struct order_key *sort_keys(struct order_key *keys, struct order_key *other, size_t count, uint64_t width)
 {
     for (unsigned shift = 0; shift < 64 && width >> shift; shift += DIGIT_BITS) {
@@ -215,7 +217,8 @@ static struct order_key *sort_keys(struct order_key *keys, struct order_key *oth
     return keys;
 }
 
-/* Of events that start together: what the order of the blocks says, where these are not parts of the same range. */
+/* Compares events that start together. The order of their blocks decides, unless these are parts of
+ * the same range. */
 static int by_place(const void *left, const void *right, void *context)
 {
     const struct dft_window *window = context;
@@ -231,7 +234,8 @@ static int by_place(const void *left, const void *right, void *context)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Blocks of parts lie beside each other, and so their events do not come in order where they start together. */
+/* Sorts events of parts that start together. Blocks of parts lie beside each other, so such events
+ * come out of order. */
 static void sort_parts(struct dft_window *window, struct order_key *keys, size_t count)
 {
     for (size_t from = 0, to; from < count; from = to) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One window of time: the events that start in it, in global order. */
+/* One window of time: the events that start in the window, in global order. */
 #ifndef DFT_SOURCE_WINDOW_H
 #define DFT_SOURCE_WINDOW_H
 
@@ -10,44 +10,50 @@
 
 struct dft_filter;
 
-#define DFT_WINDOW_BYTES (UINT64_C(256) << 20) /* of arguments' texts */
+#define DFT_WINDOW_BYTES (UINT64_C(256) << 20) /* bound for texts of arguments */
 
-/* For callers who keep less of an event than the whole: events window by window of time, in no order within one. */
+/* For callers who keep only a part of each event. The events come window by window, and in no order
+ * within a window. */
 struct dft_sweep {
     void *context;
-    size_t most; /* events that a window may hold; more only of one nanosecond */
-    /* Keeps what it needs of those events of a batch that start in [from, to] and that it wants. Any thread, told apart by
-     * `worker`. Returns their number, or -errno. */
+    size_t most; /* events that a window may hold; a window of one nanosecond may hold more */
+    /* Keeps what the caller needs of a batch's events that start in [from, to]. Any thread;
+     * `worker` tells the threads apart. Returns the number of kept events, or -errno. */
     int64_t (*keep)(void *context, unsigned worker, const struct dft_source_process *process,
                     const struct dft_batch *batch, uint64_t from, uint64_t to);
-    int (*window)(void *context); /* the window is complete: what comes starts behind all that was kept so far */
-    void (*clear)(void *context); /* forgets what was kept since the last window: it comes again */
+    /* the window is complete: later events start behind all that was kept so far */
+    int (*window)(void *context);
+    /* forgets what was kept since the last window, because these events come again */
+    void (*clear)(void *context);
 };
 
 struct dft_window {
     struct dft_source *source;
     const struct dft_filter *filter; /* NULL: every event */
-    const struct dft_sweep *sweep;   /* keeps the events instead of the window; or NULL */
-    size_t most;                     /* events it may hold */
-    uint64_t from, to;               /* events that start in [from, to] */
+    const struct dft_sweep *sweep;   /* keeps the events in place of the window; or NULL */
+    size_t most;                     /* events that the window may hold */
+    uint64_t from, to;               /* the window holds the events that start in [from, to] */
     const struct dft_block **blocks; /* in the order of process key, tid, stream, first */
     size_t count;
-    struct dft_slice *slices; /* the events of each block; as many as blocks at most, zeroed at first */
-    _Atomic size_t kept;      /* events so far */
+    /* the events of each block; zeroed at first. There are as many slices as blocks at most */
+    struct dft_slice *slices;
+    _Atomic size_t kept; /* number of events so far */
     _Atomic uint64_t kept_bytes;
-    int outer_first; /* of events that start together those that others lie in come first */
-    int single;      /* one ns wide: it cannot be made smaller, and may hold more than `most` */
+    int outer_first; /* puts the enclosing event first among events that start together */
+    /* the window is one ns wide: it cannot become smaller, and may hold more than `most` */
+    int single;
 };
 
 struct dft_slice {
     struct dft_window_event *events;
     size_t count;
-    struct dft_arena *arena; /* arguments */
+    struct dft_arena *arena; /* memory for arguments */
 };
 
-/* Decodes the blocks, in N threads. Returns 0, -ENOMEM, or -E2BIG: there are more events than a window may hold. */
+/* Decodes the blocks in N threads. Returns 0, -ENOMEM, or -E2BIG: the blocks have more events than
+ * a window may hold. */
 int dft_window_decode(struct dft_window *window);
-/* Gives the events in order. Returns 0, -ENOMEM, or what give returned. */
+/* Gives the events in order. Returns 0, -ENOMEM, or what `give` returned. */
 int dft_window_give(struct dft_window *window, int (*give)(void *context, const struct dft_event_at *at),
                     void *context);
 /* Forgets the events. */
