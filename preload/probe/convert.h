@@ -11,9 +11,12 @@
 
 static inline int dft_on_bit(enum dft_op op)
 {
-    return op >= DFT_OP_FOPEN && op <= DFT_OP_FFLUSH                                             ? DFT_ON_STDIO
-           : (op >= DFT_OP_FORK && op <= DFT_OP_EXIT) || op == DFT_OP_SPAWN || op == DFT_OP_WAIT ? DFT_ON_PROCESS
-                                                                                                 : DFT_ON_POSIX;
+    static const uint8_t bits[] = {[DFT_GROUP_POSIX] = DFT_ON_POSIX,
+                                   [DFT_GROUP_STDIO] = DFT_ON_STDIO,
+                                   [DFT_GROUP_PROCESS] = DFT_ON_PROCESS,
+                                   [DFT_GROUP_REGIONS] = DFT_ON_REGIONS};
+
+    return bits[dft_op_group(op)];
 }
 
 /* The stream's error mark: an end of file is no failure. */
@@ -48,9 +51,9 @@ static inline __attribute__((always_inline)) int64_t dft_result(enum dft_op op, 
     *failed = args->returns_error ? raw != 0 : pointer ? raw == 0 : raw == -1;
     if (args->errno_tells)
         *failed = *failed && errno != 0;
-    if (op == DFT_OP_FGETS || op == DFT_OP_FPUTS)
+    if (dft_op_effect(op) == DFT_EFFECT_STREAM && dft_op_bytes(op) == DFT_BYTES_RESULT)
         return dft_result_of_text(op, args, raw, pointer, failed);
-    if (op == DFT_OP_FREAD || op == DFT_OP_FWRITE) {
+    if (dft_op_bytes(op) == DFT_BYTES_ITEMS) {
         *failed = (uint64_t)raw * args->unit < args->size && dft_stream_failed(op, args);
         return raw;
     }
@@ -116,7 +119,7 @@ static inline __attribute__((always_inline)) void dft_finish(struct dft_probe *p
     int failed;
     int64_t result = dft_result(op, args, raw, pointer, &failed);
 
-    if (dft_op_is_stream_data(op) &&
+    if (dft_op_effect(op) == DFT_EFFECT_STREAM &&
         __builtin_expect(probe->stale_error, 0)) { /* an error mark of an earlier call: only errno tells */
         failed = failed && errno && errno != DFT_NO_ERRNO;
         if (errno == DFT_NO_ERRNO)

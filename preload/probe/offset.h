@@ -36,26 +36,6 @@ static inline int dft_stream_fd(const FILE *stream)
     return stream ? stream->_fileno : -1;
 }
 
-static inline int dft_op_moves_offset(enum dft_op op)
-{
-    return op == DFT_OP_READ || op == DFT_OP_WRITE;
-}
-
-static inline int dft_op_is_stream_data(enum dft_op op)
-{
-    return op == DFT_OP_FREAD || op == DFT_OP_FWRITE || op == DFT_OP_FGETS || op == DFT_OP_FPUTS;
-}
-
-static inline int dft_op_is_data(enum dft_op op)
-{
-    return dft_op_moves_offset(op) || op == DFT_OP_PREAD || op == DFT_OP_PWRITE || dft_op_is_stream_data(op);
-}
-
-static inline int dft_op_closes(enum dft_op op)
-{
-    return op == DFT_OP_CLOSE || op == DFT_OP_FCLOSE || op == DFT_OP_CLOSEDIR;
-}
-
 static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
 {
     probe->started = dft_ticket_add(&probe->open->started);

@@ -145,7 +145,7 @@ static void bind_opened(struct dft_thread *self, enum dft_op op, const struct df
 
 static int opens(enum dft_op op)
 {
-    return op == DFT_OP_OPEN || op == DFT_OP_FOPEN || op == DFT_OP_OPENDIR;
+    return dft_op_effect(op) == DFT_EFFECT_OPENS;
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */

@@ -105,7 +105,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
     probe->fd = dft_probe_fd(args);
     if (dft_in_vfork_child())
         word = probe->fd < 0 ? dft_probe_word(args, probe->fd) : dft_probe_resolve_in_child(probe->fd);
-    else if (dft_op_closes(op))
+    else if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
         word = dft_fd_unbind(probe->fd);
     else
         word = dft_probe_word(args, probe->fd);
@@ -118,7 +118,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
             probe->start = dft_ticks();
             return DFT_BEGUN_ALONE;
         }
-        if (!dft_op_closes(op))
+        if (dft_op_effect(op) != DFT_EFFECT_CLOSES)
             word = dft_probe_resolve(probe->fd, word);
         if (!(word & DFT_FD_TRACED)) {
             probe->start = dft_ticks();
@@ -136,11 +136,11 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
 static inline __attribute__((always_inline)) void dft_begin_offset(struct dft_probe *probe, enum dft_op op,
                                                                    const struct dft_call_args *args)
 {
-    if (dft_op_moves_offset(op))
+    if (dft_op_effect(op) == DFT_EFFECT_MOVES)
         dft_offset_begin(probe, op);
     if (op == DFT_OP_SEEK)
         dft_ticket_begin(probe);
-    if (op == DFT_OP_PREAD || op == DFT_OP_PWRITE) {
+    if (dft_op_effect(op) == DFT_EFFECT_AT) {
         probe->effective = DFT_EFFECTIVE_AS_GIVEN;
         if (__builtin_expect(dft_offset_is_overridden(probe->open, op, args), 0))
             dft_probe_begin_effective(probe, op, args->offset, args->flags);
@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
 {
     uint32_t flags;
 
-    if (dft_op_is_stream_data(op))
+    if (dft_op_effect(op) == DFT_EFFECT_STREAM)
         probe->counted = 0;
     if (args->measured && op == DFT_OP_FGETS)
         dft_stream_mark(args->stream, &probe->mark);
@@ -162,11 +162,11 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
     flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
     if (__builtin_expect(flags & DFT_OPEN_INLINED, 0))
         dft_inlined_sync(args->stream, probe->open, probe->word);
-    if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_is_stream_data(op))
+    if (__builtin_expect(flags & (DFT_OPEN_LOST | DFT_OPEN_MOVED), 0) && dft_op_effect(op) == DFT_EFFECT_STREAM)
         dft_stream_find(probe->open, args->stream);
     if (!args->run && dft_self && dft_self->bursts_open)
         dft_bursts_break(dft_self, args->stream, DFT_CALL_NONE);
-    if (dft_op_is_stream_data(op))
+    if (dft_op_effect(op) == DFT_EFFECT_STREAM)
         dft_stream_ticket_begin(probe);
 }
 
@@ -174,7 +174,7 @@ static inline __attribute__((always_inline)) void dft_begin_stream(struct dft_pr
 static inline __attribute__((always_inline)) void dft_begin_errno(struct dft_probe *probe, enum dft_op op,
                                                                   const struct dft_call_args *args)
 {
-    probe->stale_error = dft_op_is_stream_data(op) && args->stream && ferror_unlocked(args->stream);
+    probe->stale_error = dft_op_effect(op) == DFT_EFFECT_STREAM && args->stream && ferror_unlocked(args->stream);
     if (args->errno_tells || __builtin_expect(probe->stale_error, 0)) {
         probe->error = errno;
         errno = args->errno_tells ? 0 : DFT_NO_ERRNO;
@@ -228,13 +228,13 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         struct dft_probe probe_copy = *probe;
 
         dft_end_unrecorded(&probe_copy);
-        if (dft_op_is_stream_data(op))
+        if (dft_op_effect(op) == DFT_EFFECT_STREAM)
             dft_stream_ticket_end(probe);
         return;
     }
-    if (dft_op_moves_offset(op))
+    if (dft_op_effect(op) == DFT_EFFECT_MOVES)
         offset = dft_offset_end(probe, moved);
-    else if (dft_op_is_stream_data(op)) {
+    else if (dft_op_effect(op) == DFT_EFFECT_STREAM) {
         offset = dft_probe_is_same(probe)
                      ? dft_stream_offset(args->stream, probe->open, dft_stream_ticket_is_alone(probe), op, moved)
                      : -1;
@@ -243,7 +243,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         if (args->unit > 1 && (uint64_t)moved < size) /* it may have moved a part of an item too */
             dft_stream_resync(probe->open, args->stream);
     }
-    if ((op == DFT_OP_PREAD || op == DFT_OP_PWRITE) && __builtin_expect(probe->effective, 0)) {
+    if (dft_op_effect(op) == DFT_EFFECT_AT && __builtin_expect(probe->effective, 0)) {
         struct dft_probe probe_copy = *probe;
 
         offset = dft_probe_end_effective(&probe_copy, moved);
@@ -333,7 +333,7 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
             dft_end_fd(&probe_copy, call, op, &few, result, err);
         }
     } else {
-        if (dft_op_closes(op))
+        if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
             dft_end_close(probe, call, result, err);
         else if (args->system)
             dft_end_many(probe, call, args, result, err);

@@ -105,7 +105,7 @@ out:
 /* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not asked about all. */
 static int was_counted(enum dft_op op, int fd)
 {
-    if (dft_op_closes(op) || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
+    if (dft_op_effect(op) == DFT_EFFECT_CLOSES || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
         return 0;
     return dft_is_sandboxed();
 }

@@ -57,7 +57,7 @@ void dft_requests_forked(void)
 
 static int moves_bytes(enum dft_op op)
 {
-    return op == DFT_OP_PREAD || op == DFT_OP_PWRITE;
+    return dft_op_effect(op) == DFT_EFFECT_AT;
 }
 
 int dft_request_begin(struct dft_request *request, enum dft_call_number call, enum dft_op op,

@@ -36,7 +36,7 @@ static const struct entry entries[] = {
 static const struct {
     const char *op, *class, *bytes;
 } ops[] = {
-#define DFT_OP(number, name, class, bytes) {#name, #class, #bytes},
+#define DFT_OP(number, name, class, bytes, effect, group) {#name, #class, #bytes},
 #include <dftrace/ops.def>
 #undef DFT_OP
 };
