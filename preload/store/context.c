@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the contexts of drains: makes them, and hands them out by a bit mask of those that are idle. */
+/* Owns the contexts of drains. Makes them, and hands out idle ones by a bit mask. */
 #include "store/context.h"
 
 #include <sys/mman.h>
@@ -12,18 +12,21 @@
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
 #define STORED_BYTES                                                                                                   \
-    3072u /* not deflated: with what else a short process writes they fill one block of most file systems */
+/* Smaller blocks are not deflated. With the other blocks of a short process they fill one block
+     * of most file systems. */
+3072u
 
-/* mlockall counts address space, and a short process needs little: a context is made with 1/16 of the room, in which
- * drains put more and smaller blocks, and widened when a ring is drained that has more. */
+/* mlockall counts address space, and a short process needs little. So a context is made with 1/16
+ * of the capacity, in which drains write more and smaller blocks. A drain of a larger ring widens
+ * the context. */
 #define SMALL_SHARE       4u
 #define TEXT_BYTES(share) ((DFT_RING_SLOTS_MAX * DFT_PART_BYTES) >> ((share) / 2))
 
-static struct dft_context *contexts[CONTEXTS_MAX];
-static uint64_t idle; /* atomic bits: made, and not in use */
+    static struct dft_context *contexts[CONTEXTS_MAX];
+static uint64_t idle; /* atomic bits: contexts that exist and are not in use */
 static uint32_t made; /* atomic */
 static struct dft_spin making;
-static uint32_t releases; /* atomic: with sleepers; they sleep on it */
+static uint32_t releases; /* atomic: releases that found sleepers; sleepers wait on this word */
 static uint32_t sleepers; /* atomic */
 
 static size_t round_up(size_t bytes)
@@ -45,7 +48,8 @@ static uint32_t rows_of(unsigned share)
     return share ? 128 : 4096;
 }
 
-/* Where a mapping's pieces lie; without memory (NULL): how long it is. */
+/* Lays out the pieces of a mapping, and returns its length. Without memory (NULL) the function only
+ * computes the length. */
 static size_t lay_out(struct dft_context *context, char *at, unsigned share)
 {
     size_t events = DFT_BLOCK_EVENTS_MAX >> share, args = ARGS_MAX >> (share ? share - 1 : 0);
@@ -73,8 +77,9 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
     return (size_t)(at - from);
 }
 
-/* Not to be locked in memory, where the program has all of its later mappings locked: most is never touched. Given no
- * rights while it is unlocked, else the kernel would fill it with pages first. */
+/* Maps memory that is not locked, even where the program has all its later mappings locked: most
+ * pages are never touched. The pages have no access rights until they are unlocked. Otherwise the
+ * kernel would first fill them. */
 static char *map_unlocked(size_t bytes)
 {
     long at = DFT_SYS(mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -123,10 +128,12 @@ struct dft_context *dft_context_widen(struct dft_context *context)
     return wide;
 }
 
-/* As many as this thread may run on; of 32,768 at most. */
+/* The number of processors that this thread may run on, of at most 32,768. */
 static uint32_t processors(void)
 {
-    static uint64_t mask[512]; /* `making` is held; the kernel refuses one that is too small for all it could have */
+    /* Guarded by `making`. The kernel refuses a mask that is too small for all its possible
+     * processors. */
+    static uint64_t mask[512];
     uint32_t n = 0;
     long bytes = DFT_SYS(sched_getaffinity, 0, sizeof mask, mask, 0, 0, 0);
 
@@ -135,8 +142,8 @@ static uint32_t processors(void)
     return n == 0 ? 1 : n > CONTEXTS_MAX ? CONTEXTS_MAX : n;
 }
 
-/* One at a time makes one, or asks for how many there may be; the second one goes on to wait, unless there is none
- * yet. */
+/* One thread at a time makes a context, or asks for the permitted number. A second thread returns
+ * and waits for an idle context, unless no context exists yet. */
 static struct dft_context *make_one_more(void)
 {
     struct dft_context *context = NULL;
@@ -163,8 +170,9 @@ static struct dft_context *take_idle(void)
     return NULL;
 }
 
-/* Until one may be idle. Who lets one go looks for sleepers after it is idle, a sleeper is counted before it looks for
- * an idle one: so one of the two sees the other. */
+/* Sleeps until a context may be idle. A release marks the context idle, and then looks for
+ * sleepers. A sleeper is counted first, and then looks for an idle context. So one of the two sees
+ * the other. */
 static void wait_for_idle(void)
 {
     uint32_t seen = __atomic_load_n(&releases, __ATOMIC_SEQ_CST);

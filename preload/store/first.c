@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question whether this process is the one that tells. Only a process with something to tell asks, so nothing
- * here is fast. */
+/* Decides whether this process is the one that reports a setting. Only a process with something to
+ * report asks, so speed does not matter here. */
 #include "store/first.h"
 
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "os/sys.h"
 #include "store/tracename.h"
 
-#define TEXT_MOST 150u       /* bytes of a setting that are compared: as many as PROCESS has at least */
-#define LOOK_MOST (1u << 20) /* bytes of a file that are looked at */
+#define TEXT_MOST 150u       /* compared bytes of a setting; PROCESS keeps as many */
+#define LOOK_MOST (1u << 20) /* bytes of a file that are searched */
 #define TICK_NS   10000000u  /* /proc counts in hundredths of a second */
 
 static char room[8192] __attribute__((aligned(8)));
@@ -45,7 +45,7 @@ static int holds(const char *path, const char *text, size_t length)
             break;
         kept += (size_t)n;
         found = find(room, kept, text, length);
-        if (kept >= length) { /* the text may go on in the next piece */
+        if (kept >= length) { /* the text may continue in the next piece */
             memmove(room, room + kept - (length - 1), length - 1);
             kept = length - 1;
         }
@@ -54,7 +54,7 @@ static int holds(const char *path, const char *text, size_t length)
     return found;
 }
 
-/* A number of /proc/self/stat; 0: it cannot be read. */
+/* Reads a number of /proc/self/stat. 0: the number cannot be read. */
 static uint64_t read_stat(int wanted)
 {
     long fd = dft_fd_progress_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
@@ -65,7 +65,7 @@ static uint64_t read_stat(int wanted)
     if (fd >= 0)
         dft_sys_close((int)fd);
     room[n > 0 ? n : 0] = 0;
-    at = strrchr(room, ')'); /* the name before may hold anything */
+    at = strrchr(room, ')'); /* the program's name before may hold any byte */
     for (int field = 2; at && field < wanted; field++)
         at = strchr(at + 1, ' ');
     while (at && *++at >= '0' && *at <= '9')
@@ -73,7 +73,8 @@ static uint64_t read_stat(int wanted)
     return number;
 }
 
-/* The parent's number is that of this /proc, which may be another PID namespace's. */
+/* /proc/self/stat names the parent by its number in this /proc. This /proc may belong to another
+ * PID namespace. */
 static int parent_holds(const char *file, const char *text, size_t length)
 {
     static struct dft_line path;
@@ -101,7 +102,8 @@ static int parent_tells(const char *variable)
            parent_holds("/maps", ours, sizeof ours - 1);
 }
 
-/* When this process began, whichever program it was then (Unix ns), or up to a tick before; 0: it cannot be known. */
+/* When this process began, whatever program it ran then (Unix ns). The time may be up to a tick
+ * early. 0: unknown. */
 static uint64_t process_start_ns(void)
 {
     uint64_t ticks = read_stat(22);
@@ -112,7 +114,8 @@ static uint64_t process_start_ns(void)
     return dft_clock_realtime_ns() - ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) + ticks * TICK_NS;
 }
 
-/* Has an earlier image of this process left a trace of this name, with the setting in its PROCESS? */
+/* Has an earlier image of this process left a trace of this name, with the setting in its PROCESS
+ * block? */
 static int is_told_in(const char *name, uint64_t since_ns, const char *text, size_t length)
 {
     static char path[DFT_TRACENAME_ROOM];
@@ -147,8 +150,8 @@ static size_t put(char *to, size_t used, const char *text, size_t most)
     return used;
 }
 
-/* An exec is an event, so an image that ended by one has left a trace. `ending`: what follows the setting in
- * PROCESS. */
+/* An exec is an event, so an image that ended by an exec has left a trace. `ending`: the text after
+ * the setting in PROCESS. */
 static int earlier_image_tells(const char *variable, const char *ending)
 {
     static char entries[8192] __attribute__((aligned(8))), line[TEXT_MOST + 32];

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process of a job tells of a setting: of many that all find the same. */
+/* Decides which process of a job reports a setting, when many processes find the same one. */
 #ifndef DFT_FIRST_H
 #define DFT_FIRST_H
 
-/* Is this process the first of its tree that finds this setting (NAME=value), and of rank 0, or of none? The parent
- * tells, where it is traced and was started with the same; so did an earlier image of this process, where its trace
- * says so. What cannot be found out (no /proc, another user's parent) counts as not told. Constructor, and before main;
- * after dft_config_init and dft_tracename_init. */
+/* Is this process the first of its tree that finds this setting (NAME=value)? Only rank 0, or a
+ * process without a rank, may be the first. A traced parent that was started with the same setting
+ * reports it instead. So did an earlier image of this process, where its trace says so. What cannot
+ * be found out counts as not reported (no /proc, another user's parent). Call in the constructor
+ * and before main, after dft_config_init and dft_tracename_init. */
 int dft_first_tells(const char *variable);
-/* The same of a setting that has an effect, though not as a whole; `name` is without DFTRACER_. */
+/* The same question for a setting of which only a part has no effect. `name` is without
+ * DFTRACER_. */
 int dft_first_tells_of(const char *name, const char *value);
 
-/* Has either been asked? Then PROCESS is stored as it is. */
+/* Has either function been called? Then the PROCESS block is stored uncompressed. */
 int dft_first_was_asked(void);
 
 #endif

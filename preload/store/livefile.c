@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the live file: chooses where it lies, creates it, grows it, removes it.
+/* Owns the live file: chooses its directory, creates it, grows it, removes it.
  *
- * It must not lie where stores into a mapping can fail or stall: copy-on-write file systems raise SIGBUS when they are full, network
- * ones wait. So: ext4, xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace; else /dev/shm; else plain memory. */
+ * The live file must not lie where stores into a mapping can fail or stall. Copy-on-write file
+ * systems raise SIGBUS when they are full, and network file systems wait. So the file lies on ext4,
+ * xfs or tmpfs, in DFTRACER_LIVE_DIR or beside the trace. The next choice is /dev/shm, and the last
+ * is plain memory. */
 #include "store/livefile.h"
 
 #include <errno.h>
@@ -30,21 +32,22 @@ uint32_t dft_livefile_number;
 
 static struct dft_ourfile ours;
 
-static uint64_t allocated; /* bytes of the file */
+static uint64_t allocated; /* size of the file in bytes */
 
-/* Rounded up to pages as this machine has them (64 KiB on some): a file can be mapped from such an offset on alone. */
+/* Rounds up to pages as this machine has them (64 KiB on some). A mapping of a file can begin only
+ * at such an offset. */
 size_t dft_livefile_pages(size_t bytes)
 {
     return dft_maps_range(NULL, bytes).end;
 }
 
-/* The head, and the first ring. */
+/* Size of the head and the first ring. */
 static size_t first_bytes(void)
 {
     return dft_livefile_pages(DFT_LIVE_PAGE) + dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
 }
 
-/* By its path: on the number there may be another file by now. */
+/* Looks at the path: by now the descriptor's number may hold another file. */
 static int identify(void)
 {
     struct stat st;
@@ -55,7 +58,7 @@ static int identify(void)
     return 0;
 }
 
-/* Our file, and so long. */
+/* Is this descriptor our file, with at least this length? */
 static int has(int fd, uint64_t bytes)
 {
     struct stat st;
@@ -82,7 +85,7 @@ static int write_zeros(int fd, uint64_t offset, size_t bytes)
     return 0;
 }
 
-/* The file as long as this, by its path. Returns 0 or -errno. */
+/* Makes the file this long, by its path. Returns 0 or -errno. */
 static int make_long(uint64_t bytes)
 {
     struct stat st;
@@ -92,23 +95,25 @@ static int make_long(uint64_t bytes)
                                                        : (int)DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0);
 }
 
-/* Maps our file, NULL: it cannot be. Who shares the descriptor may have put a file of its own on the number: that is asked
- * afterwards, because from then on ours does not come back there, and before anything is stored. */
+/* Maps our file. NULL: it cannot be mapped. A process that shares the descriptor may have put its
+ * own file on the number. The check comes after the mmap, because from then on our file does not
+ * return to the number. The check comes before anything is stored. */
 static void *map_shared(int fd, size_t bytes, uint64_t offset)
 {
     long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 
     if (at < 0 && at > -4096)
         return NULL;
-    if (!has(fd, offset + bytes)) { /* what was to make it so long may have met another file as well */
+    if (!has(fd, offset + bytes)) { /* make_long(), too, may have met another file */
         DFT_SYS(munmap, at, bytes, 0, 0, 0, 0);
         return NULL;
     }
     return (void *)at;
 }
 
-/* As write_zeros, but by stores into a mapping: whatever another thread puts on the number meanwhile, not a byte gets there. Several
- * times as slow. Returns 0, -errno, or -EINVAL: the kernel is older than 5.14. */
+/* Does the work of write_zeros() by stores into a mapping. Whatever file another thread puts on the
+ * number meanwhile, that file receives no byte. This takes several times as long. Returns 0,
+ * -errno, or -EINVAL when the kernel is older than 5.14. */
 static int store_zeros(int fd, uint64_t offset, size_t bytes)
 {
     int result = make_long(offset + bytes);
@@ -121,9 +126,10 @@ static int store_zeros(int fd, uint64_t offset, size_t bytes)
     return result;
 }
 
-/* Makes sure that the file has room for stores into these pages, whatever else fills the disk: with zeros. That reserves as surely
- * as fallocate does (a full disk or quota answers here), and a file that is removed before it was ever written back costs half
- * of what one with allocated blocks does. Returns 0 or -errno. */
+/* Reserves space for stores into these pages, whatever else fills the disk. The function writes
+ * zeros. Zeros reserve as surely as fallocate does: a full disk or quota answers here. A file that
+ * is removed before its first write-back costs half of a file with allocated blocks. Returns 0 or
+ * -errno. */
 static int reserve(int fd, uint64_t offset, size_t bytes)
 {
     int result = dft_is_single() ? -EINVAL : store_zeros(fd, offset, bytes);
@@ -154,7 +160,8 @@ static void make_path(const char *directory, size_t length)
     memcpy(dft_livefile_path + used, ".dft.live", 10);
 }
 
-/* Creates the file in a directory that is fit for it. Returns its descriptor, or -1 with no file left. */
+/* Creates the file in a directory whose file system is fit for it. Returns its descriptor, or -1
+ * with no file left. */
 static int create_in(const char *directory, size_t length)
 {
     static char text[4096]; /* dft_process_lock is held, and the program's stack may be tiny */
@@ -191,7 +198,7 @@ static int create(void)
     return fd;
 }
 
-/* The file with room for `bytes` more behind its end, or -1. */
+/* Opens the file and reserves `bytes` at the offset. Returns the descriptor or -1. */
 static int open_for(uint64_t offset, size_t bytes)
 {
     long fd;
@@ -218,7 +225,7 @@ void *dft_livefile_map_plain(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* As map_shared, and closes the descriptor. */
+/* Maps the file as map_shared() does, and closes the descriptor. */
 static void *map_ours(int fd, size_t bytes, uint64_t offset)
 {
     void *at = map_shared(fd, bytes, offset);
@@ -227,7 +234,7 @@ static void *map_ours(int fd, size_t bytes, uint64_t offset)
     return at;
 }
 
-/* Opened again when something came between. */
+/* Opens the file again when another file took the number in between. */
 void *dft_livefile_map(size_t bytes, uint64_t offset)
 {
     void *at = NULL;
@@ -248,7 +255,7 @@ int dft_livefile_write(uint64_t offset, size_t bytes)
     return result;
 }
 
-/* The counters of an earlier live file of this process. */
+/* Copies the counters of an earlier live file of this process. */
 static void take_over(struct dft_live *live, const struct dft_live *before)
 {
     atomic_store(&live->events, before->events);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The live file of this process: where rings are mapped, so that a killed process's records can be read. */
+/* The live file of this process. Rings are mapped from it, so a killed process's records can be
+ * read. */
 #ifndef DFT_LIVEFILE_H
 #define DFT_LIVEFILE_H
 
@@ -8,33 +9,39 @@
 
 #define DFT_FIRST_SLOTS 256u /* of a thread's first ring */
 
-/* Creates it, with its head: dft_live is never NULL afterwards. Signals blocked. Returns 0 or -ENOMEM. Notes say what could not be done. */
+/* Creates the live file with its head. dft_live is never NULL afterwards. Signals blocked. Returns
+ * 0 or -ENOMEM. Process notes record what could not be done. */
 int dft_livefile_create(void);
 
-/* A new ring with so many slots, its head filled in: in plain memory where the file has no room. NULL: no memory. The
- * second gives plain memory only where no ring outlives the process anyway, else NULL. Signals blocked. */
+/* A new ring with this many slots and its head filled in. The ring lies in plain memory where the
+ * file has no room. NULL: no memory. The second function uses plain memory only where no ring
+ * outlives the process anyway. Otherwise the second function returns NULL. Signals blocked. */
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
 struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base);
 
-/* Removes it from its directory; mappings stay. Create makes another one, which takes over the counters. */
+/* Removes the live file from its directory. Mappings stay. dft_livefile_create() then makes another
+ * file, which takes over the counters. */
 void dft_livefile_remove(void);
 
-/* How many there have been: rings of an earlier one are not to be found by anybody. */
+/* How many live files there have been. No reader can find rings of an earlier file. */
 extern uint32_t dft_livefile_number;
 
-/* A ring whose slots are all free gives their memory and file space back, and has them again before it is used: in plain memory where the
- * file has no room. Returns 0 or -errno. Signals blocked; not both at the same time. */
+/* The first function returns the memory and the file space of a ring whose slots are all free. The
+ * second obtains both again before the ring is used. The second uses plain memory where the file
+ * has no room. Returns 0 or -errno. Signals blocked. The two functions must not run at the same
+ * time. */
 void dft_livefile_ring_idle(struct dft_ring *ring);
 int dft_livefile_ring_again(struct dft_ring *ring);
 
-/* In a forked child. Private pages at the same place: an append that a signal interrupted before the fork goes on into them, harmlessly. */
+/* In a forked child. Maps private pages at the same place. An append that a signal interrupted
+ * before the fork goes on into these pages, harmlessly. */
 void dft_livefile_ring_detach(struct dft_ring *ring);
 
-/* In a forked child: the parent's file is left alone, and does not stay mapped: who asks whether the parent still runs
- * would meet that. */
+/* In a forked child. Leaves the parent's file alone and unmaps it. A mapping in the child would
+ * mislead a reader who asks whether the parent still runs. */
 void dft_livefile_forget(void);
 
-/* Its path, "" when it is plain memory. */
+/* The path of the live file; "" when it is plain memory. */
 extern char dft_livefile_path[];
 
 #endif

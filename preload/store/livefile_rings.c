@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the rings of the live file, and its lock.
  *
- * Small rings are made ahead, several at a time and the more of them the more there are: one thread that finds none
- * extends the file and maps what it got, under a lock; the others that begin take theirs from the latest batch by one
- * atomic addition, without it. So thousands of threads that begin at once extend and map one file some dozens of times,
- * and nobody sleeps while a large ring is made. Rings of other sizes are made one by one. What is made ahead and not
- * used is a hole of zeros to readers. */
+ * Small rings are made ahead in batches. The more small rings exist, the larger is the next batch.
+ * One thread that finds no ring extends the file and maps the batch, under a lock. Other threads
+ * that begin take a ring of the latest batch by one atomic addition, without the lock. So thousands
+ * of threads that begin at once extend and map one file some dozens of times. No thread sleeps
+ * while a large ring is made. Rings of other sizes are made one by one. A ring that was made ahead
+ * and not used is a hole of zeros to readers. */
 #include "store/livefile_inside.h"
 
 #include <errno.h>
@@ -19,26 +20,27 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define AHEAD_SHARE 4u /* of the small rings that are in use, as many are made ahead */
+#define AHEAD_SHARE 4u /* 1/4 of the number in use is made ahead */
 #define AHEAD_MOST  64u
 
-static struct dft_spin making; /* which file it is, its size, and all that follows */
+static struct dft_spin making; /* guards the choice of file, its size, and the state below */
 static uint32_t streams;       /* atomic */
 
-/* Small rings that are mapped. A batch is filled in under the lock, then shown by `batch`, and its place is never used
- * again. */
+/* Small rings that are mapped. A batch is filled in under the lock, and then published through
+ * `batch`. Its entry is never used again. */
 #define BATCHES_MOST 512u
 static struct batch {
     char *at;
     uint64_t offset;
     uint32_t count;
-    uint32_t taken; /* atomic; more than `count` of those who came too late */
+    uint32_t taken; /* atomic; may exceed `count`, by threads that came too late */
 } batches[BATCHES_MOST];
-static struct batch *batch;  /* atomic: the latest one; NULL: none is of this file */
-static uint32_t nbatches;    /* with the lock */
-static uint32_t rounds;      /* atomic: how often the lock was let go; those that wait for a ring sleep on it */
-static uint32_t waiting;     /* atomic: how many they are */
-static uint32_t small_rings; /* so far; with the lock, so of all but the latest batch */
+static struct batch *batch; /* atomic: the latest batch; NULL: this file has none */
+static uint32_t nbatches;   /* with the lock */
+/* atomic: number of unlocks; threads that wait for a ring sleep on this word */
+static uint32_t rounds;
+static uint32_t waiting;     /* atomic: number of threads that wait */
+static uint32_t small_rings; /* made so far; under the lock all but the latest batch are in use */
 
 void dft_livefile_lock(void)
 {
@@ -53,7 +55,8 @@ void dft_livefile_unlock(uint32_t most)
         dft_futex_wake(&rounds, most);
 }
 
-/* The file with so many bytes more, mapped; *offset: where they lie. NULL: it has no room for them. */
+/* Extends the file by this many bytes and maps them at *offset. NULL: the file has no space for
+ * them. */
 static void *extend(size_t bytes, uint64_t *offset)
 {
     void *at;
@@ -65,7 +68,7 @@ static void *extend(size_t bytes, uint64_t *offset)
     return at;
 }
 
-/* The next of the batch's rings, NULL: there is none left. */
+/* Takes the batch's next ring. NULL: none is left. */
 static void *take_ahead(struct batch *from, uint64_t *offset)
 {
     const size_t bytes = dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
@@ -77,7 +80,7 @@ static void *take_ahead(struct batch *from, uint64_t *offset)
     return from->at + i * bytes;
 }
 
-/* Makes a batch and takes its first ring, with the lock. NULL: no room. */
+/* Makes a batch and takes its first ring, under the lock. NULL: no space. */
 static void *make_ahead(uint64_t *offset)
 {
     const size_t bytes = dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
@@ -112,7 +115,7 @@ static void *take_small(uint64_t *offset)
         if (at)
             return at;
         if (dft_spin_try(&making)) {
-            at = take_ahead(batch, offset); /* another thread may have made one meanwhile */
+            at = take_ahead(batch, offset); /* another thread may have made a batch meanwhile */
             if (!at)
                 at = make_ahead(offset);
             dft_livefile_unlock(AHEAD_MOST + 1);
@@ -132,7 +135,7 @@ static void *take_large(size_t bytes, uint64_t *offset)
     return at;
 }
 
-/* `may_be_plain`: also where there is a file that has no room. */
+/* `may_be_plain`: allow plain memory also where a file exists that has no space. */
 static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, int may_be_plain)
 {
     size_t bytes = dft_livefile_pages(dft_ring_bytes(slots));
@@ -180,7 +183,7 @@ void dft_livefile_ring_idle(struct dft_ring *ring)
         DFT_SYS(madvise, slots, bytes, MADV_DONTNEED, 0, 0, 0);
 }
 
-/* Of kernels before 5.14. */
+/* For kernels before 5.14. */
 static int write_again(const struct dft_ring *ring, size_t bytes)
 {
     int result;

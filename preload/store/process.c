@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the description of this process: who it is, when it began, how it ended. */
+/* Owns the description of this process: its identity, its start and its end. */
 #include "store/process.h"
 
 #include <fcntl.h>
@@ -28,12 +28,12 @@ static struct dft_text text_of(const char *bytes, size_t length)
     return (struct dft_text){bytes, (uint32_t)length};
 }
 
-/* Asked once, at the first event: it does not change, a forked child may be where there is no /proc, and the first look of a process
- * into /proc is what costs. */
+/* Reads the path once, at the first event. The path does not change, and a forked child may be
+ * where there is no /proc. A process's first access to /proc is the expensive one. */
 const char *dft_process_exe(void)
 {
     static char exe[4096];
-    static int asked; /* the process starts once at a time */
+    static int asked; /* one thread at a time starts the process */
     long n;
 
     if (!asked && (n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1)) > 0) {
@@ -54,7 +54,7 @@ static struct dft_text read_file(const char *path, char *room, size_t size)
     return text_of(room, n < 0 ? 0 : (size_t)n);
 }
 
-/* Asked once: a forked child may be where there is no /proc. */
+/* Reads the id once: a forked child may be where there is no /proc. */
 static const char *boot_id(void)
 {
     static char boot[DFT_BOOT_ID_ROOM];
@@ -71,7 +71,8 @@ void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
     struct stat trace = {0}, pids = {0};
 
     DFT_SYS(newfstatat, AT_FDCWD, dft_tracefile_path(), &trace, 0, 0, 0);
-    DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0); /* a child may be in another one */
+    /* a child may be in another namespace */
+    DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0);
     live->key = dft_key;
     live->pid = dft_pid;
     live->start_ns = dft_clock_start_ns;
@@ -83,7 +84,8 @@ void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
     live->trace_inode = trace.st_ino;
 }
 
-/* What has been told is looked for in it by the next image, which has no decoder. */
+/* The next image searches this block for reported settings, and has no decoder. So such a block is
+ * stored uncompressed. */
 static long encode_process(struct dft_encoder *encoder, const void *what, const void **block)
 {
     enum dft_compression usual = dft_config.trace_compression ? DFT_DEFLATE : DFT_STORE;
@@ -100,7 +102,7 @@ static long encode_end(struct dft_encoder *encoder, const void *what, const void
     return dft_encode_end(encoder, what, block);
 }
 
-/* Pairs of times are alike for all who run in this memory. */
+/* All processes that run in this memory share their pairs of times. */
 struct clock {
     uint64_t key, sample[2];
 };
@@ -123,7 +125,8 @@ static const char *const note_texts[] = {
     "the machine was suspended, or its clocks disagree: times before and after may not fit\n",
 };
 static uint32_t notes; /* atomic bits */
-static uint32_t told;  /* atomic: the notes in the file; TOLD_NOTHING: not even the start is */
+/* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
+static uint32_t told;
 #define TOLD_NOTHING UINT32_MAX
 
 void dft_process_note(enum dft_process_note note)
@@ -137,7 +140,7 @@ void dft_process_untold(void)
     told = TOLD_NOTHING;
 }
 
-/* What there is to tell of the process does not change but for the notes: it is put together once. */
+/* The description of the process is put together once: only the notes change. */
 static struct dft_process process;
 
 static void collect_notes(void)
@@ -218,7 +221,7 @@ int dft_process_write_child(const struct dft_process_child *child)
     own.ppid = dft_pid;
     own.start_ns = child->start_ns;
     own.live_path = own.notes = text_of("", 0);
-    own.order = 1; /* before what dftmerge finds out from a ring */
+    own.order = 1; /* takes precedence over what dftmerge finds out from a ring */
     result = dft_staging_write(
         (const struct dft_staging_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
     dft_spin_unlock(&dft_process_lock);

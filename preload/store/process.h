@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* What describes this process in its trace: the PROCESS, CLOCK and END blocks. */
+/* The blocks that describe this process in its trace: PROCESS, CLOCK and END. */
 #ifndef DFT_PROCESS_H
 #define DFT_PROCESS_H
 
 #include "os/self.h"
 #include "format/format.h"
 
-/* A process that ran in this one's memory, once it is over. */
+/* A process that ran in this process's memory and has ended. */
 struct dft_process_child {
     uint64_t key;
     uint64_t start_ns; /* Unix ns */
-    uint64_t events;   /* that it has recorded */
+    uint64_t events;   /* number of recorded events */
     uint64_t end_ns;   /* Unix ns; 0: no end was seen */
     uint32_t pid;      /* 0: not known yet */
     enum dft_ending how;
     int status;
 };
 
-/* Signals blocked. They return 0, or -errno: it could not be written. */
+/* Signals blocked. These functions return 0, or -errno when the block could not be written. */
 int dft_process_write_start(void);
-/* `end` has how the process ends, and what its threads and calls have counted; the rest is filled in. */
+/* The caller fills in how the process ends, and what its threads and calls have counted.
+ * dft_process_write_end() fills in the rest of `end`. */
 struct dft_end;
 int dft_process_write_end(struct dft_end *end);
 int dft_process_write_child(const struct dft_process_child *child);
-/* Writes the start if that was not possible so far and seems to be now, or if there is something new to note. */
+/* Writes the start if no earlier attempt succeeded and a write seems possible now. Also writes when
+ * there is something new to note. */
 void dft_process_describe(void);
 
-/* The program's path; "" where it cannot be found. */
+/* The program's path; "" where the path cannot be found. */
 const char *dft_process_exe(void);
 
-/* Says in the head of a live file, which is this file, whose it is: the process, where its pid means it,
- * and its trace. dft_process_lock held. */
+/* Identifies the owner in the head of a live file: the process, where its pid names it, and its
+ * trace. `file` is the live file itself. dft_process_lock is held. */
 struct dft_live;
 struct dft_ourfile;
 void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file);
 
-/* What could not be done as usual. Any thread. */
+/* Notes that something could not be done as usual. Any thread. */
 enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS };
 void dft_process_note(enum dft_process_note note);
-/* In a forked child: nothing has been told of it. */
+/* In a forked child. No block has described the child yet. */
 void dft_process_untold(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the moment at which the process's files are made: its first event, or later where they cannot be had yet. */
+/* Owns the moment at which the process's files are made: at its first event, or later where the
+ * files cannot be had yet. */
 #include "store/process_start.h"
 
 #include <errno.h>
@@ -18,9 +19,10 @@
 #define TRY_AGAIN_NS 100000000u
 
 enum started { STARTED_NOT, STARTED, STARTED_FAILED };
-static enum started started;        /* atomic; dft_process_lock to change it */
-static uint64_t try_again_ns;       /* atomic: the trace could not be created, and is tried again then */
-static _Atomic uint64_t unrecorded; /* events until then */
+static enum started started; /* atomic; changed with dft_process_lock held */
+/* atomic: the trace could not be created; the time of the next attempt */
+static uint64_t try_again_ns;
+static _Atomic uint64_t unrecorded; /* events before the start */
 
 int dft_process_start_waits(void)
 {
@@ -42,14 +44,14 @@ void dft_process_start_drop(void)
         atomic_fetch_add_explicit(&unrecorded, 1, memory_order_relaxed);
 }
 
-/* Others close descriptors and delete files. */
+/* May the error pass? Other programs close descriptors and delete files. */
 static int may_pass(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOSPC || error == -EDQUOT || error == -ENOMEM ||
            error == -EIO;
 }
 
-static int is_last_try; /* the process ends */
+static int is_last_try; /* the process is ending */
 
 static int create_trace(void)
 {
@@ -60,7 +62,7 @@ static int create_trace(void)
     if (!result)
         return 0;
     reason = dft_line_error(-result, room);
-    if (!passes || is_last_try) /* the path last: a long one is cut */
+    if (!passes || is_last_try) /* the path stands last, because a long path is cut */
         dft_message(DFT_LOG_ERROR, "cannot create a trace, nothing is recorded (set DFTRACER_LOG_FILE): ", reason, ": ",
                     dft_tracefile_path(), NULL);
     else if (!try_again_ns)
@@ -94,15 +96,15 @@ int dft_process_start(void)
         return result;
     }
     __atomic_store_n(&try_again_ns, 0, __ATOMIC_RELAXED);
-    if (atomic_load(&unrecorded)) /* what was opened meanwhile has no name in the trace */
+    if (atomic_load(&unrecorded)) /* descriptors opened meanwhile have no name in the trace */
         dft_fdtable_unname();
     atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
     __atomic_store_n(&started, STARTED, __ATOMIC_RELEASE);
     return 0;
 }
 
-/* The process ends before it was time to try again, or without an event: if the trace can be created now, it says at
- * least how much is missing, or was left out. */
+/* The process ends before the time of the next attempt, or without an event. If the trace can be
+ * created now, the trace says at least how many events are missing or were left out. */
 void dft_process_start_at_last(uint64_t left_out)
 {
     struct dft_signals before;

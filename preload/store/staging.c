@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the way of whole blocks into the file: gathers them, and counts what became of their events. */
+/* Owns the staging of whole blocks. Gathers blocks, writes them to the file, and counts their
+ * events as written or lost. */
 #include "store/staging.h"
 
 #include <errno.h>
@@ -25,8 +26,8 @@ static enum dft_drop drop_reason(int error)
     }
 }
 
-/* Whole blocks with so many events to the file; `others`: of these those of children, which are not the process's
- * own. */
+/* Writes whole blocks with `events` events to the file. `others`: the events of children among
+ * them, which are not the process's own. */
 static void write_out(struct dft_context *context, const void *blocks, size_t length, uint32_t events, uint32_t others)
 {
     int result = dft_tracefile_write(blocks, length);
@@ -66,7 +67,8 @@ void dft_staging_put(struct dft_context *context, const void *block, long length
     }
 }
 
-/* --- blocks for others ---------------------------------------------------------------------------------------------- */
+/* --- blocks for other modules
+ * ---------------------------------------------------------------------- */
 
 struct blocks_job {
     struct dft_context *context;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole blocks on their way into the file. */
+/* Staging: whole blocks on their way into the file. */
 #ifndef DFT_STAGING_H
 #define DFT_STAGING_H
 
 #include "store/context.h"
 
-/* One whole block, with so many events in it; length: what the encoder returned. */
+/* Adds one whole block that holds `events` events. length: the encoder's result. */
 void dft_staging_put(struct dft_context *context, const void *block, long length, uint32_t events);
 
-/* What was put goes to the file. context->failed when it did not: then its events are counted as lost, with the reason. */
+/* Writes the staged blocks to the file. A failure sets context->failed. The events are then counted
+ * as lost, with the reason. */
 void dft_staging_flush(struct dft_context *context);
 
-/* Adds blocks to the file, encoded one after the other with a context's encoder and written together. Signals blocked.
- * Returns 0, -ENOMEM, or -EIO: they could not be written. */
+/* Adds blocks to the file. A context's encoder encodes them one after the other, and one write
+ * writes them together. Signals blocked. Returns 0, -ENOMEM, or -EIO when the blocks could not be
+ * written. */
 struct dft_staging_block {
     long (*encode)(struct dft_encoder *encoder, const void *what, const void **block);
     const void *what;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the trace file: creates it, hides its descriptor, appends to it.
  *
- * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)): above what programs count on, below what makes fork slow. Whoever
- * writes counts as a user; step_aside waits until there is none, so that a write never meets the program's descriptor. Before each write device and
- * inode are compared: a raw close or dup2 of the program may have taken the number. */
+ * The descriptor lies in [256, min(RLIMIT_NOFILE, 1024)). Programs count on lower numbers, and
+ * higher numbers make fork slow. Each writer thread is counted as a user. step_aside waits until
+ * there are no users, so a write never meets the program's descriptor. Each write first compares
+ * device and inode: a raw close or dup2 of the program may have taken the number. */
 #include "store/tracefile.h"
 
 #include <dirent.h>
@@ -25,7 +26,7 @@
 #define LOWEST_FD     256
 #define HIGHEST_FD    1024
 #define PATH_ROOM     (DFT_TRACENAME_ROOM + 8)
-#define PAGE          4096u /* what the kernel writes of a page it writes whole, also for a thread that is killed meanwhile */
+#define PAGE          4096u /* the kernel completes a write to one page, even of a killed thread */
 #define HEADER        sizeof(struct dft_block_header)
 #define REPLACED_MOST 2u
 
@@ -35,14 +36,16 @@ static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
 static uint64_t end_offset; /* atomic: where the next block goes */
-static uint32_t users;      /* atomic: writers at work */
-static uint32_t moving;     /* atomic: no new writers */
-static int fails;           /* atomic: the last write did */
-static uint32_t replaced;   /* atomic: times that another file was found on our number, put there past the wrappers */
+static uint32_t users;      /* atomic: number of writer threads at work */
+static uint32_t moving;     /* atomic: 1 keeps new writer threads out */
+static int fails;           /* atomic: the last write failed */
+/* atomic: how often another file was found on our number, put there past the wrappers */
+static uint32_t replaced;
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
-/* By its path: who shares the descriptors may have put another file on the number by now. */
+/* Looks at the path. A process that shares the descriptors may have put another file on the number
+ * by now. */
 static void identify_created(void)
 {
     struct stat st = {0};
@@ -51,7 +54,7 @@ static void identify_created(void)
     ours = dft_ourfile_of(&st);
 }
 
-/* A copy in our range, or -1: there is no room. */
+/* Makes a copy in our range. -1: the range has no free number. */
 static int move_up(int fd)
 {
     struct rlimit limit = {0};
@@ -60,7 +63,8 @@ static int move_up(int fd)
     DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
     high = limit.rlim_cur > LOWEST_FD ? dft_fd_progress_copy(fd, LOWEST_FD) : -1;
     if (high >= HIGHEST_FD ||
-        (high >= 0 && !dft_ourfile_has(&ours, (int)high))) { /* ours: the copy, of whatever was there */
+        /* the copy is ours, but may show any file */
+        (high >= 0 && !dft_ourfile_has(&ours, (int)high))) {
         dft_sys_close((int)high);
         high = -1;
     }
@@ -85,7 +89,7 @@ int dft_tracefile_create(void)
         fd = dft_fd_progress_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
     }
     if (fd < 0)
-        return (int)(fd == -ENOENT && unmade ? unmade : fd); /* why there is no such directory says more */
+        return (int)(fd == -ENOENT && unmade ? unmade : fd); /* the first cause tells more */
     identify_created();
     __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
     exists = 1;
@@ -95,7 +99,7 @@ int dft_tracefile_create(void)
     return 0;
 }
 
-/* Until end_move nobody writes. Signals blocked. */
+/* No thread writes until end_move(). Signals blocked. */
 static void begin_move(void)
 {
     uint32_t there;
@@ -112,7 +116,8 @@ static void end_move(void)
     dft_futex_wake(&moving, INT32_MAX);
 }
 
-/* Writers find the file by its path when its descriptor is gone: they wait. */
+/* Writer threads find the file by its path when its descriptor is gone. They wait while the path
+ * changes. */
 int dft_tracefile_move(void)
 {
     static char old[PATH_ROOM];
@@ -175,7 +180,7 @@ static void users_enter(void)
     }
 }
 
-/* Opens the file again; never creates it. */
+/* Opens the existing file again. Never creates it. */
 static int open_again(void)
 {
     long fd = dft_fd_progress_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
@@ -187,8 +192,10 @@ static int open_again(void)
     return (int)fd;
 }
 
-/* Our descriptor, if the number still is our file; else the file is opened again, and the number that the program took stays the program's.
- * *own: close it after use. A program that does so again and again might do it between our look and our write: then no more is written. */
+/* Returns our descriptor, if the number still shows our file. Otherwise the function opens the file
+ * again, and the program keeps the number that it took. *own: the caller closes the descriptor
+ * after use. A program that takes the number repeatedly might do so between our check and our
+ * write. Then nothing more is written. */
 static int get_fd(int *own)
 {
     int fd = __atomic_load_n(&trace_fd, __ATOMIC_ACQUIRE), again, high;
@@ -219,7 +226,7 @@ static int get_fd(int *own)
     return dft_ourfile_has(&ours, fd) ? fd : -EBADF;
 }
 
-/* All of it, or an error; *done: how much of it. */
+/* Writes all bytes, or returns an error. *done: the number of bytes written. */
 static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
 {
     for (*done = 0; *done < length;) {
@@ -236,8 +243,9 @@ static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size
     return 0;
 }
 
-/* Blocks into their place. Other threads, or a signal, may end this one between any two pages: what it leaves then is zeros, or a block
- * that says that it is unfinished. The file is as long as that before anything else, since others may be appended to it. */
+/* Writes blocks into their place. Another thread or a signal may end this thread between any two
+ * pages. Then the place holds zeros, or a block that is marked as unfinished. The file gets its
+ * full length first, since other blocks may be appended behind this place. */
 static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, size_t *done)
 {
     struct dft_block_header cover = {.magic = DFT_BLOCK_MAGIC,
@@ -263,7 +271,8 @@ static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, 
     return result ? result : write_all(fd, blocks, HEADER, at, &more);
 }
 
-/* A place for so many bytes; no page ends within the header of blocks that take more than one. */
+/* Reserves a place for this many bytes. Where blocks take more than one page, no page ends within
+ * their first header. */
 static uint64_t reserve(size_t length)
 {
     uint64_t end = __atomic_load_n(&end_offset, __ATOMIC_RELAXED), at;
@@ -276,8 +285,8 @@ static uint64_t reserve(size_t length)
     return at;
 }
 
-/* What was not written in whole counts as lost: no piece of it may stay. Zeros are passed over by readers; where nobody has
- * written behind it, the place is used again. */
+/* Removes every piece of a write that failed, because all of the write counts as lost. Readers skip
+ * zeros. The place is used again where no other write follows it. */
 static void take_back(int fd, uint64_t at, size_t done, size_t length)
 {
     static const char zeros[4096];
@@ -356,7 +365,7 @@ int dft_tracefile_is_entry(void *dir, const char *name)
             return 0;
         number = 10 * number + *at - '0';
     }
-    /* A link to our file, whichever process's descriptor it is. */
+    /* Is the entry a link to our file? Any process's descriptor may be meant. */
     return number == dft_tracefile_number() && DFT_SYS(newfstatat, dirfd(dir), name, &st, 0, 0, 0) == 0 &&
            dft_ourfile_is(&ours, &st);
 }
@@ -365,11 +374,12 @@ void dft_tracefile_step_aside(int fd)
 {
     struct dft_signals before;
 
-    /* A child in its parent's memory has numbers of its own, and its parent's descriptor stays; unless it shares that,
-     * too. */
+    /* A child in its parent's memory has its own numbers, and its parent's descriptor stays. A
+     * child that also shares the descriptors moves ours away. */
     if ((dft_in_vfork_child() && !dft_shared_tls_has_descriptors()) || !*dft_generation || !dft_tracefile_is(fd))
         return;
-    if (dft_is_sandboxed()) { /* it is overwritten; who may write again finds the file by its name */
+    if (dft_is_sandboxed()) {
+        /* The program overwrites our number. A thread that may write finds the file by its name. */
         __atomic_store_n(&trace_fd, -1, __ATOMIC_RELEASE);
         return;
     }

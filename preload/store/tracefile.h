@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace file of this process: its name, its hidden descriptor, and writing to it. */
+/* The trace file of this process: its name, its hidden descriptor, and writes to it. */
 #ifndef DFT_TRACEFILE_H
 #define DFT_TRACEFILE_H
 
@@ -8,44 +8,48 @@
 
 #include "format/ops.h"
 
-/* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or -errno. */
+/* Creates the file of the current key, and missing directories. Signals blocked. Returns 0 or
+ * -errno. */
 int dft_tracefile_create(void);
-/* After dft_config.log_file has changed: from now on, and if the file is there already, it is moved. Signals blocked. Returns 0 or -errno: it stays
- * where it is. */
+/* Call after dft_config.log_file has changed. The new name holds from now on; a file that exists
+ * already is moved. Signals blocked. Returns 0, or -errno when the file stays where it is. */
 int dft_tracefile_move(void);
-/* The path that was tried last. */
+/* The path that was last tried. */
 const char *dft_tracefile_path(void);
 
-/* Removes it: nothing could be written to it. */
+/* Removes the file, because nothing could be written to it. */
 void dft_tracefile_remove(void);
 
-/* Gives up the descriptor (in a forked child: it is the parent's file). */
+/* Gives up the descriptor in a forked child, because the file is the parent's. */
 void dft_tracefile_forget(void);
-/* The process that this thread is making shares the descriptors: what it forgets stays open. */
+/* Nonzero: the process that this thread is making shares the descriptors. The descriptor then stays
+ * open when the child forgets the file. */
 extern __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 
-/* Appends whole blocks. Any thread, signals blocked; reserves its range first. Returns 0, or -errno (ENOSPC ...): then nothing of
- * it is in the file. */
+/* Appends whole blocks. Any thread, signals blocked. Reserves the range of the file first. Returns
+ * 0, or -errno (ENOSPC ...) with no byte of the blocks in the file. */
 int dft_tracefile_write(const void *bytes, size_t length);
 
-/* Did the last write? */
+/* Did the last write fail? */
 int dft_tracefile_fails(void);
 
-/* The program must not see the descriptor: */
-/* Is this number ours? Then the program's call answers EBADF without being made. */
+/* The program must not see the descriptor. */
+/* Is this number our descriptor? Then the wrapper answers EBADF and does not make the program's
+ * call. */
 int dft_tracefile_is(int fd);
-/* Is this entry of a directory (a DIR *) our descriptor, in a list of those that are open? */
+/* Is this entry of a directory (a DIR *) our descriptor, in a list of open descriptors? */
 int dft_tracefile_is_entry(void *dir, const char *name);
-/* The same, with errno set as the kernel would if it were not open. */
+/* The same test as dft_tracefile_is(). Sets errno as the kernel would for a closed descriptor. */
 int dft_tracefile_hides(int fd);
-/* Calls that must be kept from it before anything else happens; for all others it is a descriptor of which nothing is known. */
+/* Calls that must not reach our descriptor at all. For all other calls the descriptor is an unknown
+ * one. */
 static inline __attribute__((always_inline)) int dft_tracefile_hides_first(enum dft_op op, int fd)
 {
     return (op == DFT_OP_CLOSE || op == DFT_OP_DUP) && fd >= 0 && dft_tracefile_hides(fd);
 }
-/* The program wants the number for itself (dup2): ours moves away first. */
+/* The program wants the number for itself (dup2). Moves our descriptor away first. */
 void dft_tracefile_step_aside(int fd);
-/* The number, or -1. */
+/* The number of our descriptor, or -1. */
 int dft_tracefile_number(void);
 
 #endif

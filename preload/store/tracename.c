@@ -40,7 +40,7 @@ static size_t put_number(char *to, size_t room, size_t used, uint64_t number, un
     return put_text(to, room, used, digits + at);
 }
 
-/* Letters that make trouble in file names become underscores. */
+/* Replaces letters that make trouble in file names by underscores. */
 static void make_plain(char *text)
 {
     for (; *text; text++)
@@ -56,8 +56,9 @@ static void call_program(const char *path)
     make_plain(program);
 }
 
-/* The kernel's word for what was run: of a symbolic link its own name, of a script the script's. Read at the start: a
- * program may write over it later. Run by a descriptor, it has no name there. */
+/* Takes the name from the kernel's word for the executed file. A symbolic link keeps its own name,
+ * and a script keeps the script's. The name is read at the start, because a program may write over
+ * it later. A program that was run by a descriptor has no name there. */
 static void know_program(void)
 {
     const char *path = (const char *)getauxval(AT_EXECFN);
