@@ -8,7 +8,7 @@
 #include "os/config.h"
 #include "tables/fdtable.h"
 
-/* Returns 0, or -1: the runs may not be touched now. */
+/* Returns 0, or -1 when the bursts may not be touched now. */
 static int lock(struct dft_ring *home)
 {
     if (atomic_load_explicit(&home->runs_busy, memory_order_relaxed))
@@ -29,7 +29,8 @@ static void unlock(struct dft_ring *home)
 
 /* --- ending ------------------------------------------------------------------------------------------------------- */
 
-/* The end of the run's last access is that of its description, if that is still there. */
+/* Records the end of the burst's last access in its description, if that description still
+ * exists. */
 static void settle(struct dft_thread *self, uint32_t i, const struct dft_run *run)
 {
     if (run->offset >= 0 && dft_fd_word(run->fd) == self->burst_words[i])
@@ -42,7 +43,7 @@ static void end_burst(struct dft_thread *self, uint32_t i)
 {
     struct dft_run *run = &self->home->runs[i];
 
-    if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else the finaliser has taken it */
+    if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else it was taken at the end */
         settle(self, i, run);
         dft_ring_put_run(self, run, run);
         atomic_store_explicit(&run->call, DFT_CALL_NONE, memory_order_release);
@@ -74,7 +75,7 @@ void dft_bursts_end(struct dft_thread *self)
     unlock(self->home);
 }
 
-/* Where they were stays locked: a finaliser that has just looked there looks again. */
+/* The old place stays locked: a finaliser that has just looked there looks again. */
 int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
 {
     struct dft_ring *from = self->home;
@@ -90,17 +91,20 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
 
 /* --- beginning ---------------------------------------------------------------------------------------------------- */
 
-/* Has it been open for as long as an interval of the aggregates? Then its calls belong to another one. */
+/* Has the burst been open for as long as an interval of the aggregates? Then its next calls belong
+ * to another interval. */
 static int is_old(const struct dft_run *run, uint64_t now)
 {
     const struct dft_live *live =
-        dft_live; /* none in the child that a handler has just made, which knows nothing yet */
+        /* NULL in the child that a handler has just made, before the child notices the fork */
+        dft_live;
     uint64_t ns = live ? (uint64_t)(((unsigned __int128)(now - run->start) * live->clock.mult) >> 32) : 0;
 
     return ns / 1000000u >= dft_config.trace_interval_ms;
 }
 
-/* The place of the key's run, of one that is free, or of the oldest, which is ended. Locked. */
+/* Returns the place of the key's burst, or a free place, or the place of the oldest burst. The
+ * oldest burst is ended. Locked. */
 static uint32_t place(struct dft_thread *self, uint64_t key)
 {
     uint32_t oldest = 0;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Open bursts: unbroken runs of quick calls of one kind on one stream by one thread, which become one event each (probe/burst.h).
+/* Open bursts. A burst is an unbroken series of quick calls of one kind on one stream by one
+ * thread. Each burst becomes one event (probe/burst.h).
  *
- * Open runs stand in the thread's first ring in the live file, so a killed process's are found there. Another call of the thread on the
- * stream ends the run, so does a region that begins or ends, and the end of the thread; then it becomes a record.
+ * The open bursts of a thread are stored in its first ring in the live file. So readers find the
+ * open bursts of a killed process there. A burst ends when the thread makes another call on the
+ * stream. It also ends when a region begins or ends, and when the thread ends. The burst then
+ * becomes a record.
  *
  *   who                           may                        with whom at the same time
  *   the owner                     begin, add, end            nobody: `runs_busy` is set meanwhile
  *   its signal handlers           the same, unless busy      -
- *   finaliser, after dft_late     take open runs that are    an owner that does not see dft_late yet: it is busy
- *                                 not busy
- */
+ *   finaliser, after dft_late     take open bursts that are  an owner that does not see
+ *                                 not busy                   dft_late yet: it is busy */
 #ifndef DFT_BURSTS_H
 #define DFT_BURSTS_H
 
@@ -20,19 +22,21 @@ static inline uint64_t dft_bursts_key(const void *stream, enum dft_call_number c
     return (uint64_t)(uintptr_t)stream ^ (uint64_t)call << 48;
 }
 
-/* Ends the thread's bursts on a stream, but for that of the call `keep`. */
+/* Ends the thread's bursts on a stream, except the burst of the call `keep`. */
 void dft_bursts_break(struct dft_thread *self, const void *stream, enum dft_call_number keep);
 /* Ends all bursts of this thread. */
 void dft_bursts_end(struct dft_thread *self);
-/* They go on in another ring, which becomes the thread's `home`. Returns 0, or -1: not now. Signals blocked. */
+/* Moves all bursts to another ring, which becomes the thread's `home`. Returns 0, or -1 when they
+ * cannot move now. Signals blocked. */
 int dft_bursts_move(struct dft_thread *self, struct dft_ring *to);
 
-/* Adds `more`, a burst that ended at `now` ticks, to the open one of its stream and call, or opens one with it. `word`: the
- * descriptor's. Returns 0, or -1: there can be none now. */
+/* Adds `more`, a burst that ended at `now` ticks, to the open burst of its stream and call. Opens a
+ * burst with `more` where none is open. `word`: the descriptor's. Returns 0, or -1 when no burst
+ * can be open now. */
 int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_run *more, uint64_t word,
                    uint64_t now);
 
-/* So that neither number overflows into the other. */
+/* Can the burst grow without an overflow of either number into the other? */
 static inline int dft_bursts_has_room(const struct dft_run *run)
 {
     uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
@@ -46,7 +50,7 @@ static inline void dft_bursts_count(struct dft_run *run, uint64_t moved)
                           memory_order_relaxed);
 }
 
-/* The open run of a call, its place locked; NULL: there is none, or it cannot go on. */
+/* Finds the open burst of a call and locks its place. NULL: there is none, or it cannot go on. */
 static inline __attribute__((always_inline)) struct dft_run *dft_bursts_find(struct dft_thread *self, uint64_t key,
                                                                              uint64_t word)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records become events, rows and blocks. Runs in the owner of the ring (or the finaliser), with all signals blocked, on a stack
- * of its own: the program's may be tiny, or a signal handler's.
- * A drain frees slots only after their block has been written. */
+/* Turns records into events, rows and blocks. A drain runs in the owner of the ring or in the
+ * finaliser, with all signals blocked. A drain has its own stack: the program's stack may be tiny,
+ * or a signal handler's. A drain frees slots only after their block has been written. */
 #include "ring/drain.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ int dft_drain_kept;
 
 /* --- rows and events as blocks ------------------------------------------------------------------------------------- */
 
-/* Smallest start and largest end of the events in rows. */
+/* Finds the smallest start and the largest end of the events in rows. */
 static void find_times(struct dft_buckets *buckets)
 {
     for (uint32_t i = 0; i < buckets->count; i++) {
@@ -44,7 +44,8 @@ static void find_times(struct dft_buckets *buckets)
     }
 }
 
-/* The rows of the table as one block that covers [first, last] and the events from..to of the batch. */
+/* Stages the rows of the table as one block. The block covers [first, last], and `events` events of
+ * the batch. */
 static void put_rows(struct dft_context *context, const struct dft_batch *batch, uint64_t first, uint64_t last,
                      uint32_t events)
 {
@@ -69,7 +70,8 @@ static void put_rows(struct dft_context *context, const struct dft_batch *batch,
     dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
 }
 
-/* A batch with more keys than the table has rows becomes several blocks; the i-th event has the number first + i. */
+/* A batch with more keys than the table has rows becomes several blocks. The i-th event has the
+ * number first + i. */
 static void put_all_rows(struct dft_context *context, const struct dft_batch *batch)
 {
     uint32_t done = 0, from;
@@ -83,7 +85,8 @@ static void put_all_rows(struct dft_context *context, const struct dft_batch *ba
     } while (full);
 }
 
-/* Names of regions to the front, for the rows: paths are of use to events alone. Returns their number. */
+/* Moves the names of regions to the front, for the rows: only events use paths. Returns the number
+ * of regions. */
 static uint32_t regions_first(struct dft_batch *batch)
 {
     uint32_t regions = 0;
@@ -98,7 +101,7 @@ static uint32_t regions_first(struct dft_batch *batch)
     return regions;
 }
 
-/* DFTRACER_INC_METADATA=0: what no aggregate needs is left out. */
+/* DFTRACER_INC_METADATA=0: leaves out what no aggregate needs. */
 static void leave_out_arguments(struct dft_batch *batch)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -143,8 +146,8 @@ static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
         }
 }
 
-/* The records are still there, but for the names in them nobody would come back. What else has become valid since they were taken
- * is left for the next drain. */
+/* The records stay in the ring until this point. Their names would be lost for good, so the names
+ * are kept. Records that have become valid since the first pass are left for the next drain. */
 static void keep_names(const struct job *job)
 {
     struct dft_take *take = &job->context->take;
@@ -170,7 +173,8 @@ static int put_names(void *argument, const struct dft_name *names, uint32_t coun
     return context->failed;
 }
 
-/* At the end, what cannot be written is not lost as long as there is a live file. */
+/* At the end of the process, records that cannot be written are not lost while a live file
+ * exists. */
 static int can_keep(const struct dft_ring *ring)
 {
     return dft_late && ring->offset && dft_livefile_path[0];
@@ -181,7 +185,7 @@ static void keep_records(void)
     __atomic_store_n(&dft_drain_kept, 1, __ATOMIC_RELAXED);
 }
 
-/* On the context's stack. */
+/* Runs on the context's stack. */
 static void drain(void *argument)
 {
     struct job *job = argument;
@@ -203,13 +207,13 @@ static void drain(void *argument)
         return keep_records();
     if (context->failed)
         keep_names(job);
-    else if (!context->share) /* they may be too many for a small one */
+    else if (!context->share) /* a small context may lack capacity for them */
         dft_pending_names_emit(put_names, context);
     free_taken(job->ring, context->take.taken);
     job->done = 1;
 }
 
-/* Returns 0, or -ENOMEM: nothing was done. */
+/* Returns 0, or -ENOMEM with nothing done. */
 static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
     struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
@@ -231,7 +235,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* The first record that a ring can still hold, those of older laps included. */
+/* The first record that a ring can still hold, including records of older laps. */
 static uint64_t oldest(const struct dft_ring *ring, uint64_t head)
 {
     uint64_t from = head > ring->capacity ? head - ring->capacity : 0;
@@ -239,8 +243,9 @@ static uint64_t oldest(const struct dft_ring *ring, uint64_t head)
     return from < ring->base ? ring->base : from;
 }
 
-/* Waits when another thread drains this ring at its exec or end: what it has passed by would be lost. A state that is no longer this
- * thread's is that of an append which a signal handler interrupted to fork: in the child there is nothing to drain. */
+/* Waits while another thread drains this ring for an exec or an exit. Records behind the position
+ * of that drain would otherwise be lost. `self` may no longer be this thread's state: a signal
+ * handler interrupted an append and forked. The child then has nothing to drain. */
 void dft_drain_own(struct dft_thread *self)
 {
     struct dft_signals before;
@@ -254,11 +259,12 @@ void dft_drain_own(struct dft_thread *self)
         dft_spin_lock(&self->lock);
         ring = self->ring;
         head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-        if (dft_is_sandboxed()) { /* by another thread, while this one waited: records stay where they are */
+        if (dft_is_sandboxed()) { /* forbidden while this thread waited: records stay */
             dft_spin_unlock(&self->lock);
             return dft_signals_restore(before);
         }
-        /* Late, the tail may have passed this thread's own record: the finaliser took what was before and behind it. */
+        /* Late, the tail may have passed this thread's own record: the finaliser took the records
+         * before and behind it. */
         with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
                      head);
         if (++self->drains >= GROW_AFTER && !dft_late)
@@ -270,7 +276,8 @@ void dft_drain_own(struct dft_thread *self)
     dft_signals_restore(before);
 }
 
-/* The records below `head` that stay in the ring: they were busy when the drain came by, and may be valid by now. */
+/* Counts the records below `head` that stay in the ring. These were busy when the drain came by,
+ * and may be valid by now. */
 static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
 {
     uint32_t left = 0, lap = (uint32_t)(head >> ring->shift);
@@ -285,7 +292,8 @@ static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
     return left;
 }
 
-/* Every slot of a ring, also those of older laps. Returns how many records stay in it. */
+/* Drains every slot of a ring, including slots of older laps. Returns how many records stay in the
+ * ring. */
 static uint32_t drain_whole(struct dft_ring *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -306,7 +314,8 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     return busy;
 }
 
-/* --- what threads have open ------------------------------------------------------------------------------------- */
+/* --- open bursts and regions of threads
+ * ----------------------------------------------------------- */
 
 struct open_job {
     struct dft_context *context;
@@ -314,7 +323,8 @@ struct open_job {
     const struct dft_ended *ended;
 };
 
-/* The regions that were claimed: their events are in the file, or they are open as before. */
+/* Settles the regions that this drain claimed. Their events are in the file, or the regions are
+ * open as before. */
 static void settle_regions(struct dft_ring *home, const struct dft_batch *batch, int written)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -330,8 +340,8 @@ static void settle_regions(struct dft_ring *home, const struct dft_batch *batch,
     }
 }
 
-/* As events of a stream of their own: their numbers in the ring are the owner's to give. Whoever does it twice (dftmerge,
- * after a kill) gives the same numbers. */
+/* Writes open bursts and regions as events of their own stream: only the owner gives numbers in the
+ * ring. A second pass (dftmerge, after a kill) gives the same numbers. */
 static void drain_open(void *argument)
 {
     struct open_job *job = argument;
@@ -341,7 +351,7 @@ static void drain_open(void *argument)
 
     context->failed = 0;
     context->keeps = can_keep(job->home);
-    if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* of those its thread alone knows */
+    if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* only the thread knows these */
         atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
                                   memory_order_relaxed);
     dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
@@ -375,7 +385,9 @@ uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended
     uint32_t open = 1;
 
     dft_spin_lock(
-        &thread->lock); /* or two threads that end the process would give the same numbers to different things */
+        /* Otherwise two threads that end the process would give the same numbers to different
+         * events. */
+        &thread->lock);
     job.home = thread->home;
     if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
         goto out;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The drain: records of a ring become events, rows and blocks in the file. No helper thread does it; the owner of the ring does. */
+/* The drain turns the records of a ring into events, rows and blocks in the file. The owner of the
+ * ring runs it; there is no helper thread. */
 #ifndef DFT_DRAIN_H
 #define DFT_DRAIN_H
 
 #include "ring/thread.h"
 
-/* The owner drains its ring: it is full enough, or the process is late, or the thread ends. Does nothing in a vfork child. */
+/* The owner drains its ring, because the ring is full enough, the process is late, or the thread
+ * ends. Does nothing in a vfork child. */
 void dft_drain_own(struct dft_thread *self);
 
-/* Drains any thread's rings, all slots of them; waits for the lock of a drain that is under way. Returns the number of slots that are
- * still busy. Signals blocked. */
+/* Drains all slots of any thread's rings. Waits for the lock of a drain that is under way. Returns
+ * the number of slots that are still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
-/* Something that could not be written at the end stays in the live file. */
+/* Nonzero: something could not be written at the end and stays in the live file. */
 extern int dft_drain_kept; /* atomic */
 
-/* Takes the open runs of a thread, after dft_late was announced, and its open regions if they end with the process. Returns 1 when they
- * cannot be taken: the thread is at them. Signals blocked. */
+/* Takes the open bursts of a thread, after dft_late was announced. Takes its open regions, too, if
+ * they end with the process. Returns 1 when they cannot be taken, because the thread is changing
+ * them. Signals blocked. */
 uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the names of regions and of functions: their texts, in the thread's stream before what speaks of them. */
+/* Owns the names of regions and of functions. The text of a name comes in the thread's stream
+ * before the first event that uses the name. */
 #include "ring/names.h"
 
 #include <dlfcn.h>
@@ -13,14 +14,14 @@
 
 #define NAME_ROOM 448u /* longer names are cut */
 
-/* "category NUL name" on the stack of its user. */
+/* "category NUL name" on the stack of the function that uses it. */
 struct name {
     uint64_t id;
     uint32_t length;
     char text[NAME_ROOM];
 };
 
-/* Copies what there is room for. Returns its length. */
+/* Copies as many bytes as fit. Returns their number. */
 static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const char *text)
 {
     size_t n;
@@ -38,7 +39,7 @@ static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const cha
     return (uint32_t)n;
 }
 
-/* Its text goes into the ring at the first use. */
+/* The first use puts the text of the name into the ring. */
 __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, const char *category, const char *text)
 {
     struct dft_pieces pieces = {.count = 0};
@@ -60,8 +61,8 @@ __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, con
 #define TABLE 16384u
 #define ROOM  440u
 
-/* Address -> id of the name, whose text the process has recorded. Both words of an entry are written without a lock: that they belong
- * together shows in that they fit. */
+/* Maps an address to the id of its name. The process has recorded the text of the name. Both words
+ * of an entry are written without a lock. Their check shows whether the words belong together. */
 static struct {
     _Atomic uint64_t check; /* address ^ id */
     _Atomic uint64_t id;
@@ -90,7 +91,7 @@ static size_t put_hex(char *to, size_t used, uint64_t number, int digits)
     return used;
 }
 
-/* "/path[build id]+0xoffset"; of a path that is too long its end. */
+/* "/path[build id]+0xoffset". A path that is too long keeps its end. */
 static __attribute__((noinline)) uint64_t name_of(struct dft_thread *self, uint64_t address)
 {
     struct dl_find_object object;

@@ -5,12 +5,13 @@
 
 #include "ring/ring.h"
 
-/* The id of "category NUL name", whose text this thread's stream has carried. */
+/* The id of "category NUL name". This thread's stream has carried the text of the name. */
 uint64_t dft_names_define(struct dft_thread *self, const char *category, const char *name);
 
-/* The id of the name of an address of code, whose text the process has recorded. */
+/* The id of the name of an address of code. The process has recorded the text of the name. */
 uint64_t dft_names_of_code(struct dft_thread *self, uint64_t address);
-/* What addresses mean has changed (a library was unloaded), or nobody has their names (a forked child). */
+/* Forgets the names of addresses. Addresses have a new meaning (a library was unloaded), or the
+ * trace lacks the names (a forked child). */
 void dft_names_forget_code(void);
 
 #endif

@@ -15,13 +15,13 @@ static struct {
     struct dft_name names[NAMES_MAX];
     uint16_t at[SEARCHED]; /* by id: index + 1 */
     char text[TEXT_BYTES];
-} * kept; /* mapped when it is needed for the first time */
+} * kept; /* mapped at the first use */
 
 static uint32_t count, used; /* count: atomic */
 static int overflowed;
-static struct dft_spin lock; /* for all of the above */
+static struct dft_spin lock; /* guards all of the above */
 
-/* Where the id is or would be. */
+/* The entry of the id, or the free entry where the id belongs. */
 static uint16_t *find(uint64_t id)
 {
     uint32_t i = (uint32_t)(id >> 32) & (SEARCHED - 1);
@@ -48,8 +48,9 @@ static int keep(const struct dft_name *name)
     return 0;
 }
 
-/* Everybody sends again what they use again. Threads may be at their caches right now: a name that is sent twice does no harm, and one of a
- * store that ours overtakes is sent at its next loss. */
+/* Makes every thread send its names again when it uses them again. Threads may be using their
+ * caches right now. A name that is sent twice does no harm. A thread's store may overwrite ours:
+ * the name is then sent at its next loss. */
 static void forget_sent(void)
 {
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)

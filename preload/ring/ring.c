@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow parts of appending: rings that are full, records of several slots, definitions of names. */
+/* The slow parts of an append: full rings, records of several slots, definitions of names. */
 #include "ring/ring.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "ring/rings.h"
 #include "ring/vfork_child.h"
 
-#define ROW_TRIES 64 /* to find free slots in a row */
+#define ROW_TRIES 64 /* attempts to find free slots in a row */
 
 /* Counts a record as lost. Returns -1. */
 static int drop(struct dft_thread *self, enum dft_drop reason)
@@ -31,7 +31,8 @@ void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
     dft_drain_own(self);
 }
 
-/* A slot that was not free stays what it is; the next numbers are tried until the ring is full. */
+/* A slot that is not free stays unchanged. The function tries the next numbers until the ring is
+ * full. */
 struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence)
 {
     for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
@@ -56,7 +57,8 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
     return NULL;
 }
 
-/* `n` slots in a row, all busy; their first number, or -1. Those of a row that is not wholly free are let go. */
+/* Reserves `n` busy slots in a row and returns their first number in *first. Returns -1 when not
+ * all of them are free; the slots are then released. */
 static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
 {
     struct dft_ring *ring = self->ring;
@@ -111,7 +113,7 @@ static int make_room(struct dft_thread *self, uint32_t n)
     return -1;
 }
 
-/* A record of which the marker alone is missing. */
+/* Fills in a record except its marker. */
 static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint32_t n, const struct dft_slot *record,
                                     const struct dft_pieces *items)
 {
@@ -127,7 +129,8 @@ static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint3
     return slot;
 }
 
-/* Returns 0, or -1: dropped and counted. `run`, if any, is told where its record stands before that is valid. */
+/* Returns 0, or -1 with the record dropped and counted. `run`, if any, learns where its record
+ * stands before the record is valid. */
 static int put_slots(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
                      struct dft_run *run)
 {
@@ -161,7 +164,7 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
     return 0;
 }
 
-/* A vfork child's record says first whose it is. A name is anybody's. */
+/* The record of a vfork child begins with the child's identity. A name belongs to every process. */
 static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
                     struct dft_run *run)
 {
@@ -184,12 +187,12 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     return result;
 }
 
-/* The record's duration in ticks, of a long one enough. */
+/* The record's duration in ticks. For a long duration any large value is enough. */
 static uint64_t duration_of(const struct dft_slot *record, const struct dft_pieces *items)
 {
     for (uint32_t i = 0; i < items->count; i++)
         if (items->length[i] % 8 == 1 && *(const uint8_t *)items->at[i] == DFT_ITEM_DURATION)
-            return UINT32_MAX; /* the piece begins with a tag: a value alone has eight bytes */
+            return UINT32_MAX; /* the piece begins with a tag; a value alone has eight bytes */
     return record->duration;
 }
 

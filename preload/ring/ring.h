@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending records to the calling thread's ring: the hot path. No lock, no guard: a signal handler in the middle of it appends
- * its own record, and a longjmp out of it costs one slot. */
+/* Appends records to the calling thread's ring: the hot path. There is no lock and no guard. A
+ * signal handler in the middle of an append appends its own record. A longjmp out of an append
+ * costs one slot. */
 #ifndef DFT_RING_H
 #define DFT_RING_H
 
@@ -10,7 +11,8 @@
 #include "ring/stack.h"
 #include "ring/thread.h"
 
-/* Adds to a number that only this thread and its handlers change: one instruction, no bus lock needed. */
+/* Adds to a number that only this thread and its handlers change. One instruction does this, and
+ * needs no bus lock. */
 static inline uint64_t dft_own_add(_Atomic uint64_t *number, uint64_t more)
 {
 #if defined(__x86_64__)
@@ -21,7 +23,8 @@ static inline uint64_t dft_own_add(_Atomic uint64_t *number, uint64_t more)
 #endif
 }
 
-/* Marks a slot busy if it is still free. Drains of other threads only free slots, so this thread's handlers are all to be excluded. */
+/* Marks a slot busy if the slot is still free. Drains of other threads only free slots, so the
+ * function must exclude only this thread's handlers. */
 static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_t busy)
 {
 #if defined(__x86_64__)
@@ -37,7 +40,7 @@ static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_
 #endif
 }
 
-/* This thread's state, ready for an event; NULL when there can be none. */
+/* This thread's state, ready for an event. NULL when there can be none. */
 static inline struct dft_thread *dft_thread_get(void)
 {
     struct dft_thread *self = dft_self;
@@ -47,9 +50,10 @@ static inline struct dft_thread *dft_thread_get(void)
     return self;
 }
 
-/* Called when a ring is full enough, or late in the process: drains, or counts. */
+/* Called when a ring is full enough, or late in the process. Drains the ring, or counts. */
 void dft_ring_pressure(struct dft_thread *self, uint64_t sequence);
-/* Reservation found nothing free. Returns another slot or NULL (counted). */
+/* The reservation found no free slot. Returns another slot, or NULL with the event counted as
+ * lost. */
 struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence);
 
 /* A busy slot of this thread's own, or NULL. */
@@ -57,7 +61,8 @@ static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_
 {
     struct dft_ring *ring = self->ring;
     uint64_t number = dft_own_add(&ring->head, 1);
-    struct dft_slot *slot = dft_ring_slot(ring, number); /* of this ring: a handler may just have grown to another */
+    /* of this ring: a handler may just have switched to another ring */
+    struct dft_slot *slot = dft_ring_slot(ring, number);
     uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
     *sequence = number;
@@ -80,7 +85,7 @@ static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slo
         dft_ring_pressure(self, sequence);
 }
 
-/* Pieces of the items of a long record, in order. */
+/* The pieces of the items of a long record, in order. */
 struct dft_pieces {
     const void *at[8];
     uint32_t length[8];
@@ -93,10 +98,10 @@ static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uin
     pieces->length[pieces->count++] = length;
 }
 
-/* A record with further slots for its items, if there are any. */
+/* Appends a record, with further slots for its items, if there are any. */
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
 
-/* One record of one slot. `record` has all fields but the marker. */
+/* Appends a record of one slot. `record` has all fields but the marker. */
 static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
 {
     uint64_t sequence;
@@ -104,7 +109,8 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     int late;
 
     if (__builtin_expect(dft_stack_depth, 0)) {
-        struct dft_slot copy = *record; /* so that nothing gets the record's own address: it stays in registers */
+        /* The copy keeps the record itself in registers: nothing takes its address. */
+        struct dft_slot copy = *record;
 
         dft_ring_put_long(self, &copy, &(const struct dft_pieces){.count = 0});
         return;
@@ -113,7 +119,8 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     if (__builtin_expect(slot == NULL, 0))
         return;
     __asm__ volatile("" : : : "memory");
-    late = *(volatile int *)&dft_late; /* after the slot is busy: the finaliser sees one or the other */
+    /* after the slot is busy: either the owner sees dft_late, or the finaliser sees the slot */
+    late = *(volatile int *)&dft_late;
     slot->size = record->size;
     slot->start = record->start;
     slot->duration = record->duration;
@@ -130,7 +137,8 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     dft_ring_commit(self, slot, sequence, late);
 }
 
-/* The same, in the quick way where there are none, unless others may run on this thread's memory. */
+/* Appends any record. Takes the quick way for a record without items, unless others may run on this
+ * thread's memory. */
 static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_slot *record,
                                     const struct dft_pieces *items)
 {
@@ -140,32 +148,33 @@ static inline void dft_ring_put_any(struct dft_thread *self, const struct dft_sl
         dft_ring_put(self, record);
 }
 
-/* The program has used the interface of dftrace.h otherwise than it is meant. */
+/* Counts a misuse of the interface of dftrace.h by the program. */
 static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uint64_t times)
 {
     atomic_fetch_add_explicit(&self->home->misuse[what], times, memory_order_relaxed);
 }
 
-/* A run as a record; `open`: the run in the live file, which is told where its record stands, or NULL. */
+/* Appends a burst as a record. `open`: the burst in the live file, which learns where its record
+ * stands, or NULL. */
 void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);
 
-/* Has this stream carried the name's text? */
+/* Has this stream carried the text of the name? */
 static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
 {
     return self->sent[id & (DFT_SENT_NAMES - 1)] == id;
 }
 
-/* Puts the definition of a name into the ring: the pieces are its text. */
+/* Appends the definition of a name. The pieces are its text. */
 void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text);
 
-/* At the end, for whoever reads the live file: a name whose block could not be written, where there is room. Nothing is drained. Returns 0, or -1:
- * there is none. */
+/* At the end, for readers of the live file. Leaves a name whose block could not be written, where a
+ * slot is free. Drains nothing. Returns 0, or -1 when no slot is free. */
 int dft_name_leave(struct dft_thread *self, const struct dft_name *name);
 
-/* The name of the innermost of more than DFT_OPEN_REGIONS. */
+/* The name of the innermost region, where more than DFT_OPEN_REGIONS are open. */
 uint64_t dft_ring_deep_region(const struct dft_thread *self, uint32_t depth);
 
-/* The innermost open region, 0 none. */
+/* The innermost open region. 0: none. */
 static inline uint64_t dft_region_innermost(const struct dft_thread *self, uint16_t *depth)
 {
     uint32_t open = atomic_load_explicit(&self->home->depth, memory_order_relaxed);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns which rings a thread has: its first, larger and spare ones, those of a new live file, and what they have counted. */
+/* Owns the set of rings of a thread: the first ring, larger and spare ones, rings of a new live
+ * file, and their counts. */
 #include "ring/rings.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #define GROWN_MAX   256u /* large rings, 260 KiB each */
 #define SPARE_RINGS 8u
 
-static uint32_t grown; /* atomic: large rings there are */
+static uint32_t grown; /* atomic: number of large rings */
 
 static void set_up(const struct dft_thread *thread, struct dft_ring *ring, uint32_t tid)
 {
@@ -19,7 +20,8 @@ static void set_up(const struct dft_thread *thread, struct dft_ring *ring, uint3
     atomic_store_explicit(&ring->paused, dft_thread_pause_of_ring(thread), memory_order_relaxed);
 }
 
-/* Whoever pauses the process marks the rings with the state's lock held: so that is either before or after this. */
+/* A thread that pauses the process marks the rings with the state's lock held. So the pause comes
+ * either before or after this change. */
 void dft_rings_assign(struct dft_thread *thread, uint32_t tid)
 {
     dft_spin_lock(&thread->lock);
@@ -60,8 +62,7 @@ void dft_rings_renew(struct dft_thread *thread)
     uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed), number = dft_livefile_number;
 
     if (thread->livefile == number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
-        atomic_load_explicit(&old->runs_busy,
-                             memory_order_relaxed)) /* this is a handler's drain: the next one will do */
+        atomic_load_explicit(&old->runs_busy, memory_order_relaxed)) /* a handler's drain */
         return;
     ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
     if (!ring)
@@ -83,7 +84,7 @@ void dft_rings_forked(void)
 
 /* --- without system calls ----------------------------------------------------------------------------------------- */
 
-/* They lie behind those in use. */
+/* The spare rings follow the rings in use. */
 void dft_rings_lay_in(struct dft_thread *self)
 {
     dft_spin_lock(&dft_process_lock);
@@ -108,7 +109,8 @@ int dft_rings_next_spare(struct dft_thread *self)
     return 1;
 }
 
-/* --- what they have counted --------------------------------------------------------------------------------------- */
+/* --- counts
+ * ----------------------------------------------------------------------------------------- */
 
 static void add_ring(struct dft_end *end, const struct dft_ring *ring)
 {
@@ -118,7 +120,7 @@ static void add_ring(struct dft_end *end, const struct dft_ring *ring)
         end->misuse[what] += atomic_load(&ring->misuse[what]);
 }
 
-/* One thread may begin a span, and another may end it. */
+/* Sums the spans of all threads first: one thread may begin a span, and another may end it. */
 void dft_rings_sum(struct dft_end *end)
 {
     uint64_t begun = 0, ended = 0;

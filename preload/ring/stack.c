@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns call stacks. unwind.c gives the return addresses, quickly from its second visit to a place on. A stack is a name like others: "STACK",
- * NUL, and eight bytes for each frame, from the innermost: the id of that frame's name (function.c). So a stack costs its event eight bytes, and
- * its own text is written once.
+/* Owns call stacks. unwind.c finds the return addresses, quickly from its second visit to a place
+ * on. A stack is a name like others: "STACK", NUL, and eight bytes for each frame, from the
+ * innermost. The eight bytes are the id of that frame's name (names.c). So a stack costs its event
+ * eight bytes, and its own text is written once.
  *
- * Signal handlers may come in the middle: their events have no stack then. */
+ * A signal handler may interrupt a capture. The handler's events then have no stack. */
 #include "ring/stack.h"
 
 #include <string.h>
@@ -20,9 +21,10 @@
 uint32_t dft_stack_depth;
 
 static uint64_t start_ticks, start_ns;
-static _Atomic uint64_t least_ticks; /* of an event that is to have one; 0: not known yet, or all */
+/* of an event that gets a stack; 0: not known yet, or all events */
+static _Atomic uint64_t least_ticks;
 
-/* What one capture works with; a page or two for each thread that needs it. */
+/* Buffers of a capture. Each thread that captures has a page or two. */
 struct dft_stack_room {
     uint64_t frames[FRAMES_MOST];
     char text[6 + 8 * FRAMES_MOST];
@@ -37,7 +39,8 @@ void dft_stack_init(void)
     dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;
 }
 
-/* A tick's length is taken from the time since the start, and kept once that is 10 ms: before, it is as good as any call is long. */
+/* The length of a tick is the time since the start divided by the ticks. The value is kept once the
+ * time reaches 10 ms. Earlier values are exact enough for any call so far. */
 static int is_long_enough(uint64_t ticks)
 {
     uint64_t least = atomic_load_explicit(&least_ticks, memory_order_relaxed), passed_ns;
@@ -54,7 +57,8 @@ static int is_long_enough(uint64_t ticks)
     return ticks >= least;
 }
 
-/* A capture under way lies above who asks now; one that lies below was left by a longjmp. */
+/* A capture under way lies above the caller on the stack. A capture that lies below was left by a
+ * longjmp. */
 static int is_busy(const struct dft_thread *self, uintptr_t here)
 {
     return self->capturing && here < self->capturing;

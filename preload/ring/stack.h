@@ -5,13 +5,13 @@
 
 #include "ring/thread.h"
 
-extern uint32_t dft_stack_depth; /* frames of the program that are kept, at most; 0: off */
+extern uint32_t dft_stack_depth; /* number of the program's frames to keep, at most; 0: off */
 
-/* When the option is set: gets ready. Once, before main, when the C library is ready. */
+/* Prepares the capture when the option is set. Once, before main, when the C library is ready. */
 void dft_stack_init(void);
 
-/* The id of the calling thread's stack as the program sees it, for an event of this many ticks; its name is in the thread's stream. 0: none is
- * wanted, or can be had here. */
+/* The id of the calling thread's stack as the program sees it, for an event of this many ticks. The
+ * thread's stream has the name of the stack. 0: no stack is wanted, or none can be had here. */
 uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks);
 
 #endif

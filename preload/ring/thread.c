@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the per-thread states: makes them, hands those of ended threads on, and notices vfork and fork. */
+/* Owns the per-thread states. Makes them, hands the states of ended threads to new threads, and
+ * notices vfork and fork. */
 #include "ring/thread.h"
 
 #include <errno.h>
@@ -24,15 +25,15 @@ static pthread_key_t end_key;
 static int have_key;
 static uint32_t inherited_pauses; /* of the thread that forked */
 
-/* States that wait for a thread; dft_process_lock. */
+/* States that wait for a thread. Guarded by dft_process_lock. */
 static struct {
     struct dft_thread *whole, *hollow;
     uint32_t nwhole;
-    int hollowing; /* a thread is at it */
+    int hollowing; /* a thread is hollowing states out */
 } idle;
 
-#define IDLE_WHOLE 16u /* states that wait as they are: a program with few threads at a time pays for nothing */
-#define IDLE_MANY  64u /* where there are more, or large ones, all but IDLE_WHOLE give back what they had */
+#define IDLE_WHOLE 16u /* states that wait unchanged: a program of few threads pays nothing */
+#define IDLE_MANY  64u /* above it, or with large rings, all but IDLE_WHOLE give memory back */
 
 static void push(struct dft_thread **list, struct dft_thread *thread)
 {
@@ -49,7 +50,8 @@ static struct dft_thread *pop(struct dft_thread **list)
     return thread;
 }
 
-/* Gives back what the next thread will find as zeros: free slots, and the caches behind the first page. */
+/* Gives back memory that the next thread finds as zeros: free slots, and the caches behind the
+ * first page. */
 static void hollow_out(struct dft_thread *thread)
 {
     dft_spin_lock(&thread->lock);
@@ -60,8 +62,8 @@ static void hollow_out(struct dft_thread *thread)
     thread->hollow = 1;
 }
 
-/* One thread does it for all that end meanwhile: the rings lie in one file, and the kernel would have the others wait
- * for it. */
+/* One thread hollows out the states of all threads that end meanwhile. The rings lie in one file,
+ * and the kernel would make the other threads wait for the file. */
 static void hollow_out_many(void)
 {
     struct dft_thread *thread = NULL;
@@ -93,7 +95,8 @@ static void put_away(struct dft_thread *thread)
         hollow_out_many();
 }
 
-/* The thread ends: its records go out, its state waits for another thread. Destructors that run later and do I/O begin again. */
+/* The thread ends. Its records are written, and its state waits for another thread. Later
+ * destructors that do I/O begin a new state. */
 static void thread_ends(void *state)
 {
     struct dft_thread *self = state;
@@ -116,7 +119,8 @@ static void thread_ends(void *state)
     dft_signals_restore(before);
 }
 
-/* A child in this memory, made without thread-local memory of its own, is another task than that of the state. */
+/* A child in this memory may lack its own thread-local memory. Its task is not the task of the
+ * state. */
 void dft_thread_end(void)
 {
     struct dft_thread *self = dft_self;
@@ -164,7 +168,8 @@ static struct dft_thread *reuse(uint32_t tid)
     return thread;
 }
 
-/* A process that is paused meanwhile finds the state in the list, or the state finds the pause. */
+/* A thread may pause the process meanwhile. Either that thread finds the state in the list, or the
+ * state finds the pause. */
 static void publish(struct dft_thread *thread, struct dft_ring *ring)
 {
     dft_spin_lock(&dft_process_lock);
@@ -184,7 +189,7 @@ static struct dft_thread *create(uint32_t tid)
 
     if (!thread)
         return NULL;
-    thread->livefile = dft_livefile_number; /* of a new one that comes meanwhile it will be told */
+    thread->livefile = dft_livefile_number; /* dft_rings_renew() reacts to a newer live file */
     ring = dft_livefile_ring(DFT_FIRST_SLOTS, tid, 0);
     if (!ring) {
         DFT_SYS(munmap, thread, sizeof *thread, 0, 0, 0, 0);
@@ -245,7 +250,7 @@ struct dft_thread *dft_thread_begin(void)
     }
     before = dft_signals_block();
     if (!dft_self || !*dft_generation) {
-        dft_self = begin(); /* which forgets the state that a forked child inherited */
+        dft_self = begin(); /* begin() drops the state that a forked child inherited */
         if (dft_self && have_key)
             pthread_setspecific(end_key, dft_self);
         if (!dft_self)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what is known of a child that runs in its parent's memory while the parent waits. */
+/* Owns the state of a child that runs in its parent's memory while the parent waits. */
 #include "ring/vfork_child.h"
 
 #include "os/clock.h"
@@ -16,7 +16,8 @@ static uint64_t now_ns(void)
     return dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
 }
 
-/* The child can neither make a thread's state nor drain: it finds a state, and three quarters of a ring. */
+/* The child can neither make a thread's state nor drain. So the child finds a state, and a ring of
+ * which three quarters are free. */
 static void make_room(void)
 {
     struct dft_thread *self = dft_thread_get();
@@ -57,7 +58,7 @@ void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid)
     dft_signals_restore(before);
 }
 
-/* Whoever lends memory at the same time is no such child, nor is who borrows it. */
+/* A shared-TLS child is no such child, and neither is the thread that shares its memory with it. */
 static struct dft_vfork_child *find(void)
 {
     return dft_vfork_mark && dft_vfork_mark != DFT_MARK_SHARED_TLS && dft_is_vfork_child() ? current : NULL;
