@@ -43,7 +43,7 @@ static void end_burst(struct dft_thread *self, uint32_t i)
 {
     struct dft_run *run = &self->home->runs[i];
 
-    if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else it was taken at the end */
+    if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else the finaliser has it */
         settle(self, i, run);
         dft_ring_put_run(self, run, run);
         atomic_store_explicit(&run->call, DFT_CALL_NONE, memory_order_release);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the count of descriptors of the library that are in progress. */
+/* Owns the count of descriptors that the library is opening. */
 #include "tables/fd_progress.h"
 
 #include <fcntl.h>
@@ -7,7 +7,9 @@
 #include "os/sys.h"
 
 static uint32_t begun,
-    ended; /* atomic; all that a dup2 met had begun before it failed, and had not ended before it began */
+    /* Atomic. Every descriptor that a dup2 met had begun before the dup2 failed. Such a descriptor
+     * had not ended before the dup2 began. */
+    ended;
 
 long dft_fd_progress_open(const char *path, int flags, int mode)
 {

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors of the library in progress. The kernel takes a number first and puts the file there last; between, the number is neither
- * free nor open, and a dup2 of the program to it fails with EBUSY. Without the library it would be free. */
+/* Descriptors that the library is opening. The kernel reserves a number first and installs the file
+ * last. Between the two steps the number is neither free nor open. A dup2 of the program to the
+ * number then fails with EBUSY. Without the library the number would be free. */
 #ifndef DFT_FD_PROGRESS_H
 #define DFT_FD_PROGRESS_H
 
 #include <stdint.h>
 
-/* openat() of a path; a copy on the lowest free number from `lowest` on. Any thread. Returns the descriptor or -errno. */
+/* The first opens a path, as openat() does. The second makes a copy on the lowest free number from
+ * `lowest` on. Any thread. Both return the descriptor or -errno. */
 long dft_fd_progress_open(const char *path, int flags, int mode);
 long dft_fd_progress_copy(int fd, int lowest);
 
-/* A moment, and whether any number has been in the making since then: whose EBUSY it was cannot be known otherwise. Any thread. */
+/* The first returns a moment. The second says whether the library has been opening any number since
+ * that moment. Only this tells whose EBUSY the program met. Any thread. */
 uint32_t dft_fd_progress_moment(void);
 int dft_fd_progress_since(uint32_t moment);
 
-/* In a forked child: what other threads of the parent were opening is not there. */
+/* In a forked child. Descriptors that other threads of the parent were opening do not exist
+ * here. */
 void dft_fd_progress_forked(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what is known about descriptors. Lock-free: words change by exchange and compare-and-swap; the free list of descriptions is a
- * stack with a tag against ABA; generations tell a word from an earlier one of the same number. */
+/* Owns the knowledge about descriptors. The table is lock-free: words change by exchange and
+ * compare-and-swap. The free list of descriptions is a stack with a tag against ABA. Generations
+ * tell a word from an earlier word of the same number. */
 #include "tables/fdtable.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
 static _Atomic int limit;
 
-/* Makes sure that the piece with this description is there: mlockall counts address space, so there is no more of it
- * than is used. Returns 0 or -ENOMEM. */
+/* Makes sure that the piece with this description exists. mlockall counts address space, so only
+ * pieces in use are mapped. Returns 0 or -ENOMEM. */
 static int make_piece(uint32_t index)
 {
     struct dft_open **piece = &dft_open_pieces[index / DFT_OPEN_PIECE], *none = NULL, *made;
@@ -44,7 +45,8 @@ static struct dft_open *description(uint32_t index)
     return dft_fd_open((uint64_t)index << 8);
 }
 
-/* The word's place, made when it is not there; NULL: no memory, or no such descriptor. */
+/* Returns the word's place, and makes it when it does not exist. NULL: no memory, or no such
+ * descriptor. */
 static _Atomic uint64_t *place(int fd)
 {
     _Atomic uint64_t **chunk, *made;
@@ -167,7 +169,8 @@ void dft_fd_bind_untraced(int fd)
     set_word(fd, new_word(0, DFT_FD_UNTRACED));
 }
 
-/* One more descriptor of a description that is in use. Returns 0, or -1: it has none left, so it may be another one's by now. */
+/* Adds a descriptor to a description that is in use. Returns 0, or -1 when the description has no
+ * descriptor left. Such a description may belong to another file by now. */
 static int add_reference(uint64_t word)
 {
     uint32_t references = atomic_load_explicit(&dft_fd_open(word)->references, memory_order_relaxed);
@@ -183,7 +186,7 @@ void dft_fd_bind_same(int fd, uint64_t word, int from)
 {
     if (word & DFT_FD_TRACED && add_reference(word)) {
         word = 0;
-    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* closed meanwhile: was it still the same one? */
+    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* was it still the same? */
         dft_fd_drop(word);
         word = 0;
     }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptor -> open file. A word per descriptor in a two-level table; the open file descriptions behind it lie in a pool that is never
- * freed, so that a description may be read at any time, whatever other threads close.
+/* Maps a descriptor to its open file. A two-level table holds a word per descriptor. The open file
+ * descriptions lie in a pool that is never freed. So a description may be read at any time,
+ * whatever other threads close.
  *
  * word = generation << 32 | index << 8 | bits. 0: nothing is known about the descriptor.
  *
- *   who                     may
- *   any thread              bind, unbind, look up, at any time
- *   a vfork child           look up only
- */
+ * who may any thread bind, unbind, look up, at any time a vfork child look up only */
 #ifndef DFT_FDTABLE_H
 #define DFT_FDTABLE_H
 
@@ -15,8 +13,8 @@
 #include <stdint.h>
 
 #define DFT_FD_TRACED   1u /* index is a description */
-#define DFT_FD_UNTRACED 2u /* known, and of no interest */
-#define DFT_FD_UNNAMED  4u /* inherited over a fork, or its name was lost: it is to be sent before the next event */
+#define DFT_FD_UNTRACED 2u /* known, and not traced */
+#define DFT_FD_UNNAMED  4u /* inherited over a fork, or without a name: send the name first */
 
 /* Parts of a word. */
 #define DFT_FD_BITS 0xffu
@@ -31,19 +29,19 @@ static inline uint32_t dft_fd_index(uint64_t word)
 /* Flags of a description. */
 #define DFT_OPEN_APPEND  1u   /* O_APPEND: writes go to the end */
 #define DFT_OPEN_SHARED  2u   /* another process may move the offset */
-#define DFT_OPEN_STREAM  4u   /* a FILE is on it: the kernel's offset runs ahead of the program's */
+#define DFT_OPEN_STREAM  4u   /* a FILE uses it: the kernel's offset runs ahead of the program's */
 #define DFT_OPEN_LOST    8u   /* the offset is not known: ask the kernel */
-#define DFT_OPEN_INLINED 16u  /* the stream is also moved by inlined code (inlined.h) */
-#define DFT_OPEN_NEW     32u  /* nobody has asked yet whether it has an offset */
-#define DFT_OPEN_NOWHERE 64u  /* it has none: a pipe, a terminal */
-#define DFT_OPEN_MOVED   128u /* the kernel's offset was moved from under the stream, whose buffer is from elsewhere */
+#define DFT_OPEN_INLINED 16u  /* inlined code also moves the stream (inlined.h) */
+#define DFT_OPEN_NEW     32u  /* not yet known whether it has an offset */
+#define DFT_OPEN_NOWHERE 64u  /* it has no offset: a pipe, a terminal */
+#define DFT_OPEN_MOVED   128u /* the offset moved under the stream: its buffer holds other bytes */
 
-/* With no other flag a stream's position is known. */
+/* The position of a stream is known when no flag besides these is set. */
 #define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_NEW)
 
 /* An open file description. */
 struct dft_open {
-    uint64_t file;                      /* id of its name */
+    uint64_t file;                      /* id of the file's name */
     _Atomic int64_t offset;             /* where the next read or write happens */
     _Atomic int64_t last_end;           /* end of the last access of any kind; -1: none yet */
     _Atomic uint32_t started, finished; /* calls that move the offset */
@@ -55,11 +53,11 @@ struct dft_open {
 _Static_assert(sizeof(struct dft_open) == 56 || sizeof(struct dft_open) == 64, "a cache line");
 
 extern _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-/* By index: pieces of the pool, made when they are first used. */
+/* The pool by index, in pieces. Each piece is made at its first use. */
 #define DFT_OPEN_PIECE 1024u
 extern struct dft_open *dft_open_pieces[(1u << 20) / DFT_OPEN_PIECE];
 
-/* outside: the word of numbers that have none. */
+/* outside: the result for numbers outside the table. */
 static inline uint64_t dft_fd_word_or(int fd, uint64_t outside)
 {
     _Atomic uint64_t *chunk;
@@ -85,29 +83,32 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
 /* In the constructor. Returns 0 or -ENOMEM. */
 int dft_fdtable_init(void);
 
-/* The descriptor is open on a new description of this file. offset: -1 unknown. */
+/* The descriptor is open on a new description of this file. offset -1: unknown. */
 void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);
 void dft_fd_bind_untraced(int fd);
-/* The descriptor was found to be open on this file, at an unknown offset; unless something else was bound to it since it had the word `before`. */
+/* The descriptor was found open on this file, at an unknown offset. Binds it only while the
+ * descriptor still has the word `before`. */
 void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags);
-/* The descriptor was made from another one, that had this word (dup): the same description; none when that was closed meanwhile. */
+/* The program duplicated (dup) the descriptor `from`, which had this word. Binds `fd` to the same
+ * description. Binds nothing when the description was closed meanwhile. */
 void dft_fd_bind_same(int fd, uint64_t word, int from);
-/* A description that no descriptor of ours has: the word of one, which is used anew when `before` is its word. 0: there
- * is none left. */
+/* Makes a description that no descriptor of ours has, and returns its word. Uses the description of
+ * `before` again when that word still names it. 0: none is left. */
 uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags);
-/* Forgets the descriptor; returns what was there. The description goes when no descriptor is left. */
+/* Forgets the descriptor and returns its word. The description goes with its last descriptor. */
 uint64_t dft_fd_unbind(int fd);
-/* Puts back what dft_fd_unbind returned, unless something else was bound meanwhile; else drops it. */
+/* Puts back the word that dft_fd_unbind returned. Drops the word if something else was bound
+ * meanwhile. */
 void dft_fd_restore(int fd, uint64_t word);
-/* Drops what dft_fd_unbind returned. */
+/* Drops a word that dft_fd_unbind returned. */
 void dft_fd_drop(uint64_t word);
-/* Replaces a word by one with other bits, if it is still the same. */
+/* Gives a word other bits, if the descriptor still has this word. */
 void dft_fd_set_bits(int fd, uint64_t word, uint32_t bits);
 
-/* Number of descriptors that may be bound: all bound ones are below. */
+/* An upper bound: all bound descriptors are below this number. */
 int dft_fd_limit(void);
-/* All descriptors: before a fork (offsets become shared; not those that an exec closes, if that is all the child does), and in the
- * child (names are to be sent again). */
+/* All descriptors. Before a fork, offsets become shared. With `execs` the child does nothing but
+ * exec: descriptors that the exec closes are left out. In the child, names are to be sent again. */
 void dft_fdtable_forking(int execs);
 /* Another process may have this descriptor's description from now on. */
 void dft_fd_share(int fd);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the slots that intervals lie in, 64 to a chunk.
+/* Owns the slots of the intervals, 64 slots to a chunk.
  *
- * A slot's word is generation << 3 | state; its other fields change only while it is BUSY, so a reader who finds the same word before and
- * after has read one interval. A chunk has a bit a slot (taken or not) and, in one word, how many intervals it holds and
- * within which megabytes they lie, so that a search passes over most chunks: neighbours in the table were mapped one after
- * the other, and lie near each other. */
+ * A slot's word is generation << 3 | state. The other fields change only while the slot is BUSY. So
+ * a reader who finds the same word before and after has read one interval. A chunk has a bit a slot
+ * (taken or not). One more word holds the number of its intervals and the range of megabytes that
+ * they touch. So a search skips most chunks: neighbours in the table were mapped one after the
+ * other, and lie near each other. */
 #include "tables/intervals.h"
 
 #include "os/sys.h"
@@ -33,7 +34,7 @@ struct table {
 _Atomic uint32_t dft_maps_used;
 
 static struct table *table;        /* atomic */
-static _Atomic uint32_t nchunks;   /* chunks that have been in use are below */
+static _Atomic uint32_t nchunks;   /* an upper bound of the chunks used so far */
 static _Atomic uint32_t free_from; /* where to begin the search for a free slot */
 
 /* --- chunks ------------------------------------------------------------------------------------------------------- */
@@ -56,7 +57,7 @@ static int touches(uint64_t bounds, struct dft_range range)
            bounds >> 35 >= megabyte(range.start);
 }
 
-/* The chunk holds one interval more. */
+/* Widens the bounds of a chunk by one more interval. */
 static void widen(struct chunk *chunk, struct dft_range range)
 {
     uint64_t before = atomic_load_explicit(&chunk->bounds, memory_order_relaxed), after;
@@ -118,7 +119,7 @@ static int claim_in(uint32_t at)
     return -1;
 }
 
-/* A free slot, or -1: all but `spare` are taken. */
+/* Takes a free slot. Returns -1 when all but `spare` slots are taken. */
 static int claim(uint32_t spare)
 {
     uint32_t first = atomic_load_explicit(&free_from, memory_order_relaxed);
@@ -218,7 +219,8 @@ struct dft_walk dft_walk_begin(struct dft_range range)
     return (struct dft_walk){.range = range, .end = atomic_load_explicit(&nchunks, memory_order_acquire)};
 }
 
-/* A first look, without making sure that what is read belongs together: for most slots it is enough. */
+/* A first test, which may read fields of different intervals. This test is enough for most
+ * slots. */
 static inline int may_touch(uint32_t at, struct dft_range range)
 {
     const struct slot *slot = &table->slots[at];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the log of mappings and cuts.
  *
- * What must not be missed: an interval that is published in a slot that a search has passed already, in place of one that it has not
- * reached yet. Pieces are published first, then `splits` counts, then the split mapping goes: who did not see the pieces sees another count,
- * and looks again. */
+ * A search must not miss a mapping that is split meanwhile. A piece may go into a slot that the
+ * search has already passed, and replace an interval that the search has not reached yet. So the
+ * pieces are published first, then `splits` counts, and then the split mapping goes. A search that
+ * missed the pieces sees another count, and starts again. */
 #include "tables/maps.h"
 
 #include <errno.h>
@@ -11,15 +12,16 @@
 
 #include "tables/intervals.h"
 
-#define ROOM_FOR_CUTS 4096u /* slots that mappings leave to cuts and pieces */
+#define ROOM_FOR_CUTS 4096u /* slots that mappings leave free for cuts and pieces */
 
-static _Atomic uint64_t last_number; /* of an interval */
+static _Atomic uint64_t last_number; /* the highest number of an interval so far */
 static _Atomic uint64_t splits;
 static _Atomic uint32_t lost;
 
 /* --- searching ---------------------------------------------------------------------------------------------------- */
 
-/* The newest interval at the beginning of the range, number 0 when there is none. Returns where the next mapping begins. */
+/* Finds the newest interval at the beginning of the range; its number is 0 when there is none.
+ * Returns where the next mapping begins. */
 static uintptr_t newest_at(struct dft_range range, uint64_t before, struct dft_interval *newest)
 {
     struct dft_walk walk = dft_walk_begin(range);
@@ -40,7 +42,7 @@ static uintptr_t newest_at(struct dft_range range, uint64_t before, struct dft_i
     return next;
 }
 
-/* Where the newest interval stops being that. */
+/* Returns the address where the newest interval stops being the newest. */
 static uintptr_t end_of(struct dft_range range, uint64_t before, const struct dft_interval *newest)
 {
     uintptr_t end = newest->map.end < range.end ? newest->map.end : range.end;
@@ -104,8 +106,9 @@ static void publish_piece(const struct dft_interval *whole, uintptr_t start, uin
 
 enum outcome { OUTCOME_GONE, OUTCOME_SPLIT, OUTCOME_CHANGED };
 
-/* Takes a cut out of a mapping. While it is SPLITTING nobody else does so, and it is as true as before; other cuts must wait until its
- * pieces are there, which clean() sees to. */
+/* Takes a cut out of a mapping. While the mapping is SPLITTING, no other thread splits it, and the
+ * mapping is as true as before. Other cuts must wait until its pieces are published, which clean()
+ * ensures. */
 static enum outcome take_out(struct dft_interval *seen, struct dft_range range)
 {
     if (seen->map.start >= range.start && seen->map.end <= range.end)
@@ -119,8 +122,9 @@ static enum outcome take_out(struct dft_interval *seen, struct dft_range range)
     return OUTCOME_SPLIT;
 }
 
-/* Takes a settled cut out of all older mappings, and then the cut itself away. What others are splitting is left to them. `wide` grows
- * by the mappings that were split. Returns how many. */
+/* Takes a settled cut out of all older mappings, and then removes the cut itself. Leaves mappings
+ * that other threads are splitting to those threads. `wide` grows by the mappings that were split.
+ * Returns their number. */
 static int clean_one(struct dft_interval *cut, struct dft_range *wide)
 {
     const struct dft_range range = {cut->map.start, cut->map.end};
@@ -156,7 +160,8 @@ static int clean_one(struct dft_interval *cut, struct dft_range *wide)
     return nsplit;
 }
 
-/* Also cuts that others have settled: they may have passed over what this thread was splitting. */
+/* Also cleans cuts that other threads have settled. Those threads may have skipped the mapping that
+ * this thread was splitting. */
 static void clean(struct dft_range range)
 {
     struct dft_range wide = range;
@@ -175,7 +180,7 @@ static void clean(struct dft_range range)
     } while (again);
 }
 
-/* Without room for a cut: all mappings that it would touch, whole. */
+/* The table has no slot for a cut: retires all mappings that the cut would touch, as a whole. */
 static void drop_all(struct dft_range range)
 {
     struct dft_walk walk = dft_walk_begin(range);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the table of outstanding requests.
  *
- * A word per place says whose it is: hash << 32 | number << 2 | state. A place goes FREE -> BUSY -> READY -> BUSY -> FREE by compare-and-
- * swap of its word; whoever made it busy has its request alone. The number in the word makes a place that was emptied and filled again
- * another one. What is read of a request without owning it counts only if the word is still the same afterwards. */
+ * A word per place tells its owner: hash << 32 | number << 2 | state. A place goes FREE -> BUSY ->
+ * READY -> BUSY -> FREE by compare-and-swap of its word. The thread that made a place busy owns the
+ * request alone. The number in the word tells a refilled place from the earlier one. A reader who
+ * does not own the request trusts the fields only if the word is unchanged afterwards. */
 #include "tables/outstanding.h"
 
 #include <errno.h>
@@ -22,16 +23,16 @@ enum state { FREE = 0, BUSY = 1, READY = 2 };
 
 static _Atomic uint64_t words[DFT_OUTSTANDING_MOST] __attribute__((aligned(64)));
 static _Atomic uint64_t requests[DFT_OUTSTANDING_MOST][REQUEST_WORDS];
-static _Atomic uint64_t numbers; /* 0: nothing was ever put in */
+static _Atomic uint64_t numbers; /* 0: no request was ever put in */
 
-static _Atomic(struct dft_slot *) shown; /* NULL: nowhere */
+static _Atomic(struct dft_slot *) shown; /* NULL: requests are not shown */
 
 void dft_outstanding_show_in(struct dft_slot *slots)
 {
     atomic_store_explicit(&shown, slots, memory_order_release);
 }
 
-/* The place is the caller's alone. */
+/* The caller owns the place. */
 static void show(uint32_t place, const struct dft_request *request)
 {
     struct dft_slot *slots = atomic_load_explicit(&shown, memory_order_acquire), *slot = slots + place;
@@ -70,7 +71,7 @@ static uint32_t hash_of(const struct dft_request_key *key)
     return (uint32_t)(hash >> 32);
 }
 
-/* First places of the two buckets, which differ. */
+/* Finds the first places of the two buckets. The two buckets always differ. */
 static void buckets_of(uint32_t hash, uint32_t first[2])
 {
     uint32_t one = hash % BUCKETS, other = (one + 1 + (hash >> 16) % (BUCKETS - 1)) % BUCKETS;
@@ -121,7 +122,7 @@ int dft_outstanding_put(struct dft_request *request)
     return fill(first[emptier], hash, request, from) || fill(first[!emptier], hash, request, from) ? 0 : -ENOSPC;
 }
 
-/* The number of the request at a place if it is of this key, else 0. The word was READY. */
+/* The number of the request at a place, if the request has this key; else 0. The word was READY. */
 static uint64_t number_if(uint32_t place, uint64_t word, const struct dft_request_key *key)
 {
     uint64_t block = atomic_load_explicit(&requests[place][1], memory_order_relaxed);

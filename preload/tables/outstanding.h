@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous requests between their submission and the moment when their end is first seen: a bounded table without locks.
+/* Asynchronous requests, from their submission until their end is first seen. A bounded table
+ * without locks.
  *
- * A request is found by what its completion names: (context, control block, data); for POSIX the control block alone. It lies in one of
- * the two buckets that its hash names, so a search looks at two cache lines; with two buckets to choose from, the table is nearly full
- * before a request finds no room.
+ * A completion names its request by (context, control block, data); for POSIX by the control block
+ * alone. A request lies in one of the two buckets that its hash names. So a search reads two cache
+ * lines. With two buckets to choose from, the table is nearly full before a request finds no place.
  *
  *   who                                   may
  *   any thread, any signal handler        put, find, take, take or read the next, at any time
  *   a forked child, alone                 forget (requests belong to the parent)
  *
- * A handler that interrupts a put or a take does not find that request: the one has not been submitted yet, the other is being recorded.
- * A longjmp out of either costs one place. */
+ * A handler that interrupts a put or a take does not find that request. In a put the request has
+ * not been submitted yet; in a take its event is being recorded. A longjmp out of either costs one
+ * place. */
 #ifndef DFT_OUTSTANDING_H
 #define DFT_OUTSTANDING_H
 
@@ -26,7 +28,7 @@ struct dft_request_key {
 
 struct dft_request {
     struct dft_request_key key;
-    uint64_t number; /* given by put, from 1 on: requests in order of submission */
+    uint64_t number; /* from put, from 1 on: requests in order of submission */
     uint64_t start;  /* ticks */
     uint64_t file, region;
     uint64_t size;
@@ -40,7 +42,8 @@ struct dft_request {
 };
 _Static_assert(sizeof(struct dft_request) % 8 == 0, "moved in words");
 
-/* One request in its place, as found: it can be taken while it is still the same. */
+/* The place of a request that was found. The request can be taken while the place still holds
+ * it. */
 struct dft_request_at {
     uint32_t place;
     uint64_t word;
@@ -48,23 +51,25 @@ struct dft_request_at {
 
 enum dft_request_order { DFT_REQUEST_OLDEST, DFT_REQUEST_NEWEST };
 
-/* Puts a request in and gives it its number. Returns 0 or -ENOSPC (the number is given all the same). */
+/* Inserts a request and gives it its number. Returns 0 or -ENOSPC. The request has a number in both
+ * cases. */
 int dft_outstanding_put(struct dft_request *request);
-/* The oldest or newest request of this key. Returns 0 when there is none. */
+/* Finds the oldest or newest request of this key. Returns 0 when there is none. */
 int dft_outstanding_find(const struct dft_request_key *key, enum dft_request_order order, struct dft_request_at *at);
-/* Takes it out. Returns 0: somebody else did. */
+/* Takes the request out. Returns 0 when another thread has already taken it. */
 int dft_outstanding_take(struct dft_request_at at, struct dft_request *request);
-/* Takes out the next one of a context (0: of all) with a number up to `last`, in no order; *place is 0 at first. Returns 0 when there are
- * no more. */
+/* Takes out the next request of a context (0: of all) with a number up to `last`, in no order.
+ * *place is 0 at first. Returns 0 when there are no more. */
 int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, struct dft_request *request);
-/* A copy of the next one, which stays; *place is 0 at first. Returns 0 when there are no more. */
+/* Copies the next request, which stays. *place is 0 at first. Returns 0 when there are no more. */
 int dft_outstanding_read_next(uint32_t *place, struct dft_request *request);
 /* The highest number given so far. */
 uint64_t dft_outstanding_last(void);
-/* From now on requests that are put in are shown in these slots, DFT_OUTSTANDING_MOST of them, for whoever reads the live file. */
+/* From now on, shows new requests in these DFT_OUTSTANDING_MOST slots, for readers of the live
+ * file. */
 struct dft_slot;
 void dft_outstanding_show_in(struct dft_slot *slots);
-/* Empties the table; nothing is shown any more. */
+/* Empties the table. Nothing is shown any more. */
 void dft_outstanding_forget(void);
 
 #endif
