@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the relation of ticks to time: one offset for the life of the process, and a ratio that becomes known better as time passes. */
+/* Owns the relation of ticks to time: one offset for the life of the process, and a ratio that
+ * becomes more exact with time. */
 #include "os/clock.h"
 
 #include <time.h>
@@ -20,7 +21,7 @@ extern __typeof__(__x86_get_cpuid_feature_leaf) __x86_get_cpuid_feature_leaf __a
 
 #define FIX_AFTER_NS    1000000u
 #define REFINE_AFTER_NS 100000000u
-#define NARROW_NS       1000u /* between two readings of the clock, when nothing came between */
+#define NARROW_NS       1000u /* between two readings of the clock without an interruption */
 
 int dft_clock_invariant;
 int64_t dft_clock_offset;
@@ -32,17 +33,18 @@ static struct reading {
 static int fixed;
 static uint64_t refine_after_ns = REFINE_AFTER_NS;
 static struct dft_clock current;
-static struct dft_spin lock; /* for all of the above */
+static struct dft_spin lock; /* guards all of the above */
 
 static int has_counter;
-static int disabled; /* by some thread */
+static int disabled; /* some thread disabled its counter */
 
 static int must_not_read(void)
 {
     return disabled && (!dft_self || dft_self_task()->no_counter);
 }
 
-/* The usual way reads the counter too, within the C library: then the kernel is asked, or where that is forbidden, its last tick. */
+/* The usual way also reads the counter, within the C library. Where that is forbidden, the function
+ * asks the kernel. Where system calls are forbidden as well, the kernel's last tick serves. */
 static uint64_t read_clock(clockid_t clock, clockid_t coarse)
 {
     int (*quickly)(clockid_t, struct timespec *) = dft_own.clock_gettime;
@@ -65,7 +67,7 @@ uint64_t dft_clock_realtime_ns(void)
     return read_clock(CLOCK_REALTIME, CLOCK_REALTIME_COARSE);
 }
 
-/* The tightest of several: the one with the fewest ticks around the clock. */
+/* The tightest of several readings: the one with the fewest ticks around the clock. */
 static struct reading read_both(void)
 {
     struct reading best = {0};
@@ -82,8 +84,9 @@ static struct reading read_both(void)
     return best;
 }
 
-/* Of the wall clock to the monotonic one, read between two readings of that. The thread may have to wait in between, and would be off by
- * half of it: then they are read again. */
+/* The offset of the wall clock to the monotonic clock. The wall clock is read between two readings
+ * of the monotonic clock. The thread may have to wait in between, which makes the offset wrong by
+ * half of the wait. Then both clocks are read again. */
 static int64_t read_offset(void)
 {
     uint64_t narrowest = UINT64_MAX;
@@ -106,7 +109,7 @@ static void detect(void)
     unsigned a, b, c, d;
 
 #ifdef ASK_LOADER
-    /* The loader has looked already; in a virtual machine the instruction costs microseconds. */
+    /* The loader has already run cpuid. In a virtual machine the instruction costs microseconds. */
     if (__x86_get_cpuid_feature_leaf) {
         dft_clock_invariant = CPU_FEATURE_PRESENT(INVARIANT_TSC);
         return;
@@ -118,7 +121,8 @@ static void detect(void)
 #endif
 }
 
-/* A first guess of ns per tick, for records of a process that is killed before the ratio is known. */
+/* A first guess of ns per tick, for records of a process that is killed before the ratio is
+ * known. */
 static uint64_t guessed_mult(void)
 {
 #if defined(__aarch64__)
@@ -153,7 +157,7 @@ static uint64_t ratio(struct reading from, struct reading to)
     return (uint64_t)(((__uint128_t)(to.ns - from.ns) << 32) / (to.ticks - from.ticks));
 }
 
-/* Does the tick clock agree with the other over what has passed since the last look? */
+/* Do the two clocks disagree about the time since the last reading? */
 static int disagrees(struct reading now)
 {
     uint64_t passed = now.ns - last.ns;
@@ -163,7 +167,7 @@ static int disagrees(struct reading now)
     return (difference < 0 ? -difference : difference) > (int64_t)(passed / 100 + FIX_AFTER_NS);
 }
 
-/* From now on another relation; `count` ticks from `from` on keep that which was. */
+/* Begins a new relation. `count` ticks from `from` on keep the old relation. */
 static void begin_segment(struct dft_clock next, uint64_t from, uint64_t count)
 {
     next.earlier.first = from;
@@ -174,8 +178,9 @@ static void begin_segment(struct dft_clock next, uint64_t from, uint64_t count)
     current = next;
 }
 
-/* Ticks ran on, stood still or began anew while the other clock did not. Those of before are told by what they would mean: the old relation
- * cannot be true for a tick that by it is still to come. */
+/* Ticks ran on, stood still or began anew while the other clock did not. The meaning of a tick
+ * under the old relation tells whether it is an earlier tick. The old relation cannot be true for a
+ * tick that it places in the future. */
 static void jump(struct reading now)
 {
     struct dft_clock next = {
@@ -183,7 +188,7 @@ static void jump(struct reading now)
     uint64_t due =
         current.base_ticks + (uint64_t)(((__uint128_t)(next.base_ns - current.base_ns) << 32) / current.mult);
 
-    if (now.ticks < last.ticks) /* until the new ones come near the old ones */
+    if (now.ticks < last.ticks) /* until the new ticks come near the old ticks */
         begin_segment(next, now.ticks + (last.ticks - now.ticks) / 2, UINT64_MAX);
     else
         begin_segment(next, 0, due < now.ticks ? due + 1 : last.ticks + 1);
@@ -191,7 +196,8 @@ static void jump(struct reading now)
     refine_after_ns = REFINE_AFTER_NS;
 }
 
-/* The longer the time that it is taken over, the better the ratio. Times go on from where they are: no two ticks change their order. */
+/* The longer the measured time, the better the ratio. Times continue from their present value, so
+ * no two ticks change their order. */
 static void refine(struct reading now)
 {
     begin_segment((struct dft_clock){.base_ticks = now.ticks,

@@ -16,7 +16,8 @@ struct dft_task;
 uint64_t dft_clock_monotonic_ns(void);
 uint64_t dft_clock_realtime_ns(void);
 
-extern int dft_clock_invariant; /* every thread can read the processor's counter; else ask dft_ticks_slow */
+/* nonzero: every thread can read the processor's counter; else call dft_ticks_slow */
+extern int dft_clock_invariant;
 uint64_t dft_ticks_slow(void);
 
 static inline uint64_t dft_ticks(void)
@@ -35,26 +36,31 @@ static inline uint64_t dft_ticks(void)
     return dft_ticks_slow();
 }
 
-/* Never negative, also where two processors, or a machine before and after it was suspended, do not agree. */
+/* Never negative. Two processors may disagree, and so may one machine before and after a
+ * suspend. */
 static inline uint64_t dft_ticks_between(uint64_t start, uint64_t end)
 {
     return (int64_t)(end - start) > 0 ? end - start : 0;
 }
 
-/* In the constructor: takes the process's one offset between CLOCK_MONOTONIC and Unix time and the first reading. */
+/* In the constructor. Takes the first reading, and the process's one offset between CLOCK_MONOTONIC
+ * and Unix time. */
 void dft_clock_init(void);
 
-/* Copies the clock to convert with to *clock. Any thread. Until the ratio is fixed (at the first call that is at least 1 ms after the first reading) it is a
- * provisional one from the readings at hand. Called with signals blocked. Returns 1 when a new segment had to begin because
- * ticks and clock disagree by more than 1 % (the machine was suspended). */
+/* Copies the current clock for conversions to *clock. Any thread. The ratio is fixed at the first
+ * call at least 1 ms after the first reading. Until then the ratio is provisional, from the
+ * readings so far. Call with signals blocked. Returns 1 when a new segment had to begin. That
+ * happens when ticks and clock disagree by more than 1 % (the machine was suspended). */
 int dft_clock_update(struct dft_clock *clock);
 void dft_clock_forked(void);
 
-/* From now on reading the counter is fatal to this thread (SECCOMP_MODE_STRICT, PR_SET_TSC): its ticks are made from a clock
- * of the kernel. Where no system call may be made either, that clock has a resolution of milliseconds. And back. */
+/* After the first call, a read of the counter is fatal to this thread (SECCOMP_MODE_STRICT,
+ * PR_SET_TSC). The thread's ticks then come from a clock of the kernel. Where system calls are
+ * forbidden as well, that clock has a resolution of milliseconds. The second call ends this
+ * state. */
 void dft_clock_disable_counter(struct dft_task *task);
 void dft_clock_enable_counter(struct dft_task *task);
-/* Has any thread done so? Threads that begin later may have inherited it. */
+/* Has any thread disabled its counter? Later threads may have inherited the state. */
 int dft_clock_counter_is_disabled(void);
 
 extern int64_t dft_clock_offset;    /* Unix ns - monotonic ns */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the options and the launcher's variables: reads the environment once and copies what it keeps. */
+/* Owns the options and the launcher's variables. Reads the environment once and copies the texts
+ * that stay. */
 #include "os/config.h"
 
 #include <stdarg.h>
@@ -19,7 +20,7 @@ int dft_config_preloaded;
 const char *dft_config_enabled_by;
 struct dft_job dft_job = {-1, -1, 0, ""};
 
-/* Copies of texts: one mapping, made when the first is needed. */
+/* Copies of texts lie in one mapping, which is made at the first copy. */
 static char *texts;
 static size_t texts_used, texts_room;
 
@@ -54,7 +55,8 @@ static size_t put(char *text, size_t room, size_t used, const char *more)
     return used;
 }
 
-/* Descriptor 2 as the program was given it: what the program opens there later is its own file. */
+/* Descriptor 2 as the program was given it. A file that the program opens there later is its
+ * own. */
 static struct dft_ourfile messages;
 
 int dft_messages_can_be_seen(void)
@@ -115,7 +117,7 @@ static int parse_number(const char *value, uint64_t *number)
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__}), sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
-/* One parser a type: 1 when the value makes sense. */
+/* One parser for each type. Returns 1 when the value makes sense. */
 static int parse_BOOL(const char *value, int *to)
 {
     int word = find_word(value, WORDS("0", "1", "false", "true", "off", "on", "no", "yes"));
@@ -190,11 +192,11 @@ static void set_option(const char *variable, const char *value)
 #undef DFT_OPTION
     if (dft_settings_is_accepted(name, length))
         dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
-    else if (strncmp(name, "FOLLOWED=", 9) != 0) /* follow.h */
+    else if (strncmp(name, "FOLLOWED=", 9) != 0) /* env_propagation.h */
         dft_settings_unknown(variable);
 }
 
-/* What launchers call these; the first that is set counts. */
+/* The launchers' names. The first name that is set counts. */
 static const char *const rank_names[] = {
     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK", "MV2_COMM_WORLD_RANK",
     "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "RANK",     "SLURM_PROCID"};
@@ -222,13 +224,13 @@ static const char *find_variable(char *const *environment, const char *const *na
     return NULL;
 }
 
-/* The value of one of ours as it stands in the environment, or NULL. */
+/* The value of one of our variables in the environment, or NULL. */
 static const char *find_own(char *const *environment, const char *name)
 {
     return find_variable(environment, &name, 1);
 }
 
-/* Notes that a value of ours cannot be used. */
+/* Notes that a value of one of our variables cannot be used. */
 static void doubt_own(char *const *environment, const char *name, const char *why)
 {
     const char *value = find_own(environment, name);
@@ -237,7 +239,7 @@ static void doubt_own(char *const *environment, const char *name, const char *wh
         dft_settings_doubt(value - strlen(name) - 1, why, 0);
 }
 
-/* Our own variable if it is set and makes sense, else the launcher's. */
+/* Takes our own variable if its value makes sense, else the launcher's. */
 static void find_number(char *const *environment, const char *name, const char *const *names, size_t count,
                         int32_t *number)
 {
@@ -269,7 +271,7 @@ static void find_job(char *const *environment)
         dft_job.job_id = keep_text(job);
 }
 
-/* Values that make sense by themselves, and not here. */
+/* Handles values that make sense by themselves, but not here. */
 static void settle(char *const *environment)
 {
     static const char no_rules[] = "rules files are not read yet, so nothing is left to aggregates alone";
@@ -288,7 +290,7 @@ static void settle(char *const *environment)
                            "files of settings are not read yet, the environment is", 1);
 }
 
-/* Switched off in so many words. */
+/* Is tracing explicitly switched off? */
 static int is_off(void)
 {
     return !dft_config.enable && dft_config_enabled_by && parse_BOOL(strchr(dft_config_enabled_by, '=') + 1, &(int){0});
@@ -305,7 +307,7 @@ static void read_environment(char *const *environment, int log_level)
 
         if (!equals || !equals[1] || is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
             continue;
-        /* The kernel is not asked where nobody asks for us. */
+        /* Without a variable of ours, the kernel is not asked about descriptor 2. */
         if (!messages.inode && DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) == 0)
             messages = dft_ourfile_of(&st);
         if (is_ours)

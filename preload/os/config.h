@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options: every DFTRACER_* variable of config.def, read once in the constructor from its environment argument. */
+/* The options: every DFTRACER_* variable of config.def. The constructor reads them once from its
+ * environment argument. */
 #ifndef DFT_CONFIG_H
 #define DFT_CONFIG_H
 
@@ -27,21 +28,23 @@ struct dft_config {
 };
 
 extern struct dft_config dft_config;
-extern int dft_config_preloaded;          /* LD_PRELOAD names us */
-extern const char *dft_config_enabled_by; /* DFTRACER_ENABLE=value; NULL: it is not set. There until main begins */
+extern int dft_config_preloaded; /* LD_PRELOAD names this library */
+/* DFTRACER_ENABLE=value; NULL: not set. Valid until main begins */
+extern const char *dft_config_enabled_by;
 
-/* Reads the environment. Texts are copied. Values that cannot be understood are defaulted, and told later (settings.h),
- * as are names that nobody knows. */
+/* Reads the environment and copies its texts. Values that cannot be understood get their defaults,
+ * and are reported later (settings.h). So are unknown names. */
 void dft_config_init(char *const *environment);
 
-/* A copy that lives on; "" when there is no memory. Constructor only. */
+/* Returns a copy that is never freed; "" when there is no memory. Constructor only. */
 const char *dft_config_keep(const char *text);
 
-/* NAME=value lines of the options that differ from their defaults, and of settings that have no effect; returns the
- * length, cut to the room. */
+/* Writes NAME=value lines of the options that differ from their defaults, and of settings that have
+ * no effect. Returns the length, cut to `room`. */
 size_t dft_config_describe(char *text, size_t room);
 
-/* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown): our own variables, else the launcher's. */
+/* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown). Our own variables
+ * come first, then the launcher's. */
 struct dft_job {
     int32_t rank, local_rank;
     uint32_t world_size;
@@ -49,10 +52,12 @@ struct dft_job {
 };
 extern struct dft_job dft_job;
 
-/* One line on descriptor 2, when the level permits. Allocates nothing. Arguments after `text` are further texts, ended by NULL. */
+/* Prints one line on descriptor 2, when the level permits. Allocates nothing. The arguments after
+ * `text` are further texts, ended by NULL. */
 void dft_message(enum dft_log_level level, const char *text, ...) __attribute__((sentinel));
 
-/* Is descriptor 2 still the file that the program was given there? What it opened itself never gets a byte of ours. */
+/* Is descriptor 2 still the file that the program was given there? A file that the program opened
+ * itself never receives a byte of ours. */
 int dft_messages_can_be_seen(void);
 
 #endif

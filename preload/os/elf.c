@@ -24,7 +24,7 @@ const ElfW(Phdr) * dft_elf_parts(const void *image, unsigned *count)
     return (const ElfW(Phdr) *)((const char *)image + head->e_phoff);
 }
 
-/* Of one segment of notes. */
+/* Finds the build id in one segment of notes. */
 static uint64_t find_build_id(const char *at, const char *end)
 {
     uint64_t id = 0;

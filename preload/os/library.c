@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks names up in loaded libraries: the two hash tables of ELF, and symbol versions. */
+/* Looks names up in loaded libraries, by the two hash tables of ELF and by symbol versions. */
 #include "os/library.h"
 
 #include <elf.h>
@@ -99,16 +99,16 @@ const char *dft_library_needed_version(const struct dft_library *library, uint32
 
 /* --- one name ----------------------------------------------------------------------------------------------------- */
 
-/* What is looked for, and what was found. Without `all`, one symbol: the first that fits best. */
+/* A search and its result. Without `all`, the result is the first symbol that fits best. */
 struct search {
     const char *name, *version;
-    int no_old; /* versions */
+    int no_old; /* no old versions */
     const ElfW(Sym) * best;
     void **all;
     size_t found, room;
 };
 
-/* Asks a resolver (IFUNC), as the loader does. */
+/* Calls a resolver (IFUNC), as the loader does. */
 static ElfW(Addr) choose(ElfW(Addr) resolver)
 {
 #if defined(__aarch64__)
@@ -129,7 +129,7 @@ static void *address_of(const struct dft_library *library, const ElfW(Sym) * sym
     return (void *)address;
 }
 
-/* 0: not this one, 1: an old version, 2: the default one or the one that is asked for. */
+/* 0: another symbol. 1: an old version. 2: the default version or the requested one. */
 static int fits(const struct dft_library *library, uint32_t index, const struct search *search)
 {
     const ElfW(Sym) *symbol = &library->symbols[index];
@@ -139,12 +139,12 @@ static int fits(const struct dft_library *library, uint32_t index, const struct 
     if (search->version) {
         const char *has = version_of(library, index);
 
-        return !has || !strcmp(has, search->version) ? 2 : 0; /* as the loader has it: one without any is as good */
+        return !has || !strcmp(has, search->version) ? 2 : 0; /* as the loader does */
     }
     return !library->versions || !(library->versions[index] & 0x8000) ? 2 : !search->no_old;
 }
 
-/* Assembly does not always say so. */
+/* Is the symbol a function? Assembly code often omits the type. */
 static int is_function(const ElfW(Sym) * symbol)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -152,7 +152,7 @@ static int is_function(const ElfW(Sym) * symbol)
     return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-/* Returns nonzero when nothing better can come. */
+/* Returns nonzero when no later symbol can fit better. */
 static int look_at(const struct dft_library *library, uint32_t index, struct search *search)
 {
     int fit = fits(library, index, search);

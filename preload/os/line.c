@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the lines that are put together in a signal handler. */
+/* Owns lines that signal handlers compose. */
 #include "os/line.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ void dft_line_text(struct dft_line *line, const char *text)
         line->text[line->used++] = *text++;
 }
 
-/* At the end of the room; returns where they begin. */
+/* Writes the digits to the end of the buffer. Returns where the digits begin. */
 static char *put_digits(char *room, size_t size, uint64_t number, unsigned base)
 {
     char *at = room + size - 1;
@@ -32,7 +32,7 @@ void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
     dft_line_text(line, put_digits(digits, sizeof digits, number, base));
 }
 
-/* Those that files and directories answer. */
+/* Knows the errors of files and directories. */
 const char *dft_line_error(int number, char room[DFT_ERROR_ROOM])
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of text for descriptor 2, put together without the C library. What does not fit is cut. */
+/* A line of text for descriptor 2, composed without the C library. Text that does not fit is
+ * cut. */
 #ifndef DFT_LINE_H
 #define DFT_LINE_H
 
@@ -14,11 +15,12 @@ struct dft_line {
 void dft_line_text(struct dft_line *line, const char *text);
 void dft_line_number(struct dft_line *line, uint64_t number, unsigned base);
 
-/* What an error number means; `room` is for the numbers that have no text here. Unlike strerror, any time. */
+/* The meaning of an error number. `room` holds the text of unknown numbers. Unlike strerror, this
+ * function may be called at any time. */
 #define DFT_ERROR_ROOM 32
 const char *dft_line_error(int number, char room[DFT_ERROR_ROOM]);
 
-/* With its newline, in one call; the line is empty then. */
+/* Writes the line and a newline in one call, and empties the line. */
 void dft_line_write(struct dft_line *line);
 
 #endif

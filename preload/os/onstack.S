@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dft_on_stack(top, function, argument): see onstack.h. The frame pointer keeps the old stack, so that unwinding works. */
+/* dft_on_stack(top, function, argument): see onstack.h. The frame pointer keeps the old stack, so
+ * that unwinding works. */
 #if defined(__x86_64__)
 	.text
 	.globl	dft_on_stack

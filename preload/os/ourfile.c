@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question whether a number is still that of a file of ours. */
+/* Decides whether a number still shows a file of ours. */
 #include "os/ourfile.h"
 
 #include "os/sys.h"

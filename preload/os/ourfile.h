@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that the library has open, known by device and inode: the program, or who shares its descriptors, may have put
- * another file on the number by now. */
+/* Files that the library has open, known by device and inode. The program, or a process that shares
+ * its descriptors, may have put another file on the number by now. */
 #ifndef DFT_OURFILE_H
 #define DFT_OURFILE_H
 
@@ -23,7 +23,7 @@ static inline int dft_ourfile_is(const struct dft_ourfile *ours, const struct st
 
 /* Is our file open on this number? */
 int dft_ourfile_has(const struct dft_ourfile *ours, int fd);
-/* Closes the number where it is ours; a number on which there is something else stays open. */
+/* Closes the number where it shows our file. A number with another file stays open. */
 void dft_ourfile_close(const struct dft_ourfile *ours, int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the question how far a text of the program can be read. */
+/* Decides how far a text of the program can be read. */
 #include "os/reading.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "os/sys.h"
 
-#define PAGE ((uintptr_t)4096) /* none is smaller */
+#define PAGE ((uintptr_t)4096) /* the smallest size of a page */
 
 int dft_reading_is_done(int err)
 {

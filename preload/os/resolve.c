@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the real functions by walking the loader's list of libraries: dlsym takes locks, and a wrapper may run where those are
- * held (a library constructor, before ours, that waits for a thread).
+/* Finds the real functions by a walk of the loader's list of libraries. dlsym takes locks, and a
+ * wrapper may run where these are held. For example, a library constructor before ours waits for a
+ * thread.
  *
- * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the symbol, in its default version, as for
- * a program linked today. Only what no library has so is taken in an old version: an old one of another library (libattr has
- * fsetxattr@ATTR_1.0, which comes before the C library's) is not what a call of the C library's function would reach. */
+ * The rule is that of RTLD_NEXT: the first library behind ours in load order that defines the
+ * symbol. Its default version counts, as for a program linked today. An old version counts only
+ * where no library has a default one. An old version of another library may come first: libattr has
+ * fsetxattr@ATTR_1.0, ahead of the C library. A call of the C library's function would not reach
+ * that version. */
 #include "os/resolve.h"
 
 #include <elf.h>
@@ -21,7 +24,8 @@ struct dft_reals dft_real;
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-/* All texts in one object, found by their distance from its start: pointers would have to be relocated in each process. */
+/* All texts lie in one object and are found by their offset. Pointers would need a relocation in
+ * each process. */
 #define NAME(name)                              char name_##name[sizeof #name];
 #define TYPE(name, type)                        char type_##name[sizeof type];
 #define DFT_CALL(category, op, type, name, ...) NAME(name) TYPE(name, #type)
@@ -63,8 +67,9 @@ static const struct texts texts = {
 
 struct wanted {
     uint16_t name, version; /* version 0: the default one */
-    uint16_t type;          /* what it returns; 0: where it is missing, nothing answers */
-    uint8_t at_start;       /* its wrapper is written by hand, and asks for it between its looks at the clock */
+    uint16_t type;          /* the type of its result; 0: a missing function gets no substitute */
+    /* a wrapper written by hand uses it between its readings of the clock */
+    uint8_t at_start;
 };
 _Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");
 
@@ -95,7 +100,8 @@ static const char *text_at(uint16_t offset)
     return offset ? (const char *)&texts + offset : NULL;
 }
 
-/* The libraries behind ours; where there is none with symbols (we were linked, not preloaded), all but ours. */
+/* The libraries behind ours. Where none has symbols (we were linked, not preloaded), all libraries
+ * but ours. */
 static const struct link_map *libraries_behind_ours(void)
 {
     const struct link_map *map = _r_debug.r_map;
@@ -129,7 +135,7 @@ static void *find(const struct dft_library *library, const char *name, const cha
     return version || old ? dft_library_find(library, name, version) : dft_library_find_default(library, name);
 }
 
-/* In the libraries up to `end`; NULL: in all. */
+/* Searches the libraries up to `end`. NULL: all libraries. */
 static void *find_up_to(const struct link_map *end, const char *name, const char *version, int old)
 {
     for (const struct link_map *map = libraries_behind_ours(); map; map = map == end ? NULL : map->l_next) {
@@ -145,11 +151,13 @@ static void *find_up_to(const struct link_map *end, const char *name, const char
     return NULL;
 }
 
-/* The last of the libraries that the program started with, which all stay as long as it runs. NULL: not known. */
+/* The last of the libraries that the program started with. These libraries stay as long as the
+ * program runs. NULL: not known. */
 static const struct link_map *last;
 
-/* No constructor has run before ours, the C library's neither, which sets `environ`: so nothing has been loaded by any. Nor are we loaded
- * later than the C library, by a program that has no environment. */
+/* No constructor has run before ours if the C library's has not run, which sets `environ`. So no
+ * constructor has loaded a library. The second test excludes a load of ours after the C library, by
+ * a program without an environment. */
 static void know_the_last(void)
 {
     const struct link_map *map = libraries_behind_ours(), *end = NULL;

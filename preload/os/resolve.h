@@ -37,15 +37,16 @@
 #include <sys/wait.h>
 #include <wordexp.h>
 
-struct dl_find_object; /* of <dlfcn.h>, where that is new enough */
+struct dl_find_object; /* from <dlfcn.h>, where that is new enough */
 
 /* libaio's */
 struct io_context;
 struct io_event;
 struct iocb;
 
-/* One pointer a function of calls.def (aliases share it). NULL until it is found, and for functions with a version of which no library
- * is there. */
+/* One pointer for each function of calls.def (aliases share the pointer). A pointer is NULL until
+ * its function is found. The pointer of a versioned function stays NULL where its library is not
+ * loaded. */
 struct dft_reals {
 #define DFT_CALL(category, op, type, name, prototype, ...) type(*name) prototype;
 #define DFT_MODE                                           DFT_CALL
@@ -63,52 +64,60 @@ struct dft_reals {
 };
 extern struct dft_reals dft_real;
 
-/* The constructor's. Finds those that wrappers written by hand call; the others are found when they are called for the first time, as
- * each search costs a tenth of a microsecond and most processes call few. Where libraries may go again (we were not loaded with
- * the program), all at once. */
+/* Called by the constructor. Finds the functions that wrappers written by hand call. The other
+ * functions are found at their first call: each search costs a tenth of a microsecond, and most
+ * processes call few. Where libraries may be unloaded (we were not loaded with the program), the
+ * constructor finds all functions. */
 void dft_resolve(void);
-/* Afterwards: is it sure that our constructor is the first of all? */
+/* After dft_resolve(): is our constructor certainly the first of all? */
 int dft_resolve_is_first(void);
 
-/* The dynamic section of the last of the libraries that the program was started with; NULL: not known. */
+/* The dynamic section of the last library that the program was started with. NULL: not known. */
 const ElfW(Dyn) * dft_resolve_last(void);
 
-/* Finds the i-th pointer's function; before the constructor has run, all. A function that no library behind ours has becomes one that
- * answers ENOSYS. Takes no lock and calls nothing of the loader: the list of libraries that it walks does not change. */
+/* Finds the function of the i-th pointer. Finds all functions before the constructor has run. Where
+ * no library behind ours has the function, its pointer gets a function that answers ENOSYS. Takes
+ * no lock and calls no function of the loader: the list of libraries that it walks does not
+ * change. */
 void dft_resolve_one(size_t i);
 
-/* The real function, whenever it is asked for. Not between two looks at the clock, where it may be the first time. */
+/* The real function, at any time. Not between two readings of the clock, because the first use
+ * searches. */
 #define DFT_REAL(name)                                                                                                 \
     (__builtin_expect(dft_real.name != NULL, 1)                                                                        \
          ? dft_real.name                                                                                               \
          : (dft_resolve_one(offsetof(struct dft_reals, name) / sizeof(void *)), dft_real.name))
 
-/* What we call ourselves of the C library and others replace: sanitizers, which are not ready when we are loaded, and libraries that
- * tell a false time. The C library's own; NULL before dft_resolve_own_calls. */
+/* Functions of the C library that we call ourselves and that others replace. Sanitizers replace
+ * them, and are not ready when we are loaded. Libraries that fake the time replace them, too. These
+ * are the C library's own functions. They are NULL before dft_resolve_own_calls(). */
 struct dft_own_calls {
     int (*clock_gettime)(clockid_t clock, struct timespec *now);
     int (*on_exit)(void (*handler)(int status, void *argument), void *argument);
     int (*__cxa_at_quick_exit)(void (*handler)(void *argument), void *library);
     int (*find_object)(void *address,
-                       struct dl_find_object *result); /* the loader's _dl_find_object, since glibc 2.35 */
+                       /* the loader's _dl_find_object, since glibc 2.35 */
+                       struct dl_find_object *result);
 };
 extern struct dft_own_calls dft_own;
 /* Constructor only. */
 void dft_resolve_own_calls(void);
 
-/* The C library's own; NULL: not there. Any time after the constructor. */
+/* The C library's own function. NULL: the C library lacks it. Any time after the constructor. */
 void *dft_resolve_in_c_library(const char *name);
 
 /* Is this our dynamic section? */
 int dft_resolve_is_ours(const void *dynamic);
 
-/* Where this library was loaded from; NULL: it is part of the program. Constructor only. */
+/* The path that this library was loaded from. NULL: the library is part of the program. Constructor
+ * only. */
 const char *dft_resolve_own_path(void);
 
-/* Is this one of the functions that we stand in for, or another that we export? Constructor only, and before main. */
+/* Is this one of the functions that we wrap, or another function that we export? Constructor only,
+ * and before main. */
 int dft_resolve_is_wrapped(const char *name);
 
-/* Any other symbol of the libraries behind ours; NULL when there is none. Constructor only. */
+/* Any other symbol of the libraries behind ours. NULL when there is none. Constructor only. */
 void *dft_resolve_symbol(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what the process and the calling thread are. */
+/* Owns the state of the process and of the calling thread. */
 #include "os/self.h"
 
 #include "format/live_format.h"
@@ -20,8 +20,9 @@ volatile uint32_t *dft_generation = &no_generation;
 __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
 __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
 
-/* The parent handles signals that came while it waited before it can say that it goes on (SIGCHLD, always): the pid
- * tells the two apart. Where nobody may ask, it is the child. */
+/* The parent handles pending signals before it can clear the mark: SIGCHLD always arrives while the
+ * parent waits. The pid tells parent and child apart. Where system calls are forbidden, the caller
+ * is the child. */
 int dft_is_vfork_child(void)
 {
     return dft_vfork_mark == DFT_MARK_SHARED_TLS ? dft_shared_tls_is_child() : (uint32_t)dft_sys_getpid() != dft_pid;
@@ -47,10 +48,10 @@ void dft_sandbox_drop(void)
 int dft_sandbox_forked(void)
 {
     if (!dft_is_sandboxed()) {
-        dft_sandbox = 0; /* the child has this thread alone */
+        dft_sandbox = 0; /* the child has only this thread */
         return 0;
     }
-    if (dft_live) /* the parent's */
+    if (dft_live) /* the parent's live file */
         atomic_fetch_add_explicit(&dft_live->dropped[DFT_DROP_SANDBOX], 1, memory_order_relaxed);
     dft_on = 0;
     return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the list of settings that have no effect, and the search for the name that was meant. */
+/* Owns the list of settings that have no effect, and the search for the intended name. */
 #include "os/settings.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "os/config.h"
 
 #define NOTES_MOST 16u
-#define NAME_MOST  64u /* longer names are compared as far as that */
+#define NAME_MOST  64u /* longer names are compared up to this length */
 #define SHOWN_MOST 160u
-#define NEAR       2u /* mistakes in a name that still must be ours */
+#define NEAR       2u /* mistakes in a name that must still be ours */
 
 #define PREFIX "DFTRACER_"
 
@@ -18,9 +18,9 @@ static struct note {
     int when_off, in_part;
 } notes[NOTES_MOST];
 static unsigned count;
-static int more; /* than there is room for */
+static int more; /* more notes than NOTES_MOST */
 
-/* Names that scripts written for DFTracer may set, and that change nothing here. */
+/* Names that scripts written for DFTracer may set. They change nothing here. */
 static const char *const accepted[] = {
     PREFIX "GOTCHA_PRIORITY",
     PREFIX "WRITE_BUFFER_SIZE",
@@ -35,7 +35,8 @@ static const char *const accepted[] = {
     PREFIX "DISABLE_VARIORUM_POWER",
 };
 
-/* Those that it is built with, which stay in the environment of who has built it; the last three are beginnings. */
+/* Names that DFTracer is built with. These names stay in the environment of the user who built it.
+ * The last three are prefixes. */
 static const char *const built_with[] = {
     "BUILD_DEPENDENCIES",
     "BUILD_PYTHON_BINDINGS",
@@ -110,7 +111,8 @@ static int same(char a, char b)
     return (a | 32) == (b | 32);
 }
 
-/* Letters to be put in, taken out, or changed, and neighbours to be exchanged, to make one name of the other. */
+/* The number of letters to insert, delete or change, and of neighbours to swap, to turn one name
+ * into the other. */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
     unsigned char rows[3][NAME_MOST + 1];
@@ -146,7 +148,7 @@ static void look_among(const char *const *names, size_t n, const char *name, siz
     }
 }
 
-/* The name with the fewest mistakes; *apart: how many. */
+/* The name with the fewest mistakes. *apart: their number. */
 static const char *find_nearest(const char *variable, unsigned *apart)
 {
     size_t length = strcspn(variable, "=");
@@ -167,7 +169,7 @@ const char *dft_settings_nearest(const char *const *names, size_t n, const char 
     return nearest;
 }
 
-/* Most variables are not ours: how many of the prefix's letters are about where they should be tells without a
+/* Most variables are not ours. A count of the prefix's letters near their places decides without a
  * search. */
 int dft_settings_resembles(const char *variable)
 {
@@ -210,7 +212,8 @@ void dft_settings_unknown(const char *variable)
     note(&(struct note){.variable = variable,
                         .why = "there is no such setting; the nearest name is ",
                         .nearest = nearest,
-                        .when_off = nearest == settings[0] && apart <= NEAR}); /* ENABLE is the first row */
+                        /* the first row is ENABLE */
+                        .when_off = nearest == settings[0] && apart <= NEAR});
 }
 
 void dft_settings_forget(void)

@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of settings that have no effect as they are given: one line each, by one process of a job (store/first.h), and
- * in its PROCESS block. Constructor only. */
+/* Reports settings that have no effect as they are given. One process of a job prints one line for
+ * each (store/first.h). Each process lists them in its PROCESS block. Constructor only. */
 #ifndef DFT_SETTINGS_H
 #define DFT_SETTINGS_H
 
 #include <stddef.h>
 
-/* `variable` is NAME=value, as in the environment, and stays there until all is told. */
+/* `variable` is NAME=value as in the environment. The text stays valid until all settings are
+ * reported. */
 
-/* It has no effect, and this is why. when_off: nothing is traced because of it, so it is told even then. */
+/* Notes that a setting has no effect, and why. when_off: this setting stops all tracing, so it is
+ * reported even then. */
 void dft_settings_doubt(const char *variable, const char *why, int when_off);
 
-/* A part of its value has no effect. `why` names the part, and lives on. */
+/* Notes that a part of the value has no effect. `why` names the part, and stays valid. */
 void dft_settings_doubt_part(const char *variable, const char *why);
 
-/* The name of the list with the fewest mistakes in it. */
+/* The name in the list with the fewest differences from `name`. */
 const char *dft_settings_nearest(const char *const *names, size_t count, const char *name, size_t length);
 
-/* Is it one of DFTracer's own that mean nothing here? `name` is without DFTRACER_. */
+/* Is this a setting of DFTracer's own that means nothing here? `name` is without DFTRACER_. */
 int dft_settings_is_accepted(const char *name, size_t length);
 
-/* There is no setting of this name. */
+/* Notes that no setting of this name exists. */
 void dft_settings_unknown(const char *variable);
 
-/* Is it a setting of ours with a mistake in its first letters (DFTRACE_ENABLE)? It does not begin with DFTRACER_. */
+/* Is this one of our settings with a mistake in its first letters (DFTRACE_ENABLE)? The name does
+ * not begin with DFTRACER_. */
 int dft_settings_resembles(const char *variable);
 
-/* It is said that nothing is traced, so nothing is told. */
+/* Tracing is explicitly off, so nothing is reported. */
 void dft_settings_forget(void);
 
-/* Is there anything to tell? */
+/* Is there anything to report? */
 int dft_settings_any(void);
-/* `tells`: is this the process that tells of a setting? (store/first.h) */
+/* Reports the settings. `tells`: does this process report this setting? (store/first.h) */
 void dft_settings_tell(int (*tells)(const char *variable));
 
-/* What PROCESS has behind each of them. */
+/* The text after each such setting in PROCESS. */
 #define DFT_SETTINGS_NO_EFFECT " (no effect)\n"
 
-/* Number `i` of what has been noted, fit to be shown: cut, without control characters. "" behind the last one. The text
- * is there until the next call. */
+/* The i-th noted setting in printable form: cut, without control characters. "" after the last one.
+ * The text is valid until the next call. */
 const char *dft_settings_shown(unsigned i);
 
 #endif

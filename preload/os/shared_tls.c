@@ -11,11 +11,12 @@
 
 #define THIS_MEMORY __thread __attribute__((tls_model("initial-exec")))
 
-static THIS_MEMORY uint32_t owner;       /* of this thread-local memory: its tid; 0: nobody that records */
-static THIS_MEMORY uint32_t children;    /* atomic: running on it, as far as is known */
-static THIS_MEMORY uint32_t descriptors; /* one of them shares the owner's descriptors */
+static THIS_MEMORY uint32_t owner;       /* tid of this memory's owner; 0: nobody on it records */
+static THIS_MEMORY uint32_t children;    /* atomic: children known to run on it */
+static THIS_MEMORY uint32_t descriptors; /* a child shares the owner's descriptors */
 
-/* A forked child that inherited the mark is in memory of its own, and loses it with its first event. */
+/* A forked child that inherited the mark has its own memory. It loses the mark with its first
+ * event. */
 int dft_shared_tls_is_child(void)
 {
     return *dft_generation && (uint32_t)dft_sys_gettid() != owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw system calls: for everything that the library does on its own account in a stranger's process. They never touch errno,
- * are no cancellation points and go through no function that somebody may have replaced. Results are as the kernel gives
- * them: negative is -errno. */
+/* Raw system calls, for everything that the library does on its own account in a stranger's
+ * process. They never touch errno, and are no cancellation points. They bypass every function that
+ * somebody may have replaced. Results are the kernel's: a negative result is -errno. */
 #ifndef DFT_SYS_H
 #define DFT_SYS_H
 
@@ -16,7 +16,7 @@
 
 #include "os/self.h"
 
-/* Where the caller may make none (self.h), each answers -EPERM. */
+/* Answers -EPERM where the caller may make no system calls (self.h). */
 static inline long dft_sys6(long number, long a, long b, long c, long d, long e, long f)
 {
     if (__builtin_expect(dft_sandbox, 0) && dft_is_sandboxed())
@@ -91,7 +91,7 @@ static inline long dft_sys_gettid(void)
     return DFT_SYS(gettid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Anonymous private zero pages; NULL when there are none. */
+/* Maps anonymous private zero pages. NULL when there are none. */
 static inline void *dft_sys_map(size_t bytes)
 {
     long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -99,7 +99,7 @@ static inline void *dft_sys_map(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* The same, for memory of which most will never be touched: it counts for no limit on memory. */
+/* The same for memory that mostly stays untouched. This memory counts for no limit on memory. */
 static inline void *dft_sys_reserve(size_t bytes)
 {
     long at = DFT_SYS(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,14 +107,16 @@ static inline void *dft_sys_reserve(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* Are these 8 bytes of the program's memory readable? Asks for an impossible change of the signal mask. No, where none can be asked. */
+/* Are these 8 bytes of the program's memory readable? Tests this by an impossible change of the
+ * signal mask. Answers no where system calls are forbidden. */
 static inline int dft_sys_can_read(const void *at)
 {
     return !dft_is_sandboxed() && DFT_SYS(rt_sigprocmask, -1, at, 0, 8, 0, 0) != -EFAULT;
 }
 
-/* All signals of this thread off, and back: 32 and 33 (glibc's own) included, which sigprocmask leaves out. Everything that writes files
- * or takes a lock on our account happens in between. A SIGXFSZ that came up meanwhile is ours and is taken back; one that was pending before
+/* Blocks all signals of this thread, and restores them. This includes 32 and 33, glibc's own, which
+ * sigprocmask leaves out. Everything that writes files or takes a lock on our account happens in
+ * between. A SIGXFSZ that arises meanwhile is ours and is taken back. One that was pending before
  * is the program's. */
 struct dft_signals {
     uint64_t mask;
@@ -153,7 +155,8 @@ static inline void dft_signals_restore(struct dft_signals before)
 
 /* --- waiting for other threads ------------------------------------------------------------------------------------ */
 
-/* For what no thread announces: the next look comes later each time, up to 5 ms. */
+/* Waits for an event that no thread announces. Each wait is longer than the one before, up to 5
+ * ms. */
 static inline void dft_sys_wait(uint32_t times)
 {
     const int64_t moment[2] = {0, INT64_C(20000) << (times < 8 ? times : 8)};
@@ -163,9 +166,9 @@ static inline void dft_sys_wait(uint32_t times)
 
 #define DFT_LOST_WAKE_S 5
 
-/* Sleeps while the word has this value, until it is woken or the time is over. Who forbids itself system calls
- * (sandbox.c) can wake nobody: so sleepers look again by themselves, now and then. The caller looks again in any
- * case. */
+/* Sleeps while the word has this value, until a wake or a timeout. A thread that forbids itself
+ * system calls (sandbox.c) can wake no other thread. So a sleeper wakes by itself now and then. The
+ * caller tests the word again in any case. */
 static inline void dft_futex_wait(const uint32_t *word, uint32_t value)
 {
     const int64_t most[2] = {DFT_LOST_WAKE_S, 0};
@@ -178,14 +181,15 @@ static inline void dft_futex_wake(const uint32_t *word, uint32_t threads)
     DFT_SYS(futex, word, FUTEX_WAKE_PRIVATE, threads, 0, 0, 0);
 }
 
-/* A lock, held with signals blocked only; a forked child resets it. Who must wait sleeps, and the one who lets go wakes
- * one: with thousands of threads, those that look again and again leave no time to the one that holds it.
+/* A lock, held only with signals blocked. A forked child resets it. A thread that must wait sleeps,
+ * and an unlock wakes one sleeper. With thousands of threads, spinning threads would leave no time
+ * to the holder.
  *
  *   held   means                            who changes it
- *   0      free                             who takes it: to 1; who has waited: to 2, because others may wait still
- *   1      held, nobody waits               who waits: to 2; who lets go: to 0
- *   2      held, and somebody may wait      who lets go: to 0, and wakes one
- */
+ *   0      free                             taker: to 1; taker that has slept: to 2,
+ *                                           because others may still wait
+ *   1      held, nobody waits               waiter: to 2; unlock: to 0
+ *   2      held, and somebody may wait      unlock: to 0, and wakes one */
 struct dft_spin {
     uint32_t held;
 };

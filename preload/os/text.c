@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what is used here of <string.h>: functions of our own, hidden, for us and what is linked into us. The C library's may be
- * replaced by the program's, or by a sanitizer's that is not ready when we are loaded, or that takes our locks for none.
+/* Owns the functions of <string.h> that are used here: our own hidden copies, for us and the code
+ * that is linked into us. The program may replace the C library's functions. So may a sanitizer,
+ * which is not ready when we are loaded, or which does not know our locks.
  *
- * Whoever changes one: the compiler must not find the function itself in its loop (-fno-builtin and the like in CMakeLists.txt). */
+ * A change must not let the compiler find the function itself in its loop (-fno-builtin and the
+ * like in CMakeLists.txt). */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,7 +29,7 @@ OWN char *strrchr(const char *text, int letter);
 OWN size_t strcspn(const char *text, const char *reject);
 OWN char *strstr(const char *text, const char *part);
 
-/* Fewer than 16 bytes: all of them are read before the first is written. */
+/* Moves fewer than 16 bytes. All bytes are read before the first is written. */
 static inline void move_few(char *to, const char *from, size_t size)
 {
     if (size >= 8) {
@@ -49,7 +51,7 @@ static inline void move_few(char *to, const char *from, size_t size)
     }
 }
 
-/* From the beginning on: right when `to` lies before `from`, or they do not overlap. */
+/* Moves from the beginning on. Right when `to` lies before `from`, or when they do not overlap. */
 static inline void move_up(char *to, const char *from, size_t size)
 {
     const vector last = *(const vector *)(from + size - 16);
@@ -91,7 +93,7 @@ void *memmove(void *to, const void *from, size_t size)
 {
     if (size < 16)
         move_few(to, from, size);
-    else if ((uintptr_t)to - (uintptr_t)from >= size) /* also when it lies before */
+    else if ((uintptr_t)to - (uintptr_t)from >= size) /* also when `to` lies before `from` */
         move_up(to, from, size);
     else
         move_down(to, from, size);
@@ -151,7 +153,8 @@ void *memchr(const void *at, int byte, size_t size)
     return NULL;
 }
 
-/* Word by word, which reads past the end but in the same page: words are aligned. */
+/* Reads word by word. The last word may pass the end of the text, but not of its page: words are
+ * aligned. */
 size_t strlen(const char *text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
