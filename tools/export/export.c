@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge export`: the command and the list of formats; each has a file of its own. */
+/* `dftmerge export`: the command and the list of formats. Each format has a file of its own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void say_formats(const char *name)
     fputs("\nFor example: dftmerge export --format perfetto -o trace.json traces/\n", stderr);
 }
 
-/* Of many ranks the first has the file, and the others nowhere to write. */
+/* Only rank 0 has the file. The other ranks have nowhere to write. */
 static int write_whole(struct dft_export *export, const struct dft_exporter *exporter, const char *path)
 {
     struct dft_outfile out;
@@ -63,7 +63,7 @@ static int write_out(struct dft_export *export, const struct dft_exporter *expor
     return error;
 }
 
-/* The one file of a format, in a directory. */
+/* Writes the one file of a format into a directory. */
 static int write_inside(struct dft_export *export, const struct dft_exporter *exporter, const char *directory)
 {
     char *path = dft_outfile_inside(directory, exporter->file);
@@ -89,7 +89,7 @@ static int write_all(struct dft_export *export, const struct dft_exporter *expor
     return exporter->write_files ? exporter->write_files(export, path) : write_inside(export, exporter, path);
 }
 
-/* Formats that only one rank can write; the others get 0. */
+/* Leaves a format that only one rank can write to rank 0. The other ranks get 0. */
 static int takes_part(const struct dft_exporter *exporter, int quiet)
 {
     char what[64];
@@ -98,13 +98,14 @@ static int takes_part(const struct dft_exporter *exporter, int quiet)
     return !exporter->alone || dft_comm_alone(what, quiet);
 }
 
-/* What the options of this command said. */
+/* The values of this command's own options. */
 struct asked {
     const char *format, *path;
-    const char *to, *until; /* --to was once what --format is, and --until what --to is */
+    /* --to once meant what --format means now, and --until what --to means now */
+    const char *to, *until;
 };
 
-/* What is asked makes no sense: said on stderr, NULL. */
+/* Says on stderr why the request makes no sense, and returns NULL then. */
 static const struct dft_exporter *understand(struct asked *asked, struct dft_filter *filter)
 {
     const struct dft_exporter *exporter;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `--format csv`: one line for every event (RFC 4180), times in ns. A field is empty where it means nothing. */
+/* `--format csv`: one line for every event (RFC 4180), times in ns. A field is empty where it has
+ * no meaning. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void put_name(const struct dft_export *export, uint64_t id)
     dft_csv_text(export->out, text.bytes, text.length);
 }
 
-/* Arguments as a JSON object in one field. */
+/* Writes the arguments as a JSON object in one field. */
 static int put_arguments(const struct dft_export *export, const struct dft_event_at *at)
 {
     struct dft_text category, name;
@@ -121,7 +122,7 @@ static int put_head_of(void *context, const struct dft_source_process *process)
     return put_head(context);
 }
 
-/* Every file has the head: readers of many CSV files expect one in each. */
+/* Every file has the head, because readers of many CSV files expect a head in each. */
 static int write_files(struct dft_export *export, const char *directory)
 {
     struct dft_event_parts parts = {.source = export->source,

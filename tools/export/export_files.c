@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files in use: their ids are collected first, then the blocks are gone through for their texts, in order, and each text is given as
- * it comes by. */
+/* The files in use. Their ids are collected first. The blocks are then read in order for texts.
+ * Each text is given as soon as a block shows it. */
 #include "export/export_files.h"
 
 #include <errno.h>
@@ -94,7 +94,8 @@ static int give_known(struct dft_files *files, struct dft_source *source)
             give_names(files, names, n);
     }
     dft_reader_destroy(reader);
-    return error == -ENOMEM ? error : 0; /* what cannot be read was noted when its events were */
+    /* a block that cannot be read was noted when its events were read */
+    return error == -ENOMEM ? error : 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -128,7 +129,7 @@ static int give_unknown(struct dft_files *files, const struct dft_names *names)
     return 0;
 }
 
-/* --- ids of all ranks ------------------------------------------------------------------------------------------------ */
+/* --- ids of all ranks ------------------------------------------------------------------------- */
 
 static int take_ids(void *context, unsigned rank, const void *bytes, size_t length)
 {

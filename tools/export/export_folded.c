@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `--format folded` and `--format folded-bytes`: a line for each call stack, "outer;inner;call weight", as tools for flame graphs read them; the weight is time
- * in ns, or bytes. Regions are left out: what is called in them has stacks of its own. */
+/* `--format folded` and `--format folded-bytes`: a line "outer;inner;call weight" for each call
+ * stack, for flame graphs. The weight is time in ns, or bytes. Regions have no lines of their own:
+ * the calls in a region have stacks of their own. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +10,7 @@
 #include "format/ops.h"
 #include "query/query.h"
 
-/* A space ends a stack for tools that read it, a newline the line. */
+/* For tools that read the file, a space ends a stack and a newline ends the line. */
 static void put_text(FILE *out, struct dft_text text)
 {
     for (uint32_t i = 0; i < text.length; i++)

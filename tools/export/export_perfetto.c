@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `--format perfetto`: one Chrome-trace JSON object, strict JSON, events in order of start.
  *
- * Events of one start wait for their order (export_reorder.h). Times are microseconds with three decimals after an
- * origin, so that nanoseconds survive readers that go through doubles; the origin is a string in otherData for the same
- * reason. */
+ * Events of one start wait until they are sorted (export_reorder.h). Times are microseconds with
+ * three decimals after an origin. Nanoseconds thus survive readers that use doubles. The origin is
+ * a string in otherData for the same reason. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct perfetto {
     struct dft_reorder reorder; /* events of one start */
 };
 
-/* --- one event ---------------------------------------------------------------------------------------------------- */
+/* --- one event -------------------------------------------------------------------------------- */
 
 static void put_microseconds(struct dft_json *json, const char *key, uint64_t ns)
 {
@@ -45,8 +45,8 @@ static void put_name(struct perfetto *p, const char *key, uint64_t id)
     dft_json_text(&p->json, key, text.bytes, text.length);
 }
 
-/* Members of args must differ: of arguments with one key the last counts, and those of an I/O call, which has
- * members of its own, stand in an object of their own. */
+/* Members of args must differ. The last of several arguments with one key counts. An I/O call has
+ * members of its own, so its user arguments stand in an object of their own. */
 static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at)
 {
     struct dft_text category, name;
@@ -113,7 +113,7 @@ static int is_region(uint8_t op)
     return op == DFT_OP_REGION || dft_op_class(op) == DFT_CLASS_MARK;
 }
 
-/* Members that depend on the phase. */
+/* Writes the members that depend on the phase. */
 static void put_phase(struct perfetto *p, const struct dft_event_at *at, char phase)
 {
     struct dft_json *json = &p->json;
@@ -124,7 +124,7 @@ static void put_phase(struct perfetto *p, const struct dft_event_at *at, char ph
         put_microseconds(json, "dur", at->event->dur_ns);
     if (phase == 'i')
         dft_json_string(json, "s", "t");
-    if (strchr("be", phase)) { /* numbers of this process alone */
+    if (strchr("be", phase)) { /* these numbers are unique in this process only */
         dft_json_object(json, "id2");
         dft_json_string(json, "local", id);
         dft_json_end_object(json);
@@ -151,7 +151,8 @@ static void end_metadata(struct perfetto *p)
     dft_json_end_object(&p->json);
 }
 
-/* A program's own name for a thread is metadata here too; any other metadata becomes an instant, which viewers show. */
+/* A program's own name for a thread is metadata here, too. Other metadata becomes an instant,
+ * because viewers show instants. */
 static int put_thread_name(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
                            struct dft_text name)
 {
@@ -166,7 +167,7 @@ static int put_thread_name(struct perfetto *p, const struct dft_event_at *at, st
     return 1;
 }
 
-/* Up to the members that depend on the phase. */
+/* Writes an event up to the members that depend on the phase. */
 static void begin_event(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
                         struct dft_text name, char phase, uint64_t ns)
 {
@@ -183,7 +184,7 @@ static void begin_event(struct perfetto *p, const struct dft_event_at *at, struc
     put_phase(p, at, phase);
 }
 
-/* The end of a request, right behind its beginning: readers sort by time. */
+/* Writes the end of a request right behind its beginning. Readers sort by time. */
 static void put_request_end(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
                             struct dft_text name)
 {
@@ -199,8 +200,10 @@ static void put_event(void *context, const struct dft_event_at *at)
     char phase = dft_export_phase(at->event, at->op), room[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
-    int overlaps = phase == 'X' && at->event->id;   /* which slices of a thread may not: requests, spans */
-    int span = overlaps && at->op == DFT_OP_REGION; /* its begin is an event of its own */
+    /* requests and spans may overlap; slices of a thread may not */
+    int overlaps = phase == 'X' && at->event->id;
+    /* the begin of the span is an event of its own */
+    int span = overlaps && at->op == DFT_OP_REGION;
 
     dft_names_call(p->export->names, at->call, &category, &name, room);
     fputs(",\n", p->export->out);
@@ -233,7 +236,7 @@ static int reorder(void *context, const struct dft_event_at *at)
     return error ? error : ferror(p->export->out) ? -EIO : 0;
 }
 
-/* --- the file ----------------------------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static void put_metadata(void *context, const struct dft_shown *shown)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `--format perfflow`: what PerfFlowAspect's own library would have written of its woven functions:
- * perfflow.array.<...>.pfw, a file a process, as PERFFLOW_OPTIONS named it then (it stands in the trace as metadata).
- * With a file for OUT all processes go into that one.
+/* `--format perfflow`: writes what PerfFlowAspect's own library would have written about its woven
+ * functions. The files are perfflow.array.<...>.pfw, one for each process, with the names that
+ * PERFFLOW_OPTIONS gave then. The trace holds PERFFLOW_OPTIONS as metadata. All processes go into
+ * one file when OUT is a file.
  *
- * Records of one event lie apart: its end waits in a list until the time has come, so that a file is in order of time. */
+ * The records of one event lie apart. The record of its end waits in a list until its time has
+ * come. A file is therefore in order of time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,9 +20,9 @@
 #include "source/source_unordered.h"
 #include "base/names.h"
 
-/* --- records -------------------------------------------------------------------------------------------------------- */
+/* --- records ---------------------------------------------------------------------------------- */
 
-/* One record: its first members. */
+/* A record that is being written: first its first members. */
 struct record {
     struct dft_json json;
     char *text;
@@ -61,11 +63,12 @@ static void end_record(struct dft_perfflow *p, struct record *r, uint32_t sink, 
     }
 }
 
-/* What is known of an event. */
+/* What is known about an event. */
 struct woven {
     const struct dft_event_at *at;
     struct dft_text category, name;
-    const struct dft_arg *scope, *flow, *flow_end; /* flow: at its begin, or where it is a point */
+    /* flow: at the begin, or for an event that is a point */
+    const struct dft_arg *scope, *flow, *flow_end;
     uint32_t sink;
 };
 
@@ -74,7 +77,8 @@ static struct dft_text text_of(const char *text)
     return (struct dft_text){text, (uint32_t)strlen(text)};
 }
 
-/* A flow `in` ends an arrow, `out` begins one; inout and outin do one thing at the begin and the other at the end. */
+/* A flow `in` ends an arrow, and `out` begins one. inout and outin do one at the begin and the
+ * other at the end. */
 static void put_flow(struct dft_perfflow *p, const struct woven *w, int at_end, uint64_t ns, uint64_t start_ns)
 {
     const struct dft_arg *said = at_end ? w->flow_end : w->flow;
@@ -89,7 +93,7 @@ static void put_flow(struct dft_perfflow *p, const struct woven *w, int at_end, 
     if (begin_record(&r, w->at, text_of("flow"), text_of("flow"), in ? 'f' : 's', ns))
         return;
     dft_json_string(&r.json, "bp", "e");
-    dft_json_uint(&r.json, "id", 100); /* all arrows of a file are one, there */
+    dft_json_uint(&r.json, "id", 100); /* all arrows of a file have one number in PerfFlowAspect */
     end_record(p, &r, w->sink, ns, start_ns);
 }
 
@@ -148,7 +152,7 @@ static void put_around(struct dft_perfflow *p, const struct woven *w)
         put_usage(p, w, end, start, 0, 0);
 }
 
-/* Its name without parameters, as PerfFlowAspect writes it. */
+/* Cuts the parameters off the name, as PerfFlowAspect does. */
 static void cut_parameters(struct dft_text *name)
 {
     const char *parameters = memchr(name->bytes, '(', name->length);
@@ -171,7 +175,7 @@ static void put_woven(struct dft_perfflow *p, struct woven *w)
         put_phase(p, w, event->phase == DFT_PHASE_BEGIN ? 'B' : 'b', start, UINT64_MAX);
         put_flow(p, w, 0, start, UINT64_MAX);
     } else {
-        if (!w->flow_end) /* a point has but one flow */
+        if (!w->flow_end) /* a point has only one flow */
             w->flow_end = w->flow;
         put_flow(p, w, 1, end, start);
         put_phase(p, w, event->phase == DFT_PHASE_END ? 'E' : 'e', end, start);
@@ -199,7 +203,7 @@ static int give(void *context, const struct dft_event_at *at)
     return p->error;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------ */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int learn(void *context, const struct dft_event_at *at)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of `--format perfflow`: their names, their buffers, and the order of records in them. */
+/* The files of `--format perfflow`: their names, their buffers, and the order of records in
+ * them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 #define BUFFER_BYTES 65536u
 
-/* --- files ---------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t room)
 {
@@ -26,8 +27,8 @@ int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, 
     return 0;
 }
 
-/* perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a name stays in the directory
- * that was asked for. */
+/* The name is perfflow.array or perfflow.object, then what log-filename-include lists. A slash in a
+ * name must not leave the directory that the user asked for. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process)
 {
@@ -106,9 +107,10 @@ static void put_record(struct dft_perfflow *p, uint32_t number, const char *line
     put(p, sink, line);
 }
 
-/* --- order ---------------------------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
-/* Of records at one time the ends of what began last come first, and all in the order in which they were made. */
+/* Among records at one time, the ends of what began last come first. All else stays in the order of
+ * creation. */
 static int comes_later(const struct dft_perfflow_waiting *a, const struct dft_perfflow_waiting *b)
 {
     if (a->ns != b->ns)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where records for PerfFlowAspect go: the files of processes, and what waits for its time. */
+/* Where records for PerfFlowAspect go: the files of processes, and the list of records that wait
+ * for their time. */
 #ifndef DFT_EXPORT_PERFFLOW_FILES_H
 #define DFT_EXPORT_PERFFLOW_FILES_H
 
@@ -23,21 +24,24 @@ struct dft_perfflow_waiting {
 struct dft_perfflow {
     struct dft_export *export;
     const char *directory;
-    struct dft_perfflow_sink *sinks; /* by process number; one when all go into one file */
+    /* by process number; one sink when all processes go into one file */
+    struct dft_perfflow_sink *sinks;
     uint32_t nsinks;
-    struct dft_perfflow_waiting *waiting; /* the next one last */
+    struct dft_perfflow_waiting *waiting; /* the next record to write stands last */
     size_t nwaiting, room;
     uint64_t order;
     int error;
 };
 
-/* The value of an option that the process was given. */
+/* The value of an option that PERFFLOW_OPTIONS gave to the process. */
 int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t room);
 /* The path of a process's file; NULL: no memory. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process);
 
-/* A record (malloc'ed, taken over) waits for its time; what began later stands first among those of one time. Errors stay in p->error. */
+/* Makes a record wait for its time. The record is from malloc, and the function takes ownership.
+ * Among records of one time, the record of the event that began later comes first. Errors stay in
+ * p->error. */
 void dft_perfflow_wait(struct dft_perfflow *p, uint32_t sink, uint64_t ns, uint64_t start_ns, char *line);
 /* Writes all records up to this time. */
 void dft_perfflow_let_go(struct dft_perfflow *p, uint64_t until_ns);

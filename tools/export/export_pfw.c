@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `--format pfw`: JSON lines in the form of DFTracer 1.0.8, for its analysers.
  *
- * Dictionaries come first: HH for hosts, FH for files, SH for other strings; hashes are the 64-bit ids of names. Then one
- * `start` a process, the events in order of start, one `end` a process. Times are whole microseconds, cut down at both ends
- * so that what was nested stays nested. Into a directory: a file for each process (export_pfw_files.c). */
+ * Dictionaries come first: HH for hosts, FH for files, SH for other strings. Hashes are the 64-bit
+ * ids of names. Then come one `start` for each process, the events in order of start, and one `end`
+ * for each process. Times are whole microseconds, rounded down at both ends. What was nested thus
+ * stays nested. A directory gets a file for each process (export_pfw_files.c). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@
 #include "export/export_pfw_lines.h"
 #include "source/source_names.h"
 
-/* All into one file. The first member is what is given to all that writes lines. */
+/* Writes all processes into one file. The functions that write lines get the first member. */
 struct whole {
     struct dft_pfw_out pfw;
     struct dft_files *files;

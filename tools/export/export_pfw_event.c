@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of `--format pfw` for events.
  *
- * A reader of this form counts bytes by its own rule (POSIX calls with read or write in the name:
- * the result; fread and fwrite: result * size; others of ours: size), so that is what `ret` and
- * `size` give. A run of calls that was kept as one event becomes as many lines as there were calls,
- * up to RUN_MAX. What was read from such a trace goes out with the arguments that it came with. */
+ * A reader of this form counts bytes by a rule of its own. For POSIX calls with read or write in
+ * the name, the bytes are the result; for fread and fwrite, result * size. For our other calls, the
+ * bytes are size. `ret` and `size` give what that rule expects. A run of calls that was kept as one
+ * event becomes as many lines as calls, up to RUN_MAX. An event that was read from such a trace
+ * keeps the arguments that it came with. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@
 #include "format/ops.h"
 #include "base/names.h"
 
-#define RUN_MAX (1u << 20) /* lines made of one event; what a longer run moved stands in its last line */
+/* lines made of one event; the last line holds what the rest of a longer run moved */
+#define RUN_MAX (1u << 20)
 
 static int contains(struct dft_text text, const char *part)
 {
@@ -33,7 +35,7 @@ static void put_int(struct dft_pfw_out *pfw, const char *key, int64_t value)
     dft_json_int(&pfw->json, key, value);
 }
 
-/* The result, for one of `calls` calls that together moved `bytes`. */
+/* Writes the result of one of `calls` calls that together moved `bytes`. */
 static void put_result(struct dft_pfw_out *pfw, const struct dft_event_at *at, struct dft_text category,
                        struct dft_text name, uint64_t bytes)
 {
@@ -43,7 +45,7 @@ static void put_result(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
 
     if (by_result && event->result > 0 && dft_op_bytes(at->op) == DFT_BYTES_NOTHING &&
         !dft_pfw_out_is_imported(at->process))
-        return; /* readlink and the like: readers would take it for bytes of the file */
+        return; /* readlink and the like: readers would take the result for bytes of the file */
     if (dft_op_bytes(at->op) == DFT_BYTES_NOTHING || event->result <= 0 ||
         (dft_op_bytes(at->op) == DFT_BYTES_ITEMS && event->calls == 1))
         put_int(pfw, "ret", event->result);
@@ -53,12 +55,12 @@ static void put_result(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
         put_uint(pfw, "size", bytes);
 }
 
-/* What was asked for, in the words of the call. */
+/* Writes what the call asked for, in the words of the call. */
 static void put_size(struct dft_pfw_out *pfw, const struct dft_event_at *at, uint64_t bytes)
 {
     const struct dft_event *event = at->event;
 
-    if (dft_op_bytes(at->op) == DFT_BYTES_ITEMS && event->calls != 1) { /* one of a run */
+    if (dft_op_bytes(at->op) == DFT_BYTES_ITEMS && event->calls != 1) { /* one call of a run */
         put_uint(pfw, "count", bytes);
         put_uint(pfw, "size", 1);
     } else if (dft_op_bytes(at->op) == DFT_BYTES_ITEMS) {
@@ -102,7 +104,7 @@ static int is_written(const struct dft_pfw_out *pfw, struct dft_text key)
     return 0;
 }
 
-/* The texts of the program and its command line are in the dictionary, and are told by their
+/* The dictionary has the texts of the program and its command line. Arguments name them by their
  * hashes. */
 static int is_hashed(const struct dft_process *process, struct dft_text key, const struct dft_arg *arg)
 {
@@ -114,7 +116,7 @@ static int is_hashed(const struct dft_process *process, struct dft_text key, con
            memcmp(arg->s.bytes, text.bytes, text.length) == 0;
 }
 
-/* A key of the user's that stands there already gets an underscore. */
+/* Adds an underscore to a user's key when the line has that key already. */
 static void put_user_arguments(struct dft_pfw_out *pfw, const struct dft_event_at *at)
 {
     struct dft_text category, name;
@@ -152,7 +154,7 @@ static void put_arguments(struct dft_pfw_out *pfw, const struct dft_event_at *at
     put_call_members(pfw, at, category, name, bytes);
     if (event->id)
         put_uint(pfw, "async_id", event->id);
-    if (dft_export_mark(event, at->op)) { /* there is no phase for it that the analysers read */
+    if (dft_export_mark(event, at->op)) { /* the analysers read no phase for this event */
         pfw->keys[pfw->nkeys++] = "dftrace";
         dft_json_string(&pfw->json, "dftrace", dft_export_mark(event, at->op));
     }
@@ -160,8 +162,8 @@ static void put_arguments(struct dft_pfw_out *pfw, const struct dft_event_at *at
     dft_pfw_out_end(pfw);
 }
 
-/* Metadata of the user: key and value; or a record of its own name with all that it said. Its time
- * tells among which events it stood. */
+/* Writes metadata of the user: key and value, or a record of its own name with all its arguments.
+ * The time of the line tells among which events the metadata stood. */
 static void put_custom(struct dft_pfw_out *pfw, const struct dft_event_at *at, struct dft_text category,
                        struct dft_text name)
 {
@@ -178,7 +180,8 @@ static void put_custom(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
     if (is_value)
         dft_json_text(&pfw->json, "name", name.bytes, name.length);
     if (is_value && name.length == 11 && memcmp(name.bytes, "time_metric", 11) == 0)
-        dft_json_string(&pfw->json, "value", "US"); /* of the lines here, whatever the trace's was */
+        /* unit of the lines here, whatever unit the trace had */
+        dft_json_string(&pfw->json, "value", "US");
     else if (is_value && !value)
         dft_json_string(&pfw->json, "value", "");
     else
@@ -186,7 +189,7 @@ static void put_custom(struct dft_pfw_out *pfw, const struct dft_event_at *at, s
     dft_pfw_out_end(pfw);
 }
 
-/* The i-th of `calls` calls that are one event: its share of time and bytes. */
+/* Writes call i of `calls` calls that are one event, with its share of time and bytes. */
 static void put_call(struct dft_pfw_out *pfw, const struct dft_event_at *at, struct dft_text category,
                      struct dft_text name, char phase, uint32_t i, uint32_t calls)
 {
@@ -211,7 +214,8 @@ static int encloses(const struct dft_source_process *process, const struct dft_e
            (op == DFT_OP_REGION || dft_pfw_out_is_imported(process));
 }
 
-/* The line with this number is the event's: others may lie in it. Returns 0 or -ENOMEM. */
+/* Notes the number of the event's line, because other events may lie in this event. Returns 0 or
+ * -ENOMEM. */
 static int put_enclosing(struct dft_pfw_out *pfw, const struct dft_event_at *at, uint64_t number)
 {
     const struct dft_block place = {.process = at->process->number, .tid = at->tid, .stream = at->stream};
@@ -223,7 +227,7 @@ static int put_enclosing(struct dft_pfw_out *pfw, const struct dft_event_at *at,
     return dft_enclosing_put(&pfw->enclosing, &around);
 }
 
-/* Has the form no line for it? */
+/* Does the form have no line for the event? */
 static int is_left_out(const struct dft_event *event, uint8_t op, char phase)
 {
     return event->bits & DFT_BIT_OPEN || (strchr("be", phase) && op != DFT_OP_REGION);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `--format pfw` into a directory: a file for each process, as DFTracer writes them, which its analysers read in parallel.
- * Each has its own dictionaries, with the entry for a file before its first event, and numbers its own lines. */
+/* `--format pfw` into a directory: a file for each process, as DFTracer writes them. Its analysers
+ * read such files in parallel. Each file has its own dictionaries and numbers its own lines. The
+ * entry for a file stands before the first event on that file. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,10 +13,10 @@
 #include "export/export_pfw_files.h"
 #include "export/export_pfw_lines.h"
 
-/* The first member is what is given to all that writes lines. */
+/* The functions that write lines get the first member. */
 struct files {
     struct dft_pfw_out pfw;
-    struct dft_map known; /* files that the dictionary has */
+    struct dft_map known; /* files that the dictionary has so far */
 };
 
 static int put_head(void *context, const struct dft_source_process *process)

@@ -5,7 +5,7 @@
 
 #include "export/exporting.h"
 
-/* A file for each process into the directory. Collective; what goes wrong is said. */
+/* Writes a file for each process into the directory. Collective. Says on stderr what goes wrong. */
 int dft_pfw_write_files(struct dft_export *export, const char *directory);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of `--format pfw` that are not of events: the dictionaries, and what tells of processes. */
+/* Lines of `--format pfw` that do not show events: the dictionaries, and the start and end of
+ * processes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void put_hash(struct dft_pfw_out *pfw, const char *name, uint32_t pid, st
     dft_pfw_out_end(pfw);
 }
 
-/* The command line with spaces, as there. */
+/* Joins the command line with spaces, as DFTracer does. */
 static char *command_of(const struct dft_process *process, struct dft_text *command)
 {
     char *text = malloc(process->command.length + 1u);
@@ -146,7 +147,9 @@ int dft_pfw_out_start(struct dft_pfw_out *pfw, const struct dft_source_process *
     dft_json_string(&pfw->json, "date", date);
     dft_json_uint(&pfw->json, "ppid", process->ppid);
     dft_json_string(&pfw->json, "writer",
-                    "dftrace"); /* so that start and end are not taken for events when read back */
+                    /* marks start and end, so that reading them back does not take them for
+                     * events */
+                    "dftrace");
     dft_pfw_out_end(pfw);
     free(memory);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON lines in the form of DFTracer 1.0.8: lines that are not of events. */
+/* JSON lines in the form of DFTracer 1.0.8: lines that do not show events. */
 #ifndef DFT_EXPORT_PFW_LINES_H
 #define DFT_EXPORT_PFW_LINES_H
 
@@ -9,26 +9,28 @@
 struct dft_pfw_out {
     struct dft_export *export;
     struct dft_json json;
-    uint64_t id;          /* of the next line */
-    uint64_t *events;     /* written, by process number */
-    const char *keys[20]; /* that the arguments of the line at hand have, but for the user's */
+    uint64_t id;      /* number of the next line */
+    uint64_t *events; /* events written, by process number */
+    /* keys that the arguments of the current line have so far, without the user's keys */
+    const char *keys[20];
     unsigned nkeys;
     struct dft_enclosing enclosing;
 };
 
-/* A line: up to its own members; the end of these and of the line. */
+/* Begin a line up to its own members, and end these members and the line. */
 void dft_pfw_out_begin(struct dft_pfw_out *pfw, struct dft_text name, struct dft_text category, uint32_t pid,
                        uint32_t tid);
 void dft_pfw_out_end(struct dft_pfw_out *pfw);
-/* The same for a line of metadata: its name, and the key of what follows. */
+/* Begins a line of metadata: writes its name, and the key of the value that follows. */
 void dft_pfw_out_metadata(struct dft_pfw_out *pfw, const char *name, uint32_t pid, struct dft_text key);
 struct dft_text dft_pfw_out_text(const char *text);
-/* Was it read from a trace of DFTracer? Then its start and end are among its events, if there were
- * any. */
+/* Was the process read from a trace of DFTracer? Its start and end are then among its events, if
+ * the trace had them. */
 int dft_pfw_out_is_imported(const struct dft_source_process *source);
 uint64_t dft_pfw_out_host(const struct dft_process *process); /* hash of the host */
 
-/* Dictionary of a process (0 or -ENOMEM); an entry for a file; the events around its own: start (0 or -ENOMEM), end. */
+/* Write the dictionary of a process (0 or -ENOMEM), and an entry for a file. Write the events that
+ * enclose the events of a process: start (0 or -ENOMEM) and end. */
 int dft_pfw_out_process(struct dft_pfw_out *pfw, const struct dft_source_process *source);
 void dft_pfw_out_file(void *pfw, uint64_t id, struct dft_text text);
 int dft_pfw_out_start(struct dft_pfw_out *pfw, const struct dft_source_process *source);

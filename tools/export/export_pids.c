@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Process ids for viewers: pids are unique on a host, and in a pid namespace, alone. */
+/* Process ids for viewers. Pids are unique only within a host and a pid namespace. */
 #include "export/export_pids.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@ static int compare_hosts(struct dft_text a, struct dft_text b)
     return order ? order : compare(a.length, b.length);
 }
 
-static const struct dft_pids *sorting; /* qsort passes no context; this command sorts in one thread */
+/* qsort passes no context; this command sorts in one thread */
+static const struct dft_pids *sorting;
 
 static int by_process(const void *a, const void *b)
 {
@@ -86,9 +87,9 @@ void dft_pids_free(struct dft_pids *pids)
     free(pids->order);
 }
 
-/* --- names and threads -------------------------------------------------------------------------------------------- */
+/* --- names and threads ------------------------------------------------------------------------ */
 
-/* Threads that have events, by shown number: (shown << 32 | tid), sorted, each once. */
+/* Threads that have events, by shown number: (shown << 32 | tid), sorted, each thread once. */
 static int by_number(const void *a, const void *b)
 {
     return compare(*(const uint64_t *)a, *(const uint64_t *)b);
@@ -136,7 +137,8 @@ static struct dft_text program(const struct dft_process *process)
     return exe;
 }
 
-/* "sh > cat, rank 3, host n017". The images order[from .. to) are of one process. */
+/* Describes a process, such as "sh > cat, rank 3, host n017". The images order[from .. to) are of
+ * one process. */
 static char *describe(const struct dft_pids *pids, uint32_t from, uint32_t to, int hosts)
 {
     const struct dft_process *process = NULL;

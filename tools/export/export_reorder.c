@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of one start in the order that viewers want: those around others first. */
+/* Puts events of one start into the order that viewers want: enclosing events first. */
 #include "export/export_reorder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REORDER_MAX 65536u /* with a coarse clock a second's events begin at once: then these at a time are sorted */
+/* with a coarse clock, a second's events begin at once; this many are then sorted together */
+#define REORDER_MAX 65536u
 
 static int outermost_first(const void *a, const void *b)
 {
@@ -23,7 +24,8 @@ static int outermost_first(const void *a, const void *b)
         return x_end > y_end ? -1 : 1;
     if (x->event.depth != y->event.depth)
         return x->event.depth < y->event.depth ? -1 : 1;
-    if (x->at.sequence != y->at.sequence) /* numbered when they end: the outer one later */
+    /* events are numbered when they end: the outer event ends later */
+    if (x->at.sequence != y->at.sequence)
         return x->at.sequence > y->at.sequence ? -1 : 1;
     return 0;
 }

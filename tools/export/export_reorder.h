@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices of a thread that begin at the same time must come outermost first: events of one start wait in this buffer, and
- * are sorted, until the next start. */
+/* A reorder buffer. Slices of a thread that begin at the same time must come outermost first.
+ * Events of one start wait in this buffer until the next start, and are sorted then. */
 #ifndef DFT_EXPORT_REORDER_H
 #define DFT_EXPORT_REORDER_H
 
@@ -17,13 +17,15 @@ struct dft_reorder {
     void *context;
     struct dft_reorder_event *events;
     struct dft_arg *args;
-    char *texts; /* of string arguments; positions stand in their bytes until they are given */
+    /* texts of string arguments; an argument holds its text's position until the event is given */
+    char *texts;
     size_t count, capacity, nargs, args_capacity, ntexts, texts_capacity;
 };
 
-/* Events come in order of start. Returns 0 or -ENOMEM. */
+/* Adds an event. Events must come in order of start. Returns 0 or -ENOMEM. */
 int dft_reorder_add(struct dft_reorder *buffer, const struct dft_event_at *at);
-/* Visits what is in the buffer: at the end, and before texts of names are forgotten. `buffer` is a struct dft_reorder. */
+/* Gives the events in the buffer. Callers do so at the end, and before texts of names are
+ * forgotten. `buffer` is a struct dft_reorder. */
 void dft_reorder_flush(void *buffer);
 void dft_reorder_fini(struct dft_reorder *buffer);
 

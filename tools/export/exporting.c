@@ -22,7 +22,7 @@ char dft_export_phase(const struct dft_event *event, uint8_t op)
     if (op == DFT_OP_METADATA)
         return 'M';
     if ((op == DFT_OP_EXEC || op == DFT_OP_FORK) && event->phase == DFT_PHASE_BEGIN)
-        return 'X'; /* it did not return here (exec, vfork): there will be no end */
+        return 'X'; /* the call did not return here (exec, vfork): there will be no end */
     return event->phase < sizeof(letters) ? letters[event->phase] : 'X';
 }
 
@@ -41,7 +41,7 @@ const char *dft_export_mark(const struct dft_event *event, uint8_t op)
         return "flow_step";
     case 'f':
         return "flow_end";
-    default: /* what a call between two files wrote, which is counted where it read */
+    default: /* what a call between two files wrote; the event that read counts the call */
         return event->calls ? NULL : "written";
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats of export share: the export at hand, and what they make of an event. */
+/* What the formats of export share: the current export, and common readings of an event. */
 #ifndef DFT_EXPORTING_H
 #define DFT_EXPORTING_H
 
@@ -11,34 +11,40 @@
 struct dft_export {
     struct dft_source *source;
     const struct dft_filter *filter;
-    const struct dft_names *names; /* of the event that is given all are there */
+    const struct dft_names *names; /* all names of the event that is given are there */
     FILE *out;
-    uint64_t left_out; /* events that the format has no form for; counted by the writer, told to the user */
+    /* events that the format has no form for; the writer counts them, and the user is told */
+    uint64_t left_out;
 };
 
-/* A format. `write` gives the whole file to `out` on rank 0, and is collective; errors of the stream are found later. Or
- * `write_text` writes it to `path` (event_text.h). Both return 0 or -errno. */
+/* A format has one of two ways to write a file. `write` gives the whole file to `out` on rank 0,
+ * and is collective. Errors of the stream are found later. `write_text` writes the file to `path`
+ * (event_text.h). Both return 0 or -errno. */
 struct dft_exporter {
     const char *name, *help;
-    const char *file; /* the name of its file where OUT is a directory; with `write_files` it has names of its own */
+    /* the name of its file where OUT is a directory; a format with `write_files` names its files
+     * itself */
+    const char *file;
     int (*write)(struct dft_export *export);
     int (*write_text)(struct dft_export *export, const char *path);
-    /* Files into a directory that is there, named by the format; says what goes wrong. NULL: it has one file. */
+    /* Writes files, named by the format, into a directory that exists. Says what goes wrong. NULL:
+     * the format has one file. */
     int (*write_files)(struct dft_export *export, const char *directory);
-    int alone; /* one rank of dftmerge-mpi does it all */
+    int alone; /* one rank of dftmerge-mpi does all the work */
 };
 
 /* The letter of a phase in Chrome's format. */
 char dft_export_phase(const struct dft_event *event, uint8_t op);
 
-/* What an event is that a form without its phase gives as a complete one of no duration; NULL: a call or region. */
+/* Names an event that becomes a complete event of no duration in a form without its phase. NULL: a
+ * call or region. */
 const char *dft_export_mark(const struct dft_event *event, uint8_t op);
 
 /* The argument with this name, or NULL. */
 const struct dft_arg *dft_export_argument(const struct dft_export *export, const struct dft_event_at *at,
                                           const char *name);
 
-/* Is the i-th argument the last one of its key? In an object of JSON a key stands once. */
+/* Is the i-th argument the last one with its key? An object of JSON has each key once. */
 int dft_export_is_last(const struct dft_event_at *at, uint32_t i);
 
 /* The value of an argument, as a JSON value. */
