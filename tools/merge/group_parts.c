@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of blocks. Events keep their process, stream and number; see format.h on parts, source.h on how they are read. */
+/* Parts of blocks. Events keep their process, stream and number; see format.h on parts, source.h on
+ * how they are read. */
 #include "merge/group_parts.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ static int reserve_all(struct dft_parter *parter, const struct dft_batch *batch)
     return rc ? rc : reserve(&parter->calls, &parter->calls_room, batch->ncalls, sizeof *parter->calls);
 }
 
-/* --- what becomes of it --------------------------------------------------------------------------------------------- */
+/* --- what becomes of it ----------------------------------------------------------------------- */
 
 static int keep_block(struct dft_parts *parts, const void *block, long bytes)
 {
@@ -151,7 +152,7 @@ static int keep_names(struct dft_parter *parter, struct dft_parts *parts, const 
     return rc;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static int add_rows(struct dft_parter *parter, const struct dft_batch *batch, uint64_t interval_ns)
 {
@@ -208,7 +209,7 @@ static int keep_rows(struct dft_parter *parter, const struct dft_batch *batch, u
     return keep_block(parts, block, bytes);
 }
 
-/* --- pieces --------------------------------------------------------------------------------------------------------- */
+/* --- pieces ----------------------------------------------------------------------------------- */
 
 /* Writes a piece, or, when it is too large, its halves; each covers a part of the range. */
 static int put_piece(struct dft_parter *parter, struct dft_batch *batch, uint64_t interval_ns, struct dft_parts *parts)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One EVENTS block into its parts: for each group an EVENTS block with its events, and the BUCKETS block that they
- * make. */
+/* One EVENTS block into its parts: for each group an EVENTS block with its events, and the BUCKETS
+ * block that they make. */
 #ifndef DFT_GROUP_PARTS_H
 #define DFT_GROUP_PARTS_H
 
 #include "merge/group_rules.h"
 #include "source/source_object.h"
 
-/* What became of one block: the bytes of new blocks, in pieces, and the names that these refer to. */
+/* What became of one block: the bytes of new blocks, in pieces, and the names that these refer
+ * to. */
 struct dft_parts {
     struct dft_parts_piece {
         uint32_t group, events, blocks;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules: the text, and what it says of an event.
  *
- * Each rule asks about the call, the paths and the region. What each of these fits is a mask of rules, worked out once
- * for each name; the lowest bit that all have in common is the rule that decides. */
+ * Each rule asks about the call, the paths and the region. What each of these fits is a mask of
+ * rules, worked out once for each name; the lowest bit that all have in common is the rule that
+ * decides. */
 #include "merge/group_rules.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ struct dft_rules {
     uint32_t groups;
 };
 
-/* --- reading -------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int wrong(unsigned line, const char *what, const char *word)
 {
@@ -264,7 +265,7 @@ struct dft_text dft_rules_text(const struct dft_rules *rules)
     return (struct dft_text){rules->text, (uint32_t)strlen(rules->text)};
 }
 
-/* --- asking --------------------------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 struct dft_matcher {
     const struct dft_rules *rules;
@@ -335,7 +336,8 @@ static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspe
     return mask;
 }
 
-/* The mask of a name, remembered. `op`: of a call; the same name may be one of several ops. Returns 0 or -ENOMEM. */
+/* The mask of a name, remembered. `op`: of a call; the same name may be one of several ops. Returns
+ * 0 or -ENOMEM. */
 static int mask_of(struct dft_matcher *matcher, struct dft_map *map, enum aspect aspect, uint64_t id, uint8_t op,
                    uint64_t *mask)
 {

@@ -10,8 +10,8 @@
 
 struct dft_rules;
 
-/* Reads the file `given`, or, when it is none and has a colon, the text itself, whose lines ';' may end. Returns 0,
- * -ENOMEM, or -EINVAL, which was said on stderr. */
+/* Reads the file `given`, or, when it is none and has a colon, the text itself, whose lines ';' may
+ * end. Returns 0, -ENOMEM, or -EINVAL, which was said on stderr. */
 int dft_rules_read(struct dft_rules **rules, const char *given);
 void dft_rules_destroy(struct dft_rules *rules);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory, one for each process,
- * rank, host, or group of events.
+/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory,
+ * one for each process, rank, host, or group of events.
  *
- * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere are left out, but
- * for texts of names. Live files give the blocks that the source made of them, and an END that says how the process
- * ended, because the live file itself does not come along. The inputs are opened one after another. OUT may be one of
- * them: it is replaced at the end. */
+ * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere
+ * are left out, but for texts of names. Live files give the blocks that the source made of them,
+ * and an END that says how the process ended, because the live file itself does not come along. The
+ * inputs are opened one after another. OUT may be one of them: it is replaced at the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "source/source_notes.h"
 #include "source/source_read.h"
 
-/* --- one archive ---------------------------------------------------------------------------------------------------- */
+/* --- one archive ------------------------------------------------------------------------------ */
 
 static uint64_t count_repeated(const struct dft_source *source)
 {
@@ -99,7 +99,7 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
     return error ? error : noted;
 }
 
-/* --- the command ---------------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 /* What is asked makes no sense: said on stderr. */
 static int is_wrong(const char *path, const char *split, const char *rules)

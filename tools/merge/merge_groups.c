@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`: one archive for each group of events.
  *
- * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the parts are written in the
- * order of the blocks (merge_groups_parts.c). What tells of processes goes into every archive, and at the end the texts of
- * the names that an archive uses, and its GROUP block. Each rank of dftmerge-mpi writes whole archives. The number of the
- * division comes from the rules and the blocks: the same division of the same events is the same, anything else is
+ * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the
+ * parts are written in the order of the blocks (merge_groups_parts.c). What tells of processes goes
+ * into every archive, and at the end the texts of the names that an archive uses, and its GROUP
+ * block. Each rank of dftmerge-mpi writes whole archives. The number of the division comes from the
+ * rules and the blocks: the same division of the same events is the same, anything else is
  * another. */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@
 
 #define AGGREGATES "aggregates.dft"
 
-/* --- what is there -------------------------------------------------------------------------------------------------- */
+/* --- what is there ---------------------------------------------------------------------------- */
 
 /* Rows whose events were not kept. */
 static int is_aggregate(const struct dft_block *block)
@@ -132,7 +133,7 @@ static int find_intervals(struct dft_grouping *grouping)
               : dft_comm_exchange(grouping->intervals, count * sizeof *grouping->intervals, take_intervals, grouping);
 }
 
-/* --- all the rest --------------------------------------------------------------------------------------------------- */
+/* --- all the rest ----------------------------------------------------------------------------- */
 
 /* Rows without events, whole, into an archive of their own; it is made only when there are any. */
 static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *reader)
@@ -215,7 +216,7 @@ static int put_group(struct dft_grouping *grouping, uint32_t group)
     return bytes < 0 ? (int)bytes : dft_archive_put(archive, block, (size_t)bytes);
 }
 
-/* --- the archives --------------------------------------------------------------------------------------------------- */
+/* --- the archives ----------------------------------------------------------------------------- */
 
 static int open_archives(struct dft_grouping *grouping)
 {
@@ -277,8 +278,8 @@ static int write_mine(struct dft_grouping *grouping)
     return rc;
 }
 
-/* Each rank writes some archives, which get their names when all are whole. Where not every rank can read every block,
- * rank 0 writes all, and the others give it theirs. */
+/* Each rank writes some archives, which get their names when all are whole. Where not every rank
+ * can read every block, rank 0 writes all, and the others give it theirs. */
 static int write_all(struct dft_grouping *grouping)
 {
     int common = dft_exchange_common(grouping->source), rc = common < 0 ? common : 0;

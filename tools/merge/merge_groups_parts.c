@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`: the parts of blocks into the archives, in the order of the blocks.
  *
- * A window of blocks at a time is made into parts, in N threads. Each rank of dftmerge-mpi goes through all blocks, and makes
- * the parts of the groups whose archives it writes: no rank needs to know what another one writes. */
+ * A window of blocks at a time is made into parts, in N threads. Each rank of dftmerge-mpi goes
+ * through all blocks, and makes the parts of the groups whose archives it writes: no rank needs to
+ * know what another one writes. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -11,7 +11,8 @@ struct dft_grouping {
     const char *path;
     struct dft_rules *rules;
     uint32_t groups, division;
-    char *names[DFT_RULES_MAX + 2];                 /* of files; behind the groups: that of aggregates */
+    /* of files; behind the groups: that of aggregates */
+    char *names[DFT_RULES_MAX + 2];
     struct dft_archive archives[DFT_RULES_MAX + 2]; /* open on the rank that writes them */
     uint8_t is_mine[DFT_RULES_MAX + 2];
     uint64_t *intervals, *widest; /* of the rows, by process: as this rank knows, and all */
@@ -22,7 +23,8 @@ struct dft_grouping {
 /* Does it hold events that are to be organised, and not just names? */
 int dft_grouping_wants(const struct dft_block *block);
 
-/* The parts of all blocks into the archives of this rank, which know what these refer to then. Returns 0 or -errno. */
+/* The parts of all blocks into the archives of this rank, which know what these refer to then.
+ * Returns 0 or -errno. */
 int dft_grouping_write(struct dft_grouping *grouping);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge merge` into a directory: one archive for each process, rank or host. One after the other, so that ten thousand of them
- * need no more than one does; of dftmerge-mpi each rank writes some of them.
+/* `dftmerge merge` into a directory: one archive for each process, rank or host. One after the
+ * other, so that ten thousand of them need no more than one does; of dftmerge-mpi each rank writes
+ * some of them.
  *
- * Blocks go where their process belongs. In a file that holds processes of several archives (an archive itself, or a
- * trace of DFTracer) the text of a name may stand in a block that goes elsewhere: there, what the blocks refer to is
- * looked at, and texts that are missing are added. */
+ * Blocks go where their process belongs. In a file that holds processes of several archives (an
+ * archive itself, or a trace of DFTracer) the text of a name may stand in a block that goes
+ * elsewhere: there, what the blocks refer to is looked at, and texts that are missing are added. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ struct split {
     struct dft_encoder *encoder;
 };
 
-/* --- names of files ------------------------------------------------------------------------------------------------- */
+/* --- names of files --------------------------------------------------------------------------- */
 
 /* Bytes that file names should not have become %XX, so that different hosts stay different. */
 static char *host_name(struct dft_text host)
@@ -125,7 +126,7 @@ static int find_units(struct split *split)
     return rc;
 }
 
-/* --- where blocks go ------------------------------------------------------------------------------------------------ */
+/* --- where blocks go -------------------------------------------------------------------------- */
 
 static int by_unit(const void *left, const void *right)
 {
@@ -197,7 +198,8 @@ static int find_live(struct split *split)
     return 0;
 }
 
-/* Whoever has blocks in memory writes the archive that they belong to; the others are spread by their bytes. */
+/* Whoever has blocks in memory writes the archive that they belong to; the others are spread by
+ * their bytes. */
 static int choose_writers(struct split *split)
 {
     size_t count;
@@ -228,7 +230,7 @@ static int choose_writers(struct split *split)
     return 0;
 }
 
-/* --- writing -------------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int copy(struct split *split, struct dft_archive *archive, const struct dft_block *block)
 {
@@ -318,7 +320,8 @@ static int write_units(struct split *split, uint32_t writer)
     return rc;
 }
 
-/* Agrees on how it went; of several ranks that failed, the one with the first archive is believed. */
+/* Agrees on how it went; of several ranks that failed, the one with the first archive is
+ * believed. */
 static int outcome(struct split *split, int rc)
 {
     int failed = rc ? (int)(split->count - split->unit) : 0, first = dft_comm_agree(failed);
