@@ -49,7 +49,8 @@ static int run(int argc, char **argv)
     rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));
-    dft_command_aggregates(source, "dump"); /* on standard error: standard output is for the events */
+    /* on standard error, because standard output is for the events */
+    dft_command_aggregates(source, "dump");
     dft_comm_sum(&dump.events, 1);
     if (!rc && !dump.events)
         dft_command_nothing(&options, source);

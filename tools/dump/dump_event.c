@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One event as a line: JSON as spec and `dftmerge dump --help` have it, text in the manner of strace. */
+/* Writes one event as a line: JSON as `dftmerge dump --help` describes it, text in the manner of
+ * strace. */
 #include <fcntl.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static int is_data(const struct dft_event_at *at)
     return class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
 }
 
-/* Calls have results, unless they did not return; that of an exit is the status it was given. */
+/* Calls have results, unless they did not return. The result of an exit is its status argument. */
 int dft_dump_has_result(const struct dft_event_at *at)
 {
     return at->event->phase == DFT_PHASE_COMPLETE && !(at->event->bits & DFT_BIT_OPEN) && at->op != DFT_OP_REGION &&
@@ -144,7 +145,7 @@ static void json_args(struct dft_json *json, const struct dft_names *names, cons
     dft_json_end_object(json);
 }
 
-/* From the innermost frame. */
+/* Writes the stack from the innermost frame on. */
 static void json_stack(struct dft_json *json, const struct dft_names *names, uint64_t stack)
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX];

@@ -10,14 +10,14 @@
 struct dft_dump {
     FILE *out;
     const struct dft_names *names;
-    uint64_t origin_ns; /* of the times in text */
-    uint64_t events;    /* written */
+    uint64_t origin_ns; /* origin of the times in text */
+    uint64_t events;    /* number of events written */
 };
 
 void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at);
 void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at);
 
-/* What applies to an event: the same rules for text, JSON and tables. */
+/* Which values does an event have? Text, JSON and tables use the same rules. */
 int dft_dump_has_result(const struct dft_event_at *at);
 int dft_dump_has_size(const struct dft_event_at *at);  /* bytes asked for */
 int dft_dump_has_bytes(const struct dft_event_at *at); /* bytes moved */
