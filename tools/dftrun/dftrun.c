@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* dftrun: runs a program under the tracer and prints where its I/O time went.
  *
- * The program's standard output stays its own: everything that dftrun says goes to standard error. Each run has a
- * prefix of its own for its trace files, so that the summary is of this run alone and a directory can hold many; the
- * ranks of a job share the directory, and only rank 0 speaks. Exit code: the program's; 2 for wrong usage, 125 when
- * dftrun itself fails, or no trace can be written: then the program does not run. */
+ * The program's standard output stays its own. All messages of dftrun go to standard error. Each
+ * run has a prefix of its own for its trace files. The summary is therefore of this run alone, and
+ * a directory can hold many runs. The ranks of a job share the directory, and only rank 0 prints.
+ * The exit code is that of the program. It is 2 for wrong usage, and 125 when dftrun itself fails
+ * or cannot write a trace. The program does not run after 2 or 125. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -114,7 +115,8 @@ static int fits(int n, size_t room)
     return n > 0 && (size_t)n < room;
 }
 
-/* Where this binary lies: the library and dftmerge are looked for around it. */
+/* Finds the directory of this binary. The library and dftmerge are looked for around that
+ * directory. */
 static void find_home(struct run *run)
 {
     ssize_t n = readlink("/proc/self/exe", run->home, sizeof(run->home) - 1);
@@ -126,7 +128,7 @@ static void find_home(struct run *run)
         *slash = '\0';
 }
 
-/* LD_PRELOAD cannot name a path with a space or a colon in it: there is no way to quote them. */
+/* LD_PRELOAD cannot name a path with a space or a colon, because it has no quotes. */
 static int find_library(struct run *run)
 {
     static const char *const places[] = {"../lib", "../lib64", "."};
@@ -150,7 +152,8 @@ found:
     return 0;
 }
 
-/* A run's files begin with the time and our pid; '-' then separates what the library adds. */
+/* A run's files begin with the time and our pid. A '-' separates the rest, which the library
+ * adds. */
 static int make_prefix(struct run *run)
 {
     char cwd[PATH_MAX] = "";
@@ -181,7 +184,8 @@ static const char *rank_of_job(void)
         if (value && *value)
             return value;
     }
-    return getenv("WORLD_SIZE") ? getenv("RANK") : NULL; /* torchrun: a name as plain as RANK needs a witness */
+    /* torchrun: WORLD_SIZE must confirm a name as plain as RANK */
+    return getenv("WORLD_SIZE") ? getenv("RANK") : NULL;
 }
 
 static int set_preload(const struct run *run)
@@ -207,7 +211,8 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* All ranks of a launch must come to the same: what the launcher calls the launch, and if it does not, nothing. */
+/* All ranks of a launch must find the same name. They take the launcher's name of the launch, or
+ * none. */
 static int put_launch(char *room, size_t size)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID",
@@ -221,7 +226,8 @@ static int put_launch(char *room, size_t size)
                          : snprintf(room, size, "%s", job ? job : "");
 }
 
-/* By what a run is told apart from others; one that is set already, by a dftrun around this one, is left as it is. */
+/* Sets the id that tells this run apart from others. An id that a dftrun around this one has set
+ * stays as it is. */
 static int set_run_id(void)
 {
     char host[65] = "", id[256];
@@ -239,7 +245,7 @@ static int set_run_id(void)
     return *id ? setenv("DFTRACER_RUN_ID", id, 1) : 0;
 }
 
-/* In the child: dftmerge must not be traced. */
+/* Runs in the child, because dftmerge must not be traced. */
 static int set_environment(const void *context)
 {
     const struct run *run = context;
@@ -254,7 +260,7 @@ static int set_environment(const void *context)
     return failed ? -ENOMEM : set_preload(run);
 }
 
-/* Can traces be written? If not, it says why, and what follows from it. */
+/* Can traces be written? If not, says why, and what follows. */
 static int can_write(const struct run *run, const char *so)
 {
     int error = dft_folder_try(run->prefix);
@@ -264,7 +270,7 @@ static int can_write(const struct run *run, const char *so)
     return !error;
 }
 
-/* Whether the run left a file with something in it; what stands before the last '/' of the prefix is the directory. */
+/* Did the run leave a file with something in it? The directory is the prefix up to its last '/'. */
 static int wrote_something(const struct run *run)
 {
     const char *name = strrchr(run->prefix, '/') + 1;
@@ -285,7 +291,7 @@ static int wrote_something(const struct run *run)
     return found;
 }
 
-/* The glob of this run's files; characters that mean something in a glob are escaped. */
+/* Makes the glob of this run's files, and escapes characters that have a meaning in a glob. */
 static int make_glob(const struct run *run, char *glob, size_t room)
 {
     size_t n = 0;
@@ -298,7 +304,8 @@ static int make_glob(const struct run *run, char *glob, size_t room)
     return fits(snprintf(glob + n, room - n, "-*"), room - n) ? 0 : -ENAMETOOLONG;
 }
 
-/* Of all that begins with our prefix: this run, whatever its processes call it. */
+/* Summarises this run: all files that begin with our prefix, whatever their processes call the
+ * run. */
 static void exec_summary(const struct run *run, char *glob)
 {
     char path[PATH_MAX];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one program, passes signals on to it, and ends as it ended.
+/* Runs one program, passes signals on to it, and ends as the program ended.
  *
- * The program stays in our process group, so the terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z) reach it
- * directly; those have si_code SI_KERNEL and must not be sent a second time. All signals of interest are blocked
- * from before the fork until the child's pid is known, and again before the pid is given back, so a signal can
- * neither be lost nor hit a stranger. */
+ * The program stays in our process group. The terminal's signals (Ctrl-C, Ctrl-\, hang-up, Ctrl-Z)
+ * therefore reach it directly. Those signals have si_code SI_KERNEL and must not be sent a second
+ * time. All signals of interest are blocked from before the fork until the child's pid is known.
+ * They are blocked again before the pid is given back. So no signal is lost, and none hits another
+ * process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ static void forward(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* A signal that was ignored when we started (nohup) stays ignored, for the program as well. */
+/* A signal that was ignored when dftrun started (nohup) stays ignored, also for the program. */
 static void listen_to_signals(struct sigaction before[FORWARDED])
 {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -56,7 +57,7 @@ static void exec_in_child(char *const argv[], int error, int report)
     _exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
 }
 
-/* The descriptor closes by itself when exec succeeds; else the error number arrives. */
+/* A successful exec closes the descriptor. A failed exec sends the error number through it. */
 static int exec_error(int report)
 {
     int error = 0;
@@ -68,7 +69,8 @@ static int exec_error(int report)
     return got == (ssize_t)sizeof(error) ? error : 0;
 }
 
-/* Waits without reaping, so that the pid cannot be given to another process while a handler might still use it. */
+/* Waits without reaping, so that no other process can get the pid while a handler might still use
+ * it. */
 static int wait_for_child(const sigset_t *signals, struct dft_outcome *outcome)
 {
     siginfo_t info;
@@ -135,7 +137,7 @@ void dft_child_follow(const struct dft_outcome *outcome)
         const struct rlimit none = {0, 0};
         sigset_t only;
 
-        setrlimit(RLIMIT_CORE, &none); /* the program's core dump is the one that matters */
+        setrlimit(RLIMIT_CORE, &none); /* only the program's core dump matters */
         signal(outcome->signal, SIG_DFL);
         sigemptyset(&only);
         sigaddset(&only, outcome->signal);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tries whether traces can be written, before a program runs that nobody could run again, and after one that left none.
+/* Tries whether traces can be written. The trial runs before a program that perhaps nobody can run
+ * again. The trial also runs after a program that left no trace.
  *
- * Everything is as it was afterwards: the library makes the directories itself, when there is something to write. The
- * ranks of a job may try one directory at the same time, and one may remove what another one has just found: then it is
- * made again. */
+ * The trial leaves everything as it was: the library makes the directories itself when there is
+ * something to write. The ranks of a job may try one directory at the same time. One rank may
+ * remove what another rank has just found. The other rank then makes it again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +19,7 @@
 
 #define TRIES 100
 
-/* Where the umask takes the owner's rights, they are given back, as the library does. */
+/* Gives back the owner's rights where the umask takes them, as the library does. */
 static int make_directory(const char *path)
 {
     struct stat st;
@@ -30,8 +31,8 @@ static int make_directory(const char *path)
     return 0;
 }
 
-/* Makes the directories that `file` lies in. *made: the length of the path of the first one that was missing, or 0.
- * Returns 0, or -errno of the first that could not be made. */
+/* Makes the directories that `file` lies in. *made: the length of the path of the first missing
+ * directory, or 0. Returns 0, or -errno of the first directory that could not be made. */
 static int make_directories(char *file, size_t *made)
 {
     int failed = 0;
@@ -58,11 +59,11 @@ static void remove_directories(char *file, size_t made)
     while (made && (slash = strrchr(file, '/')) && (size_t)(slash - file) >= made) {
         *slash = '\0';
         if (rmdir(file) < 0)
-            return; /* another rank is there by now */
+            return; /* another rank uses the directory by now */
     }
 }
 
-/* A full disk, or a quota, lets files be created that cannot hold anything. */
+/* A full disk, or a quota, may let a process create files that cannot hold anything. */
 static int write_page(int fd)
 {
     static const char page[4096];
@@ -96,7 +97,8 @@ int dft_folder_try(const char *prefix)
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     int error = -ENOENT;
 
-    sigaction(SIGXFSZ, &ignore, &before); /* a limit on the size of files */
+    /* exceeding a limit on the size of files must not kill dftrun */
+    sigaction(SIGXFSZ, &ignore, &before);
     for (int i = 0; i < TRIES && error == -ENOENT; i++)
         error = try_once(prefix);
     sigaction(SIGXFSZ, &before, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at the program that is to be traced: which file really runs, and whether a preloaded library reaches it.
+/* Inspects the program to be traced: which file really runs, and whether a preloaded library
+ * reaches it.
  *
- * Only 64-bit ELF of this machine's byte order is read in detail, the rest is left to the kernel and the loader. Every
- * offset in the file is checked against its size: this is a stranger's file. */
+ * Only 64-bit ELF of this machine's byte order is read in detail. The kernel and the loader judge
+ * the rest. The file is not trusted: every offset in the file is checked against its size. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +78,8 @@ static void find_by_path(char *found, size_t room, const char *command)
     found[0] = '\0';
 }
 
-/* The interpreter that a first line "#! interpreter [argument]" names; for `env NAME`, that name. */
+/* Finds the interpreter that a first line "#! interpreter [argument]" names. For `env NAME`, that
+ * is NAME. */
 static int interpreter(const struct image *image, char *name, size_t room)
 {
     size_t end = 2, start;
@@ -106,7 +108,7 @@ static int interpreter(const struct image *image, char *name, size_t room)
     return name[0] != '\0';
 }
 
-/* Virtual address -> bytes in the file, by the loadable segments. */
+/* Turns a virtual address into bytes in the file, by the loadable segments. */
 static const char *at_address(const struct image *image, const Elf64_Ehdr *ehdr, uint64_t address, uint64_t *left)
 {
     for (unsigned i = 0; i < ehdr->e_phnum; i++) {
@@ -184,7 +186,8 @@ void dft_program_inspect(struct dft_program *program, const char *command)
 
     memset(program, 0, sizeof(*program));
     find_by_path(program->path, sizeof(program->path), command);
-    for (int hop = 0; hop < 4 && program->path[0]; hop++) { /* the kernel follows as many #! lines */
+    /* the kernel follows as many #! lines */
+    for (int hop = 0; hop < 4 && program->path[0]; hop++) {
         struct image image = {0};
         int again;
 
