@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of blocks. Events keep their process, stream and number; see format.h on parts, source.h on
- * how they are read. */
+/* Cuts blocks into parts. Events keep their process, stream and number. format.h describes parts;
+ * source.h says how they are read. */
 #include "merge/group_parts.h"
 
 #include <errno.h>
@@ -19,13 +19,13 @@ struct dft_parter {
     struct dft_matcher *matcher;
     struct dft_encoder *encoder;
     struct dft_table *table;
-    uint64_t interval_ns; /* of the table */
+    uint64_t interval_ns; /* width of the table's rows */
     struct dft_map seen;  /* ids of the piece */
-    uint8_t *groups;      /* of each event of the batch */
+    uint8_t *groups;      /* group of each event of the batch */
     struct dft_event *events;
     uint32_t *numbers;
     struct dft_arg *args;
-    struct dft_call *calls; /* that rows refer to */
+    struct dft_call *calls; /* calls that rows refer to */
     size_t events_room, args_room, calls_room;
 };
 
@@ -102,7 +102,7 @@ static int reserve_all(struct dft_parter *parter, const struct dft_batch *batch)
     return rc ? rc : reserve(&parter->calls, &parter->calls_room, batch->ncalls, sizeof *parter->calls);
 }
 
-/* --- what becomes of it ----------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static int keep_block(struct dft_parts *parts, const void *block, long bytes)
 {
@@ -211,7 +211,7 @@ static int keep_rows(struct dft_parter *parter, const struct dft_batch *batch, u
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-/* Writes a piece, or, when it is too large, its halves; each covers a part of the range. */
+/* Writes a piece. A piece that is too large is halved, and each half covers a part of the range. */
 static int put_piece(struct dft_parter *parter, struct dft_batch *batch, uint64_t interval_ns, struct dft_parts *parts)
 {
     struct dft_batch half = *batch, rest = *batch;
@@ -255,7 +255,7 @@ static int put_piece(struct dft_parter *parter, struct dft_batch *batch, uint64_
     return rc ? rc : put_piece(parter, &rest, interval_ns, parts);
 }
 
-/* The events of one group. */
+/* Writes the events of one group. */
 static int put_group(struct dft_parter *parter, const struct dft_batch *batch, uint64_t first, uint32_t group,
                      uint64_t interval_ns, struct dft_parts *parts)
 {
@@ -288,7 +288,7 @@ static int put_group(struct dft_parter *parter, const struct dft_batch *batch, u
     piece = &parts->pieces[parts->npieces++];
     *piece = (struct dft_parts_piece){
         .group = group, .events = part.count, .from = parts->used, .names_from = parts->nnames};
-    dft_encoder_forget(parter->encoder); /* so that no group's bytes depend on another one's */
+    dft_encoder_forget(parter->encoder); /* no group's bytes may depend on those of another group */
     rc = keep_names(parter, parts, &part);
     if (!rc)
         rc = put_piece(parter, &part, interval_ns, parts);

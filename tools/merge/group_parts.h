@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One EVENTS block into its parts: for each group an EVENTS block with its events, and the BUCKETS
- * block that they make. */
+/* Cuts one EVENTS block into its parts. Each group gets an EVENTS block with its events, and the
+ * BUCKETS block of these events. */
 #ifndef DFT_GROUP_PARTS_H
 #define DFT_GROUP_PARTS_H
 
 #include "merge/group_rules.h"
 #include "source/source_object.h"
 
-/* What became of one block: the bytes of new blocks, in pieces, and the names that these refer
- * to. */
+/* The result for one block: the bytes of new blocks, in pieces, and the names that the new blocks
+ * refer to. */
 struct dft_parts {
     struct dft_parts_piece {
         uint32_t group, events, blocks;
@@ -22,13 +22,13 @@ struct dft_parts {
 
 void dft_parts_fini(struct dft_parts *parts);
 
-/* One thread's means. is_mine: by group, whose parts are made. NULL: no memory. */
+/* What one thread needs. is_mine: by group; the parts of these groups are made. NULL: no memory. */
 struct dft_parter;
 struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
                                      const uint8_t *is_mine);
 void dft_parter_destroy(struct dft_parter *parter);
 
-/* `interval_ns`: of the rows; 0: no rows. Returns 0, -ENOMEM, or what an encoder said. */
+/* `interval_ns`: width of the rows; 0: no rows. Returns 0, -ENOMEM, or the error of an encoder. */
 int dft_parter_run(struct dft_parter *parter, const struct dft_block *block, const struct dft_batch *batch,
                    uint64_t interval_ns, struct dft_parts *parts);
 

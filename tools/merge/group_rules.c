@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules: the text, and what it says of an event.
+/* Rules: their text, and what they decide about an event.
  *
- * Each rule asks about the call, the paths and the region. What each of these fits is a mask of
- * rules, worked out once for each name; the lowest bit that all have in common is the rule that
- * decides. */
+ * Each rule asks about the call, the paths and the region. Each field fits a set of rules, kept as
+ * a mask. The mask of a name is worked out once. The lowest bit that all masks have in common is
+ * the rule that decides. */
 #include "merge/group_rules.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ struct rule {
 };
 
 struct dft_rules {
-    char *text, *words; /* as given; cut into words */
+    char *text, *words; /* the rules as given; the rules cut into words */
     struct rule rules[DFT_RULES_MAX];
     uint32_t count;
     const char *names[DFT_RULES_MAX + 1];
@@ -90,7 +90,7 @@ static int add_class(struct rule *rule, const char *word)
     return -EINVAL;
 }
 
-/* One value: in quotes as it is, else a list. */
+/* Adds one value. A value in quotes is taken as it is; any other value is a list. */
 static int add_values(struct rule *rule, int aspect, char *value, int quoted, unsigned line)
 {
     int rc = 0;
@@ -109,7 +109,7 @@ static int add_values(struct rule *rule, int aspect, char *value, int quoted, un
     return rc;
 }
 
-/* KEY=VALUE at *at, which is moved behind it. */
+/* Reads KEY=VALUE at *at, and moves *at behind it. */
 static int read_condition(struct rule *rule, char **at, unsigned line)
 {
     static const char *const keys[] = {
@@ -180,7 +180,7 @@ static int read_lines(struct dft_rules *rules, const char *ends)
         return wrong(1, "there is none", "");
     for (uint32_t i = 0; !rc && i < rules->groups; i++)
         if (!strcmp(rules->names[i], OTHER) && i + 1 < rules->groups) {
-            /* `other` is always the last one. */
+            /* `other` is always the last group. */
             for (uint32_t k = 0; k < rules->count; k++)
                 rules->rules[k].group = rules->rules[k].group == i  ? rules->groups - 1
                                         : rules->rules[k].group > i ? rules->rules[k].group - 1
@@ -316,7 +316,8 @@ static uint64_t mask_of_call(const struct dft_matcher *matcher, uint64_t id, uin
     return mask;
 }
 
-/* Rules without a pattern fit all; those with one fit none that is not there. */
+/* Finds the rules that fit a text. Rules without a pattern fit every text. Rules with a pattern fit
+ * no absent text. */
 static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspect, uint64_t id)
 {
     struct dft_text category, text = {0};
@@ -336,8 +337,8 @@ static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspe
     return mask;
 }
 
-/* The mask of a name, remembered. `op`: of a call; the same name may be one of several ops. Returns
- * 0 or -ENOMEM. */
+/* Finds the mask of a name, and remembers the mask. `op`: that of a call; calls of one name may
+ * differ in op. Returns 0 or -ENOMEM. */
 static int mask_of(struct dft_matcher *matcher, struct dft_map *map, enum aspect aspect, uint64_t id, uint8_t op,
                    uint64_t *mask)
 {

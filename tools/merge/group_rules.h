@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that organise events into groups: read from text, and asked about events. */
+/* Rules that organise events into groups. They are read from text, and decide about events. */
 #ifndef DFT_GROUP_RULES_H
 #define DFT_GROUP_RULES_H
 
 #include "format/event.h"
 #include "base/names.h"
 
-#define DFT_RULES_MAX 63u /* lines; and so groups, `other` not counted */
+#define DFT_RULES_MAX 63u /* maximum of lines, and so of groups without `other` */
 
 struct dft_rules;
 
-/* Reads the file `given`, or, when it is none and has a colon, the text itself, whose lines ';' may
- * end. Returns 0, -ENOMEM, or -EINVAL, which was said on stderr. */
+/* Reads the file `given`. When there is no such file and `given` has a colon, `given` is the text
+ * itself. A ';' may end a line of that text. Returns 0, -ENOMEM, or -EINVAL after a message on
+ * stderr. */
 int dft_rules_read(struct dft_rules **rules, const char *given);
 void dft_rules_destroy(struct dft_rules *rules);
 
-/* Groups in order of their first line; the last one is `other`. */
+/* Groups in order of their first line. The last group is `other`. */
 uint32_t dft_rules_groups(const struct dft_rules *rules);
 const char *dft_rules_name(const struct dft_rules *rules, uint32_t group);
 struct dft_text dft_rules_text(const struct dft_rules *rules);
 
-/* One thread's means to ask: remembers what it has seen. NULL: no memory. */
+/* What one thread needs to ask the rules. A matcher remembers the names that it has seen. NULL: no
+ * memory. */
 struct dft_matcher;
 struct dft_matcher *dft_matcher_create(const struct dft_rules *rules, const struct dft_names *names);
 void dft_matcher_destroy(struct dft_matcher *matcher);

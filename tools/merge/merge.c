@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge merge -o OUT`: one file from many, which reads back as they did; or, into a directory,
- * one for each process, rank, host, or group of events.
+/* `dftmerge merge -o OUT`: writes one file from many, which reads back as they did. In a directory,
+ * merge writes one file for each process, rank, host, or group of events.
  *
- * Blocks are copied as they are, in order of file and offset; those whose range was seen elsewhere
- * are left out, but for texts of names. Live files give the blocks that the source made of them,
- * and an END that says how the process ended, because the live file itself does not come along. The
- * inputs are opened one after another. OUT may be one of them: it is replaced at the end. */
+ * Blocks are copied as they are, in order of file and offset. Blocks whose range was seen elsewhere
+ * are left out, but their texts of names are kept. Live files give the blocks that the source made
+ * of them, and an END that says how the process ended. The END is needed because the live file
+ * itself does not come along. The inputs are opened one after another. OUT may be one of the
+ * inputs, because OUT is replaced only at the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static int copy_blocks(struct dft_archive *archive)
     return error;
 }
 
-/* What only live files tell of: they do not come along. */
+/* Writes what only live files tell, because live files do not come along. */
 static int put_records(struct dft_archive *archive)
 {
     uint32_t count;
@@ -75,7 +76,7 @@ static int write_file(struct dft_archive *archive, const char *path)
     return error ? error : dft_archive_commit(archive, 1);
 }
 
-/* By rank 0; the others give it the blocks that they alone can read. */
+/* Rank 0 writes. The other ranks give rank 0 the blocks that they alone can read. */
 static int write_one(struct dft_source *source, const char *path, int quiet)
 {
     struct dft_archive archive = {.source = source};
@@ -101,7 +102,7 @@ static int write_one(struct dft_source *source, const char *path, int quiet)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* What is asked makes no sense: said on stderr. */
+/* Says on stderr why the request makes no sense. */
 static int is_wrong(const char *path, const char *split, const char *rules)
 {
     if (!path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders of merge, and texts of names that must come along. */
+/* Makes encoders for merge, and collects texts of names that must come along. */
 #include "merge/merge_encoder.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge merge --group`: one archive for each group of events.
  *
- * Every EVENTS block becomes a part for each group that its events are in (group_parts.c), and the
- * parts are written in the order of the blocks (merge_groups_parts.c). What tells of processes goes
- * into every archive, and at the end the texts of the names that an archive uses, and its GROUP
- * block. Each rank of dftmerge-mpi writes whole archives. The number of the division comes from the
- * rules and the blocks: the same division of the same events is the same, anything else is
- * another. */
+ * Every EVENTS block becomes a part for each group of its events (group_parts.c). The parts are
+ * written in the order of the blocks (merge_groups_parts.c). Every archive gets the records about
+ * processes. At its end an archive gets the texts of the names that it uses, and its GROUP block.
+ * Each rank of dftmerge-mpi writes whole archives. The number of the division comes from the rules
+ * and the blocks. The same division of the same events therefore has the same number. Any other
+ * division has another number. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@
 
 /* --- what is there ---------------------------------------------------------------------------- */
 
-/* Rows whose events were not kept. */
+/* Does a block hold rows whose events were not kept? */
 static int is_aggregate(const struct dft_block *block)
 {
     return block->type == DFT_BLOCK_BUCKETS && block->use & DFT_IN_ROWS && !(block->use & DFT_IN_BOTH);
@@ -49,7 +49,7 @@ static uint32_t has_aggregates(const struct dft_source *source)
     return 0;
 }
 
-/* The sum over all blocks does not depend on their order. */
+/* Sums over all blocks, so that the result does not depend on their order. */
 static int find_division(struct dft_grouping *grouping)
 {
     size_t count;
@@ -92,7 +92,7 @@ static int find_interval(void *context, unsigned worker, const struct dft_source
     return 0;
 }
 
-/* One block of rows of each process says how wide its intervals are. */
+/* Selects one block of rows of each process. That block tells how wide the intervals are. */
 static int select_first(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
     struct dft_grouping *grouping = context;
@@ -115,7 +115,7 @@ static int take_intervals(void *context, unsigned rank, const void *bytes, size_
     return 0;
 }
 
-/* Of each process the rank that read its block knows more than 1. */
+/* For each process, only the rank that read its block knows more than 1. */
 static int find_intervals(struct dft_grouping *grouping)
 {
     uint32_t count;
@@ -133,9 +133,10 @@ static int find_intervals(struct dft_grouping *grouping)
               : dft_comm_exchange(grouping->intervals, count * sizeof *grouping->intervals, take_intervals, grouping);
 }
 
-/* --- all the rest ----------------------------------------------------------------------------- */
+/* --- blocks without parts --------------------------------------------------------------------- */
 
-/* Rows without events, whole, into an archive of their own; it is made only when there are any. */
+/* Copies rows without events, whole, into an archive of their own. The archive is made only when
+ * there are such rows. */
 static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *reader)
 {
     size_t count;
@@ -170,7 +171,7 @@ static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *rea
     return rc;
 }
 
-/* One block of each process, and what else is not of events, into every archive. */
+/* Copies one block of each process, and all else that is not of events, into every archive. */
 static int copy_common(struct dft_grouping *grouping, struct dft_reader *reader)
 {
     size_t count;
@@ -258,7 +259,7 @@ static int name_archives(struct dft_grouping *grouping)
     return rc;
 }
 
-/* The archives of this rank, but for their names. */
+/* Writes the archives of this rank, but does not give them their names yet. */
 static int write_mine(struct dft_grouping *grouping)
 {
     struct dft_reader *reader = dft_reader_create(grouping->source);
@@ -278,8 +279,9 @@ static int write_mine(struct dft_grouping *grouping)
     return rc;
 }
 
-/* Each rank writes some archives, which get their names when all are whole. Where not every rank
- * can read every block, rank 0 writes all, and the others give it theirs. */
+/* Each rank writes some archives. The archives get their names when all of them are whole. Where
+ * not every rank can read every block, rank 0 writes all. The other ranks then give rank 0 their
+ * blocks. */
 static int write_all(struct dft_grouping *grouping)
 {
     int common = dft_exchange_common(grouping->source), rc = common < 0 ? common : 0;
@@ -299,7 +301,7 @@ static int write_all(struct dft_grouping *grouping)
     return rc;
 }
 
-/* Rank 0 says what all have written. */
+/* Rank 0 reports what all ranks have written. */
 static void say(struct dft_grouping *grouping, int quiet)
 {
     dft_comm_sum(&grouping->unsplit, 1);

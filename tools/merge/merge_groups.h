@@ -5,7 +5,7 @@
 
 struct dft_source;
 
-/* One archive a group. `rules`: a file, or the rules themselves. */
+/* Writes one archive for each group. `rules`: a file, or the rules themselves. */
 int dft_merge_groups(struct dft_source *source, const char *path, const char *rules, int quiet);
 
 #endif

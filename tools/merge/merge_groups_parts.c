@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge merge --group`: the parts of blocks into the archives, in the order of the blocks.
+/* `dftmerge merge --group`: writes the parts of blocks into the archives, in the order of the
+ * blocks.
  *
- * A window of blocks at a time is made into parts, in N threads. Each rank of dftmerge-mpi goes
- * through all blocks, and makes the parts of the groups whose archives it writes: no rank needs to
- * know what another one writes. */
+ * N threads make the parts of one window of blocks at a time. Each rank of dftmerge-mpi goes
+ * through all blocks. A rank makes the parts of those groups whose archives the rank writes. So no
+ * rank needs to know what another rank writes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,10 +17,10 @@
 
 struct parting {
     struct dft_grouping *grouping;
-    const struct dft_block **blocks; /* that have events */
+    const struct dft_block **blocks; /* blocks that have events */
     size_t count;
     struct dft_parter *parters[DFT_THREADS_MAX];
-    struct dft_parts *parts; /* of the blocks of the window */
+    struct dft_parts *parts; /* parts of the blocks in the window */
 };
 
 int dft_grouping_wants(const struct dft_block *block)
@@ -42,12 +43,12 @@ static int make_parts(void *context, unsigned worker, struct dft_reader *reader,
         return -ENOMEM;
     rc = dft_reader_events(reader, block, &batch);
     if (rc)
-        return rc == -ENOMEM ? rc : 0; /* noted */
+        return rc == -ENOMEM ? rc : 0; /* the error was noted */
     return dft_parter_run(parting->parters[worker], block, &batch,
                           block->use & DFT_IN_BOTH ? grouping->widest[block->process] : 0, &parting->parts[number]);
 }
 
-/* The parts of one block, each into its archive. */
+/* Writes each part of one block into its archive. */
 static int put_parts(struct dft_grouping *grouping, const struct dft_parts *parts)
 {
     int rc = 0;

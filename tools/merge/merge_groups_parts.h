@@ -11,20 +11,21 @@ struct dft_grouping {
     const char *path;
     struct dft_rules *rules;
     uint32_t groups, division;
-    /* of files; behind the groups: that of aggregates */
+    /* names of files; the name behind the groups is that of aggregates */
     char *names[DFT_RULES_MAX + 2];
     struct dft_archive archives[DFT_RULES_MAX + 2]; /* open on the rank that writes them */
     uint8_t is_mine[DFT_RULES_MAX + 2];
-    uint64_t *intervals, *widest; /* of the rows, by process: as this rank knows, and all */
-    uint64_t unsplit;             /* calls that are known only as aggregates */
+    /* interval of the rows, by process: as this rank knows it, and as all ranks know it */
+    uint64_t *intervals, *widest;
+    uint64_t unsplit; /* calls that are known only as aggregates */
     struct dft_encoder *encoder;
 };
 
-/* Does it hold events that are to be organised, and not just names? */
+/* Does the block hold events that are to be organised, and not just names? */
 int dft_grouping_wants(const struct dft_block *block);
 
-/* The parts of all blocks into the archives of this rank, which know what these refer to then.
- * Returns 0 or -errno. */
+/* Writes the parts of all blocks into the archives of this rank. The archives then know the names
+ * that these parts refer to. Returns 0 or -errno. */
 int dft_grouping_write(struct dft_grouping *grouping);
 
 #endif

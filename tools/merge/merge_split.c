@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge merge` into a directory: one archive for each process, rank or host. One after the
- * other, so that ten thousand of them need no more than one does; of dftmerge-mpi each rank writes
- * some of them.
+/* `dftmerge merge` into a directory: one archive for each process, rank or host. The archives are
+ * written one after another, so that ten thousand archives need no more memory than one. Each rank
+ * of dftmerge-mpi writes some of the archives.
  *
- * Blocks go where their process belongs. In a file that holds processes of several archives (an
- * archive itself, or a trace of DFTracer) the text of a name may stand in a block that goes
- * elsewhere: there, what the blocks refer to is looked at, and texts that are missing are added. */
+ * Blocks go where their process belongs. A file may hold processes of several archives (an archive
+ * itself, or a trace of DFTracer). The text of a name may then stand in a block that goes
+ * elsewhere. For such files, the names that blocks refer to are noted, and missing texts are
+ * added. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #define NOBODY     UINT32_MAX
 #define SEVERAL    (UINT32_MAX - 1)
 
-/* A process, or a block, and where it goes. */
+/* A process or a block, and the unit that it goes to. */
 struct place {
     uint32_t unit;
     uint32_t number;
@@ -40,12 +41,13 @@ struct split {
     char **names; /* of files, sorted */
     uint32_t count;
     uint32_t *unit_of;           /* process -> unit */
-    uint8_t *mixed;              /* file: its blocks go to several places */
+    uint8_t *mixed;              /* by file: its blocks go to several places */
     struct place *places, *live; /* blocks; processes with a live file */
     size_t nplaces, nlive, place, live_at;
-    uint32_t
-        *writers;  /* of each unit: a rank of dftmerge-mpi, or SEVERAL have blocks of it that nobody else can read */
-    uint32_t unit; /* that is being written */
+    /* by unit: a rank of dftmerge-mpi; or SEVERAL, when several ranks alone can read blocks of the
+     * unit */
+    uint32_t *writers;
+    uint32_t unit; /* the unit that is being written */
     uint64_t written;
     struct dft_reader *reader;
     struct dft_encoder *encoder;
@@ -53,7 +55,7 @@ struct split {
 
 /* --- names of files --------------------------------------------------------------------------- */
 
-/* Bytes that file names should not have become %XX, so that different hosts stay different. */
+/* Writes bytes that do not suit file names as %XX, so that different hosts stay different. */
 static char *host_name(struct dft_text host)
 {
     char *name = malloc(3 * (size_t)host.length + 16), *at = name;
@@ -89,7 +91,7 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* A name for each process, then each name once. */
+/* Finds a name for each process, then keeps each name once. */
 static int find_units(struct split *split)
 {
     uint32_t count, n = 0;
@@ -137,7 +139,7 @@ static int by_unit(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Blocks that are of no process. */
+/* Does a block belong to no process? */
 static int is_common(const struct dft_block *block)
 {
     return block->type == DFT_BLOCK_NAMES || block->type == DFT_BLOCK_GROUP;
@@ -164,7 +166,7 @@ static int find_places(struct split *split)
         unit = split->unit_of[blocks[i].process];
     }
     for (size_t i = 0, file = SIZE_MAX; i < count; i++) {
-        /* Names that stand before the first block of a process go with it. */
+        /* Names that stand before the first block of a process go with that block. */
         if (blocks[i].file != file) {
             size_t k = i;
 
@@ -198,7 +200,7 @@ static int find_live(struct split *split)
     return 0;
 }
 
-/* Whoever has blocks in memory writes the archive that they belong to; the others are spread by
+/* A rank with blocks in memory writes the archive of these blocks. The other archives are spread by
  * their bytes. */
 static int choose_writers(struct split *split)
 {
@@ -249,7 +251,7 @@ static int copy(struct split *split, struct dft_archive *archive, const struct d
     return dft_archive_copy(archive, split->reader, block);
 }
 
-/* The blocks of the unit, and those that belong everywhere. */
+/* Copies the blocks of the unit, and the blocks that belong everywhere. */
 static int copy_unit(struct split *split, struct dft_archive *archive, uint32_t unit)
 {
     size_t count;
@@ -265,7 +267,7 @@ static int copy_unit(struct split *split, struct dft_archive *archive, uint32_t 
     return rc;
 }
 
-/* What only live files tell of: they do not come along. */
+/* Writes what only live files tell, because live files do not come along. */
 static int put_records(struct split *split, struct dft_archive *archive, uint32_t unit)
 {
     uint32_t count;
@@ -301,7 +303,7 @@ static int write_unit(struct split *split, uint32_t unit)
     return rc;
 }
 
-/* All units of this writer. */
+/* Writes all units of this writer. */
 static int write_units(struct split *split, uint32_t writer)
 {
     int rc = 0;
@@ -320,8 +322,7 @@ static int write_units(struct split *split, uint32_t writer)
     return rc;
 }
 
-/* Agrees on how it went; of several ranks that failed, the one with the first archive is
- * believed. */
+/* Agrees on the result. When several ranks failed, the error for the first archive counts. */
 static int outcome(struct split *split, int rc)
 {
     int failed = rc ? (int)(split->count - split->unit) : 0, first = dft_comm_agree(failed);
