@@ -249,7 +249,7 @@ int dft_clock_update(struct dft_clock *clock)
     return again;
 }
 
-/* --- without the counter ------------------------------------------------------------------------------------------ */
+/* --- without the counter ---------------------------------------------------------------------- */
 
 static uint64_t read_counter(void)
 {

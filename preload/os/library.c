@@ -97,7 +97,7 @@ const char *dft_library_needed_version(const struct dft_library *library, uint32
     return NULL;
 }
 
-/* --- one name ----------------------------------------------------------------------------------------------------- */
+/* --- one name --------------------------------------------------------------------------------- */
 
 /* A search and its result. Without `all`, the result is the first symbol that fits best. */
 struct search {

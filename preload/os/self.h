@@ -33,7 +33,7 @@ extern struct dft_spin dft_process_lock;
 struct dft_live;
 extern struct dft_live *dft_live;
 
-/* --- the calling thread ------------------------------------------------------------------------------------------- */
+/* --- the calling thread ----------------------------------------------------------------------- */
 
 /* The part of a thread's state that os/ knows: the first member of struct dft_thread. */
 struct dft_task {
@@ -81,7 +81,7 @@ static inline int dft_is_single(void)
     return &__libc_single_threaded && __libc_single_threaded;
 }
 
-/* --- without system calls ----------------------------------------------------------------------------------------- */
+/* --- without system calls --------------------------------------------------------------------- */
 
 /* Bits that say who has been forbidden system calls (life/sandbox.c). Where such a caller is
  * possible, we make no system calls. */

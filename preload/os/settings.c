@@ -93,7 +93,7 @@ int dft_settings_is_accepted(const char *name, size_t length)
     return 0;
 }
 
-/* --- the nearest name --------------------------------------------------------------------------------------------- */
+/* --- the nearest name ------------------------------------------------------------------------- */
 
 static const char *const settings[] = {
 #define DFT_OPTION(field, name, type, initial, help) PREFIX #name,
@@ -184,7 +184,7 @@ int dft_settings_resembles(const char *variable)
     return found + NEAR >= strlen(PREFIX) && find_nearest(variable, &apart) && apart <= NEAR;
 }
 
-/* --- notes -------------------------------------------------------------------------------------------------------- */
+/* --- notes ------------------------------------------------------------------------------------ */
 
 static void note(const struct note *what)
 {

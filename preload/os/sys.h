@@ -153,7 +153,7 @@ static inline void dft_signals_restore(struct dft_signals before)
     DFT_SYS(rt_sigprocmask, SIG_SETMASK, &before.mask, 0, 8, 0, 0);
 }
 
-/* --- waiting for other threads ------------------------------------------------------------------------------------ */
+/* --- waiting for other threads ---------------------------------------------------------------- */
 
 /* Waits for an event that no thread announces. Each wait is longer than the one before, up to 5
  * ms. */

@@ -27,7 +27,7 @@ static void unlock(struct dft_ring *home)
     atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
 }
 
-/* --- ending ------------------------------------------------------------------------------------------------------- */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 /* Records the end of the burst's last access in its description, if that description still
  * exists. */
@@ -89,7 +89,7 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
     return 0;
 }
 
-/* --- beginning ---------------------------------------------------------------------------------------------------- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 /* Has the burst been open for as long as an interval of the aggregates? Then its next calls belong
  * to another interval. */

@@ -27,7 +27,7 @@
 
 int dft_drain_kept;
 
-/* --- rows and events as blocks ------------------------------------------------------------------------------------- */
+/* --- rows and events as blocks ---------------------------------------------------------------- */
 
 /* Finds the smallest start and the largest end of the events in rows. */
 static void find_times(struct dft_buckets *buckets)
@@ -125,7 +125,7 @@ static void put_batch(struct dft_context *context, struct dft_batch *batch)
     put_all_rows(context, batch);
 }
 
-/* --- the drain ---------------------------------------------------------------------------------------------------- */
+/* --- the drain -------------------------------------------------------------------------------- */
 
 struct job {
     struct dft_context *context;
@@ -314,8 +314,7 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     return busy;
 }
 
-/* --- open bursts and regions of threads
- * ----------------------------------------------------------- */
+/* --- open bursts and regions of threads ------------------------------------------------------- */
 
 struct open_job {
     struct dft_context *context;

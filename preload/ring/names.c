@@ -56,7 +56,7 @@ __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, con
     return name.id;
 }
 
-/* --- functions ---------------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 #define TABLE 16384u
 #define ROOM  440u

@@ -297,7 +297,7 @@ int dft_name_leave(struct dft_thread *self, const struct dft_name *name)
     return 0;
 }
 
-/* --- regions ------------------------------------------------------------------------------------------------------ */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 uint64_t dft_ring_deep_region(const struct dft_thread *self, uint32_t depth)
 {

@@ -82,7 +82,7 @@ void dft_rings_forked(void)
     grown = 0;
 }
 
-/* --- without system calls ----------------------------------------------------------------------------------------- */
+/* --- without system calls --------------------------------------------------------------------- */
 
 /* The spare rings follow the rings in use. */
 void dft_rings_lay_in(struct dft_thread *self)
@@ -109,8 +109,7 @@ int dft_rings_next_spare(struct dft_thread *self)
     return 1;
 }
 
-/* --- counts
- * ----------------------------------------------------------------------------------------- */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 static void add_ring(struct dft_end *end, const struct dft_ring *ring)
 {

@@ -67,8 +67,7 @@ void dft_staging_put(struct dft_context *context, const void *block, long length
     }
 }
 
-/* --- blocks for other modules
- * ---------------------------------------------------------------------- */
+/* --- blocks for other modules ----------------------------------------------------------------- */
 
 struct blocks_job {
     struct dft_context *context;

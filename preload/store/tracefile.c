@@ -42,7 +42,7 @@ static int fails;           /* atomic: the last write failed */
 /* atomic: how often another file was found on our number, put there past the wrappers */
 static uint32_t replaced;
 
-/* --- creation ----------------------------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------------- */
 
 /* Looks at the path. A process that shares the descriptors may have put another file on the number
  * by now. */
@@ -160,7 +160,7 @@ void dft_tracefile_forget(void)
     users = moving = 0;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void users_leave(void)
 {
@@ -331,7 +331,7 @@ int dft_tracefile_fails(void)
     return __atomic_load_n(&fails, __ATOMIC_RELAXED);
 }
 
-/* --- hiding ------------------------------------------------------------------------------------------------------- */
+/* --- hiding ----------------------------------------------------------------------------------- */
 
 int dft_tracefile_number(void)
 {

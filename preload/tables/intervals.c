@@ -37,7 +37,7 @@ static struct table *table;        /* atomic */
 static _Atomic uint32_t nchunks;   /* an upper bound of the chunks used so far */
 static _Atomic uint32_t free_from; /* where to begin the search for a free slot */
 
-/* --- chunks ------------------------------------------------------------------------------------------------------- */
+/* --- chunks ----------------------------------------------------------------------------------- */
 
 static uint64_t megabyte(uintptr_t address)
 {
@@ -141,7 +141,7 @@ static int claim(uint32_t spare)
     return -1;
 }
 
-/* --- slots -------------------------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
 int dft_interval_publish(const struct dft_map *map, uint64_t number, enum dft_interval_state state, uint32_t spare)
 {
@@ -212,7 +212,7 @@ int dft_interval_read(uint32_t at, struct dft_interval *seen)
     }
 }
 
-/* --- searching ---------------------------------------------------------------------------------------------------- */
+/* --- searching -------------------------------------------------------------------------------- */
 
 struct dft_walk dft_walk_begin(struct dft_range range)
 {

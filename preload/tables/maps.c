@@ -18,7 +18,7 @@ static _Atomic uint64_t last_number; /* the highest number of an interval so far
 static _Atomic uint64_t splits;
 static _Atomic uint32_t lost;
 
-/* --- searching ---------------------------------------------------------------------------------------------------- */
+/* --- searching -------------------------------------------------------------------------------- */
 
 /* Finds the newest interval at the beginning of the range; its number is 0 when there is none.
  * Returns where the next mapping begins. */
@@ -89,7 +89,7 @@ int dft_maps_find(struct dft_range range, uint64_t before, struct dft_map *found
     return is;
 }
 
-/* --- changing ----------------------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 static void add_lost(void)
 {
@@ -244,7 +244,7 @@ int dft_maps_add(const struct dft_map *map)
     return -ENOMEM;
 }
 
-/* --- ranges ------------------------------------------------------------------------------------------------------- */
+/* --- ranges ----------------------------------------------------------------------------------- */
 
 struct dft_range dft_maps_range(const void *address, size_t length)
 {
