@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the moments at which exit, quick_exit and a return from main come to us. */
+/* Owns the moments of exit, quick_exit and a return from main. */
 #include "life/at_exit.h"
 
 #include <stdlib.h>
@@ -7,9 +7,10 @@
 #include "life/shutdown.h"
 #include "os/resolve.h"
 
-/* exit() and a return from main call two things of ours: the destructor, and the handler that alone is told the status. Loaded at the
- * start, the handler is the last of all; loaded later, it is not, but the destructor is. The second of them is the end.
- * An exit() in a constructor of the start calls no destructors: then the handler, as the last of all, is the end. */
+/* exit() and a return from main call two functions of ours: the destructor and the handler. Only
+ * the handler learns the status. Loaded at the start, the handler is the last of all. Loaded later,
+ * the destructor is the last. The second of the two calls is the end. An exit() in a constructor of
+ * the start calls no destructors. Then the handler, as the last of all, is the end. */
 static enum ending_call { CALL_NONE, CALL_HANDLER, CALL_DESTRUCTOR } called;
 static int exit_status;
 static int handler_is_last;
@@ -28,7 +29,7 @@ void dft_at_exit_note(int status)
     exit_status = status;
 }
 
-/* The last of all handlers of quick_exit, which runs no others and no destructors. */
+/* The last of all handlers of quick_exit. quick_exit runs no other handlers and no destructors. */
 static void quickly_exiting(void *unused)
 {
     (void)unused;
@@ -39,8 +40,7 @@ void dft_at_exit_init(void)
 {
     if (dft_own.__cxa_at_quick_exit)
         dft_own.__cxa_at_quick_exit(quickly_exiting, NULL);
-    if (!dft_own.on_exit ||
-        dft_own.on_exit(exiting, NULL)) /* the C library has room for the first without allocating */
+    if (!dft_own.on_exit || dft_own.on_exit(exiting, NULL)) /* the first handler needs no allocation */
         called = CALL_HANDLER;
     handler_is_last = dft_resolve_is_first();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what is set for fatal signals: our handler where the program has the default, a go-between where its handler is for one signal
- * only, and what the program is told instead of these. */
+/* Owns the dispositions of fatal signals. Our handler stands where the program has the default. A
+ * go-between stands where the program's handler is for one signal only. The program is shown its
+ * own settings instead. */
 #include "life/fatal.h"
 
 #include <errno.h>
@@ -14,18 +15,19 @@ uint64_t dft_fatal_signals;
 
 static const uint8_t watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
 
-/* Of a signal for which something of ours is set: what the program gave for it. Beside the kernel's own order of changes, these can only
- * be wrong where two threads set the same signal at the same time, and then for the flags alone. */
+/* The program's own setting of a signal for which a function of ours is set. The kernel orders the
+ * changes of a signal. Beside that order, a setting here can be wrong only where two threads set
+ * one signal at once. Even then only its flags are wrong. */
 struct given {
-    void *handler; /* of the go-between */
-    int flags;     /* as the kernel would give them back */
+    void *handler; /* the program's handler, for the go-between */
+    int flags;     /* the flags that the kernel would return */
 };
 static struct given given[65];
 
 #define KNOWN_FLAGS                                                                                                    \
     ((int)SA_RESETHAND | SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER)
 #if defined(__x86_64__)
-#define RESTORER 0x04000000 /* the C library adds it to all that it sets, and shows it */
+#define RESTORER 0x04000000 /* the C library adds it to every action, and shows it */
 #else
 #define RESTORER 0
 #endif
@@ -48,7 +50,7 @@ static int is_for_one(const struct sigaction *action)
     return action->sa_flags & (int)SA_RESETHAND && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What is set in place of what the program asks for. */
+/* Returns the action to set in place of the action that the program asks for. */
 static struct sigaction stand_in(int signal, const struct sigaction *action)
 {
     struct sigaction ours = *action;
@@ -67,7 +69,7 @@ static struct sigaction stand_in(int signal, const struct sigaction *action)
     return ours;
 }
 
-/* What the program set, from what is set. */
+/* Turns an action that is set into the action that the program set. */
 static void show(struct given by_program, struct sigaction *action)
 {
     if (action->sa_sigaction == dft_fatal_handler)
@@ -103,7 +105,8 @@ int dft_fatal_action(int signal, const struct sigaction *action, struct sigactio
     return 0;
 }
 
-/* A handler that was to be called once: from here on the default holds, which is ours, and the rest is the program's business. */
+/* Calls a handler that is for one signal only. From here on the default holds, which is our
+ * handler. The rest is the program's business. */
 static void go_between(int signal, siginfo_t *info, void *context)
 {
     struct given by_program = load_given(signal);
@@ -132,8 +135,8 @@ static void watch(int signal)
     DFT_REAL(sigaction)(signal, &ours, NULL);
 }
 
-/* The kernel spares the first process of a name space from signals that it has no handler for; so it is to be with those that
- * others send, or that come from abort. */
+/* The kernel spares the first process of a PID namespace from signals without a handler. We must
+ * spare it, too: from signals that other processes send, and from those of abort. */
 static int is_to_be_watched(int signal)
 {
     return dft_sys_getpid() != 1 || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what programs with a cleaned environment are given to be traced, and how it is taken away again.
+/* Owns the variables that let programs with a cleaned environment be traced, and their removal.
  *
- * What is missing stands at the end, behind a marker variable, so the new image takes out what is ours from there on. Only a LD_PRELOAD of the
- * program's own is changed in its place: our library comes before its value, and is cut off again; the marker says so. All lies in a
- * mapping for the one call: the program's arrays are never written to. A vfork child's mapping is in its parent's memory, which
- * gives it back when the child is gone. */
+ * Missing variables stand at the end, behind a marker variable. The new image removes our variables
+ * from the marker on. Only an LD_PRELOAD of the program's own is changed in its place. Our library
+ * comes before its value, and is later cut off again, as the marker tells. All this lies in a
+ * mapping for one call: the program's arrays are never written to. A vfork child's mapping lies in
+ * its parent's memory. The parent frees the mapping when the child is gone. */
 #include "life/env_propagation.h"
 
 #include <string.h>
@@ -20,13 +21,13 @@
 #define PRELOAD   "LD_PRELOAD="
 #define OURS      "DFTRACER_"
 
-#define VARIABLE_MOST (128u << 10) /* the kernel takes none that is longer */
+#define VARIABLE_MOST (128u << 10) /* the kernel accepts no longer variable */
 
 static const char *kept[KEPT_MOST]; /* NAME=value, of DFTRACER_ variables */
 static uint32_t nkept;
-static char preload[4352]; /* LD_PRELOAD= and our library */
+static char preload[4352]; /* LD_PRELOAD= and the path of our library */
 
-/* Left by a vfork child. */
+/* The mapping that a vfork child left. */
 static __thread struct {
     void *room;
     size_t bytes;
@@ -37,7 +38,7 @@ static int begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* --- load --------------------------------------------------------------------------------------------------------- */
+/* --- load ------------------------------------------------------------------------------------- */
 
 static void keep(char *const *environment)
 {
@@ -63,7 +64,7 @@ static void keep(char *const *environment)
             kept[nkept++] = dft_config_keep(*e);
 }
 
-/* The marker's value is 1 when LD_PRELOAD was there before. */
+/* The marker's value is 1 when the program had its own LD_PRELOAD. */
 static void take_out(char **environment)
 {
     char **marker = environment, **from, **to;
@@ -78,7 +79,7 @@ static void take_out(char **environment)
         if (theirs)
             memmove(value, theirs + 1, strlen(theirs));
     }
-    for (to = from = marker; *from; from++) /* a program that we were not in may have added its own behind */
+    for (to = from = marker; *from; from++) /* an untraced program may have added some */
         if (!begins(*from, OURS) && !begins(*from, PRELOAD))
             *to++ = *from;
     *to = NULL;
@@ -93,14 +94,14 @@ void dft_env_propagation_init(char **environment)
     take_out(environment);
 }
 
-/* --- exec --------------------------------------------------------------------------------------------------------- */
+/* --- exec ------------------------------------------------------------------------------------- */
 
-/* What an environment holds. */
+/* The contents of an environment. */
 struct contents {
     uint32_t count;
     uint64_t has; /* bit i: kept[i] */
-    int preload;  /* position of LD_PRELOAD; -1: not there */
-    int complete; /* that has our library */
+    int preload;  /* position of LD_PRELOAD; -1: absent */
+    int complete; /* LD_PRELOAD has our library */
 };
 
 static void look_at(struct contents *found, const char *variable, uint32_t i)
@@ -114,7 +115,8 @@ static void look_at(struct contents *found, const char *variable, uint32_t i)
             found->has |= UINT64_C(1) << k;
 }
 
-/* Returns -1 when it cannot be read, or not be taken by the kernel: the call will say so. */
+/* Returns -1 when the environment cannot be read, or the kernel cannot accept it. The real call
+ * then reports the error. */
 static int look(struct contents *found, char *const *envp)
 {
     struct dft_text variable;
@@ -133,7 +135,8 @@ static int look(struct contents *found, char *const *envp)
     }
 }
 
-/* The program's variables, then ours. `text` has room for a LD_PRELOAD of both. */
+/* Fills in the program's variables, then ours. `text` has capacity for an LD_PRELOAD with both
+ * values. */
 static void fill(char **to, char *text, const struct contents *found, char *const *envp)
 {
     uint32_t n = found->count;

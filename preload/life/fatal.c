@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the end by a fatal signal: everything to the trace, a stack trace to descriptor 2, then death by the same signal.
+/* Owns the end by a fatal signal: all records go to the trace, a stack trace to descriptor 2, then
+ * the same signal kills the process.
  *
- * The signal is queued again as it came, with its default set, and the handler returns: the kernel delivers it where it struck, so
- * that a core dump has the registers, the sender and the address that it would have had. It works on a stack of its own; that of the program
- * need only have room for the frame that the kernel puts there. A thread that has overflown its stack and has no alternate one dies without it, as ever: what
- * it did is in the live file.
+ * The handler queues the signal again as it came, with its default set, and returns. The kernel
+ * then delivers the signal where it struck. So a core dump has the same registers, sender and
+ * address as without us. The handler's work runs on a stack of its own. The program's stack needs
+ * space only for the frame that the kernel puts there. A thread that has overflown its stack,
+ * without an alternate stack, dies without the handler, as ever. Its records are in the live file.
  *
- * Our own code holds locks with all signals blocked only, so none is held by the thread that was struck; a fault in our own code there
- * (or in the work that is done here) is one that the kernel does not wait with: the process dies, and the live file stays. */
+ * Our own code holds locks only with all signals blocked, so the struck thread holds none. The
+ * kernel does not defer a fault in such code, or in the work that is done here. Then the process
+ * dies, and the live file stays. */
 #include "life/fatal.h"
 
 #include <string.h>
@@ -32,7 +35,8 @@ struct struck {
 };
 
 static char *stack;
-static uint32_t ending; /* atomic: the process that is being ended: a forked child inherits it */
+/* atomic: pid of the process that is ending; a forked child inherits the value */
+static uint32_t ending;
 
 void dft_fatal_init(void)
 {
@@ -54,7 +58,8 @@ static void end(void *argument)
     dft_backtrace(struck->signal, struck->info, struck->context);
 }
 
-/* Another thread is at it: the process will be gone. Should that one not get on, it is left behind. */
+/* Another thread is ending the process. If that thread makes no progress, this thread goes on
+ * without it. */
 static void wait_for_the_end(void)
 {
     uint64_t until = dft_clock_monotonic_ns() + PATIENCE_NS;
@@ -64,7 +69,7 @@ static void wait_for_the_end(void)
         DFT_SYS(nanosleep, a_moment, 0, 0, 0, 0, 0);
 }
 
-/* As the kernel has it: handler, flags, restorer, mask. */
+/* Writes the kernel's own form of an action: handler, flags, restorer, mask. */
 static void set_default(int signal)
 {
     uint64_t action[4] = {0};
@@ -81,7 +86,8 @@ static void queue_again(const struct struck *struck)
     set_default(struck->signal);
     if (DFT_SYS(rt_tgsigqueueinfo, pid, tid, struck->signal, struck->info, 0, 0) < 0)
         DFT_SYS(tgkill, pid, tid, struck->signal, 0, 0, 0);
-    /* It may have come within sigsuspend or ppoll, behind which it would be blocked. */
+    /* The signal may have come within sigsuspend or ppoll. After these calls it would be
+     * blocked. */
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     mask &= ~bit;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
@@ -102,7 +108,8 @@ void dft_fatal_handler(int signal, siginfo_t *info, void *context)
         else
             dft_on_stack(stack + STACK_BYTES, end, &struck);
     }
-    if (dft_is_sandboxed()) /* a vfork child that forbade itself system calls: its parent's handlers cannot be taken away */
+    /* A vfork child that forbade itself system calls cannot reset its parent's handlers. */
+    if (dft_is_sandboxed())
         DFT_REAL(_exit)(128 + signal);
     queue_again(&struck);
 }

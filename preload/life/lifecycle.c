@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns all ordering, with shutdown.c: load and fork. */
+/* Owns all ordering, together with shutdown.c: load and fork. */
 #include "life/lifecycle.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@
 #include "ring/pending_names.h"
 #include "weave/weave.h"
 
-/* --- load --------------------------------------------------------------------------------------------------------- */
+/* --- load ------------------------------------------------------------------------------------- */
 
 static uint64_t draw_key(void)
 {
@@ -54,7 +54,7 @@ static uint64_t draw_key(void)
     return key ? key : 1;
 }
 
-/* The page whose word a fork wipes. */
+/* Makes the page whose word a fork wipes. */
 static int make_generation(void)
 {
     uint32_t *page = dft_sys_map(DFT_LIVE_PAGE);
@@ -124,7 +124,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envi
     dft_settings_tell(dft_first_tells);
 }
 
-/* --- fork --------------------------------------------------------------------------------------------------------- */
+/* --- fork ------------------------------------------------------------------------------------- */
 
 void dft_lifecycle_forking(enum dft_child child)
 {
@@ -171,7 +171,7 @@ void dft_lifecycle_forked_once(void)
 
     if (!dft_on)
         return;
-    before = dft_signals_block(); /* a handler's calls would be the first in the child */
+    before = dft_signals_block(); /* a signal handler's calls would be the first in the child */
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid)
         dft_lifecycle_forked();
     dft_signals_restore(before);

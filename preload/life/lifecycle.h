@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of things: what happens at load and in a forked child. The end and execs: shutdown.h. */
+/* The order of actions at load and in a forked child. shutdown.h orders the end and execs. */
 #ifndef DFT_LIFECYCLE_H
 #define DFT_LIFECYCLE_H
 
-/* In the child of a fork, before anything else there: fresh memory, a new key. Signals blocked, or in the fork wrapper. */
+/* In the child of a fork, before any other action. Gives the child fresh memory and a new key.
+ * Signals blocked, or in the fork wrapper. */
 void dft_lifecycle_forked(void);
-/* The same, unless a handler of pthread_atfork that did I/O was first. */
+/* As dft_lifecycle_forked(). Does nothing if I/O in a pthread_atfork handler has already done this
+ * work. */
 void dft_lifecycle_forked_once(void);
 
-/* Before a process is made, in the parent: what is shared from now on. A child that does nothing but exec keeps only what
- * has no FD_CLOEXEC. */
+/* In the parent, before a process is made. Marks the descriptors that are shared from now on. A
+ * child that does nothing but exec keeps only descriptors without FD_CLOEXEC. */
 enum dft_child { DFT_CHILD_STAYS, DFT_CHILD_EXECS };
 void dft_lifecycle_forking(enum dft_child child);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the mode without system calls: what is made ready before a thread forbids them to itself (seccomp), and
- * what becomes of it.
+/* Owns the mode without system calls (seccomp): the preparations before a thread forbids system
+ * calls to itself, and the end of a process in the mode.
  *
- * In this mode records go on into the rings, which dftmerge reads from the live file; each system call of ours answers -EPERM at its
- * one entrance (sys.h). So offsets that others may move are null, a relative path is known as long as the working directory
- * stays, descriptors that were not met before are not asked about. What is not recorded for that is counted. */
+ * In this mode records still go into the rings, which dftmerge reads from the live file. Each
+ * system call of ours answers -EPERM at its one entrance (sys.h). So offsets that other processes
+ * may move are null. A relative path is known as long as the working directory stays. Unknown
+ * descriptors are not asked about. Events that cannot be recorded for this reason are counted. */
 #include "life/sandbox.h"
 
 #include <fcntl.h>
@@ -23,9 +24,9 @@
 #include "probe/request.h"
 #include "ring/vfork_child.h"
 
-/* --- making ready ------------------------------------------------------------------------------------------------- */
+/* --- making ready ----------------------------------------------------------------------------- */
 
-struct entry { /* as getdents64 gives it */
+struct entry { /* the layout of getdents64 */
     uint64_t inode;
     int64_t offset;
     uint16_t length;
@@ -42,7 +43,7 @@ static int number_of(const char *name)
     return *name ? -1 : number;
 }
 
-/* Asks about descriptors that no call has named yet: later there is no asking. */
+/* Looks up descriptors that no call has named yet. Later no system call may do so. */
 static void meet_descriptors(void)
 {
     _Alignas(8) char room[512];
@@ -63,15 +64,16 @@ static void meet_descriptors(void)
     dft_sys_close((int)fd);
 }
 
-/* --- in and out --------------------------------------------------------------------------------------------------- */
+/* --- in and out ------------------------------------------------------------------------------- */
 
 static void count_in(struct dft_thread *thread, int more)
 {
     __atomic_fetch_add(&thread->task.sandboxed, (uint32_t)more, __ATOMIC_SEQ_CST);
 }
 
-/* All threads but this one. Signals blocked where they are to be drained: none is in the mode before a drain of its own
- * that is under way has come to its end, or the block that it writes would be lost. */
+/* Counts all threads but this one as in the mode. Signals are blocked where the threads are to be
+ * drained. No thread enters the mode before its own current drain has ended. Otherwise the block of
+ * that drain would be lost. */
 static void count_others_in(int more, int drain)
 {
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next) {
@@ -153,7 +155,7 @@ void dft_sandbox_enter_failed(enum dft_sandbox_kind kind)
         dft_clock_enable_counter(&dft_self->task);
 }
 
-/* --- what becomes of it ------------------------------------------------------------------------------------------- */
+/* --- end of the process ----------------------------------------------------------------------- */
 
 int dft_sandbox_end(enum dft_ending how, int status)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns how a process ends or is replaced: everything to the file, also when several threads want it at the same time. */
+/* Owns the end of a process and its replacement. All records go to the file, also when several
+ * threads end the process at once. */
 #include "life/shutdown.h"
 
 #include <errno.h>
@@ -25,16 +26,17 @@
 
 #define WAIT_FOR_BUSY_NS 10000000u
 #define WAIT_FOR_END_NS  5000000000u
-#define NEW_LIVEFILES    8 /* after failed execs: each costs a thread one of its DFT_THREAD_RINGS */
+#define NEW_LIVEFILES    8 /* after failed execs; each costs a thread one of its DFT_THREAD_RINGS */
 
-/* Who ends the process and who tries to replace it may be several threads at the same time: from the first one on until the last has failed it
- * is late, and with one that ends it, it stays so. */
+/* Several threads may end or replace the process at the same time. The process is late from the
+ * first attempt until the last attempt has failed. Once a thread ends the process, it stays
+ * late. */
 static int ended;
-static uint32_t done;                 /* atomic: it has ended as far as the trace is concerned */
+static uint32_t done;                 /* atomic: the trace is complete */
 static uint32_t trying;               /* execs under way */
-static struct dft_spin shutdown_lock; /* for these */
-static int renewed;                   /* live files that were made after failed execs */
-static int barrier;                   /* membarrier can be used */
+static struct dft_spin shutdown_lock; /* guards the variables above */
+static int renewed;                   /* live files made after failed execs */
+static int barrier;                   /* membarrier is available */
 
 void dft_shutdown_init(void)
 {
@@ -51,14 +53,15 @@ void dft_shutdown_forked(void)
     dft_drain_kept = 0;
 }
 
-/* --- exec --------------------------------------------------------------------------------------------------------- */
+/* --- exec ------------------------------------------------------------------------------------- */
 
 static int is_kept(void)
 {
     return __atomic_load_n(&dft_drain_kept, __ATOMIC_RELAXED);
 }
 
-/* All rings to the file. Returns the number of slots that other threads are still filling. */
+/* Drains all rings to the file. Returns the number of slots that other threads are still
+ * filling. */
 static uint32_t drain_everything(const struct dft_ended *process)
 {
     uint64_t wait_until_ns = dft_clock_monotonic_ns() + WAIT_FOR_BUSY_NS;
@@ -78,13 +81,14 @@ static uint32_t drain_everything(const struct dft_ended *process)
     return busy;
 }
 
-/* Not in a child that shares our memory, whatever made it. */
+/* Returns 0 in every child that shares our memory. */
 static int is_ours_to_end(void)
 {
     return dft_on && *dft_generation && dft_process_start_is_done() && (uint32_t)dft_sys_getpid() == dft_pid;
 }
 
-/* From now on whoever appends drains at once, and no run goes on. Returns 0 when no thread can have missed that. */
+/* From now on each append drains at once, and no burst goes on. Returns 0 when no thread can have
+ * missed this change. */
 static int announce_late(void)
 {
     if (dft_self)
@@ -93,7 +97,7 @@ static int announce_late(void)
     return barrier && DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) == 0 ? 0 : -EPERM;
 }
 
-/* In the live file, for whoever reads it if it stays. Returns the same. */
+/* Notes the end in the live file, for readers of a live file that stays. Returns the same end. */
 static struct dft_ended note_end(enum dft_ending how, int status)
 {
     const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)how};
@@ -104,10 +108,10 @@ static struct dft_ended note_end(enum dft_ending how, int status)
     return end;
 }
 
-/* The END block. Returns 0, or -errno: it could not be written. */
+/* Writes the END block. Returns 0, or -errno when the block could not be written. */
 static int write_end(enum dft_ending how, int status)
 {
-    static char unmet[1024]; /* the end comes once */
+    static char unmet[1024]; /* static, because the end comes once */
     struct dft_end end = {.how = (uint8_t)how, .status = status, .outside = dft_traced_left_out()};
 
     end.unmet = (struct dft_text){unmet, (uint32_t)dft_weave_unmet(unmet, sizeof unmet)};
@@ -123,7 +127,8 @@ static int any_region_is_open(void)
     return 0;
 }
 
-/* The process would be gone before another thread has written all that there is. */
+/* Waits until another thread has written all records. The process would otherwise be gone before
+ * that. */
 static void wait_for_the_end(void)
 {
     uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_FOR_END_NS;
@@ -132,7 +137,7 @@ static void wait_for_the_end(void)
         dft_futex_wait(&done, 0);
 }
 
-/* Returns 0: the process is ending. */
+/* Returns 0 when the process is ending. */
 static int try_exec(void)
 {
     int may;
@@ -148,8 +153,9 @@ static int try_exec(void)
     return may;
 }
 
-/* Regions go on if the exec fails, so they are not ended here: the live file stays, which says what was open and when. It also stays, with
- * nothing in it, when many have failed before. */
+/* Regions go on if the exec fails, so they are not ended here. The live file then stays, and tells
+ * which regions were open and since when. An empty live file also stays when many execs have failed
+ * before. */
 int dft_shutdown_exec(void)
 {
     const struct dft_ended not_yet = {0};
@@ -175,8 +181,9 @@ int dft_shutdown_exec(void)
     return 1;
 }
 
-/* Goes on as before, unless others still want the process to end. If the live file has gone, there is a new one; each thread moves to
- * it at its next drain. shutdown_lock held. Returns 1: there is a new one. */
+/* Tracing goes on as before, unless other threads still end or replace the process. If the live
+ * file was removed, a new one is made. Each thread moves to the new file at its next drain.
+ * shutdown_lock held. Returns 1 when there is a new file. */
 static int go_on(void)
 {
     int gone;
@@ -236,7 +243,7 @@ void dft_shutdown_exec_failed(void)
     end_has_failed(1);
 }
 
-/* Returns 0: another thread does it already. */
+/* Returns 0 when another thread is already ending the process. */
 static int try_end(void)
 {
     int was;
@@ -248,7 +255,7 @@ static int try_end(void)
     return !was;
 }
 
-/* --- end ---------------------------------------------------------------------------------------------------------- */
+/* --- end -------------------------------------------------------------------------------------- */
 
 void dft_shutdown_end(enum dft_ending how, int status)
 {
@@ -262,7 +269,8 @@ void dft_shutdown_end(enum dft_ending how, int status)
     dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
         return;
-    before = dft_signals_block(); /* a handler that ends the process now would leave it without an end */
+    /* a handler that ends the process now would leave it without an end */
+    before = dft_signals_block();
     if (!try_end()) {
         wait_for_the_end();
         return dft_signals_restore(before);
@@ -273,15 +281,15 @@ void dft_shutdown_end(enum dft_ending how, int status)
         dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
     unsure = announce_late();
     end = note_end(how, status & 0xff /* all that the parent sees */);
-    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL
-                                       ? DFT_LIVE_FATAL
-                                       : DFT_LIVE_CLEAN); /* should it stay, or not be there to be removed (chroot) */
-    /* Without the barrier other threads may end their regions themselves: then the live file says what is left. */
+    /* The file may stay, or there may be no path to remove it by (chroot). */
+    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL ? DFT_LIVE_FATAL : DFT_LIVE_CLEAN);
+    /* Without the barrier other threads may still end their regions themselves. The live file then
+     * tells which regions are left. */
     if (drain_everything(unsure ? &not_known : &end))
         unsure = 1;
     if (is_kept() && dft_self)
         dft_pending_names_leave(dft_self);
-    /* When END cannot be written, the live file alone knows what was lost. */
+    /* When END cannot be written, only the live file knows what was lost. */
     if (!write_end(how, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);

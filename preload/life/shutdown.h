@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* How a process ends, or is replaced. */
+/* The end of a process, and its replacement by an exec. */
 #ifndef DFT_SHUTDOWN_H
 #define DFT_SHUTDOWN_H
 
 #include "format/format.h"
 
-/* In the constructor, where it is cheap; and in a forked child. */
+/* The first runs in the constructor, where it is cheap. The second runs in a forked child. */
 void dft_shutdown_init(void);
 void dft_shutdown_forked(void);
 
-/* Everything to the file; END; the live file goes. Called for exit, _exit and fatal signals (status: the signal), once;
- * later events are written through. */
+/* Writes all records and the END block, and removes the live file. Called once, for exit, _exit and
+ * fatal signals (status: the signal). Later events are written at once. */
 void dft_shutdown_end(enum dft_ending how, int status);
 
-/* A call that ends the process within the C library may come back after all (daemon): what dft_shutdown_end() did is undone. */
+/* A call that ends the process within the C library may still return (daemon). Then this function
+ * undoes dft_shutdown_end(). */
 void dft_shutdown_end_failed(void);
 
-/* Before exec. Returns 1: after a failed one dft_shutdown_exec_failed() goes on as before. */
+/* Before an exec. Returns 1: after a failed exec, dft_shutdown_exec_failed() lets tracing go on as
+ * before. */
 int dft_shutdown_exec(void);
 void dft_shutdown_exec_failed(void);
 
