@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the stack trace: unwind.c finds the frames, symbols.c finds their names. Lines are put
- * together in memory and written with one call each. */
+/* Owns the stack trace. unwind.c finds the frames, and symbols.c finds their names. Each line is
+ * composed in memory and written with one call. */
 #include "unwind/backtrace.h"
 
 #include <setjmp.h>
@@ -14,15 +14,16 @@
 
 #define FRAMES_MAX 64
 
-static struct dft_line line; /* there is one trace in the life of a process, and stacks are small */
+/* static: there is one trace in the life of a process, and stacks are small */
+static struct dft_line line;
 
-/* --- frames ------------------------------------------------------------------------------------------------------- */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 static void print_frame(int number, const struct dft_unwind_walk *walk)
 {
     static struct dft_symbols symbols;
     struct dft_place place;
-    uint64_t before = !walk->is_exact; /* a return address may lie behind the end of the function that calls */
+    uint64_t before = !walk->is_exact; /* a return address may lie behind the end of its function */
 
     dft_symbols_find(&symbols, walk->pc - before, &place);
     dft_line_text(&line, "#");
@@ -61,13 +62,13 @@ static void print_frames(const void *context)
     } while (!dft_unwind_step(&walk) && walk.pc);
 }
 
-/* --- what may go wrong on the way --------------------------------------------------------------------------------- */
+/* --- faults on the way ------------------------------------------------------------------------ */
 
 static sigjmp_buf leave;
-static long at_work; /* the thread */
+static long at_work; /* tid of the thread that prints the trace */
 
-/* A fault of ours: a table or a file of symbols is damaged, or its file has become shorter. Other
- * threads that fault wait for the end. */
+/* Handles a fault of ours: a table or a file of symbols is damaged, or the file has become shorter.
+ * Other threads that fault wait for the end. */
 static void interrupted(int signal, siginfo_t *info, void *context)
 {
     int64_t long_time[2] = {3600, 0};
@@ -108,7 +109,7 @@ static void list_frames(const void *context)
     DFT_SYS(rt_sigprocmask, SIG_SETMASK, &all, 0, 8, 0, 0);
 }
 
-/* --- the signal --------------------------------------------------------------------------------------------------- */
+/* --- the signal ------------------------------------------------------------------------------- */
 
 static const char *name_of(int signal)
 {

@@ -59,7 +59,7 @@ enum {
     DW_OP_nop = 0x96
 };
 
-/* How a pointer is written: its form, and what it counts from. */
+/* The encoding of a pointer: its form and its base. */
 enum {
     DW_EH_PE_uleb128 = 0x01,
     DW_EH_PE_udata2 = 0x02,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the search for a function's name: the line of /proc/self/maps that an address lies in, then
- * the symbol table of that file. Nothing is believed that the file's size does not allow. */
+/* Owns the search for a function's name: the line of /proc/self/maps that contains an address, then
+ * the symbol table of that file. No number of the file is believed beyond the file's size. */
 #include "unwind/symbols.h"
 
 #include <elf.h>
@@ -13,7 +13,7 @@
 #include "os/elf.h"
 #include "os/sys.h"
 
-/* --- the mapping -------------------------------------------------------------------------------------------------- */
+/* --- the mapping ------------------------------------------------------------------------------ */
 
 static const char *get_hex(const char *at, uint64_t *number)
 {
@@ -26,7 +26,7 @@ static const char *get_hex(const char *at, uint64_t *number)
     }
 }
 
-/* "start-end rights offset device inode   path". Does the address lie there? */
+/* Parses "start-end rights offset device inode path". Does the address lie in this range? */
 static int is_in_line(const char *line, uint64_t address, uint64_t *offset, const char **path)
 {
     uint64_t start, end;
@@ -45,8 +45,8 @@ static int is_in_line(const char *line, uint64_t address, uint64_t *offset, cons
     return 1;
 }
 
-/* The path of the file that is mapped there into `path`, "" when there is none; and the address's
- * offset in it. */
+/* Writes the path of the file that is mapped at the address to `path`, "" when there is none.
+ * *offset: the address's offset in that file. */
 static void find_mapping(uint64_t address, char *path, size_t room, uint64_t *offset)
 {
     static char text[4096];
@@ -73,13 +73,13 @@ static void find_mapping(uint64_t address, char *path, size_t room, uint64_t *of
         used -= (size_t)(line - text);
         memmove(text, line, used);
         if (used == sizeof text - 1)
-            used = 0; /* a line that long is passed over */
+            used = 0; /* a line of that length is skipped */
     }
     if (fd >= 0)
         dft_sys_close((int)fd);
 }
 
-/* --- the file ----------------------------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static void map_file(struct dft_symbols *symbols, const char *path)
 {
@@ -105,7 +105,8 @@ static void map_file(struct dft_symbols *symbols, const char *path)
     dft_sys_close((int)fd);
 }
 
-/* `count` things of `size` bytes at `offset` of the file; NULL when it is not that long. */
+/* Returns `count` items of `size` bytes at `offset` of the file. NULL when the file is not that
+ * long. */
 static const void *inside(const struct dft_symbols *symbols, uint64_t offset, uint64_t count, uint64_t size)
 {
     uint64_t bytes;
@@ -115,7 +116,7 @@ static const void *inside(const struct dft_symbols *symbols, uint64_t offset, ui
     return symbols->bytes + offset;
 }
 
-/* The address as the file has it, from the offset of its byte. */
+/* Turns the offset of a byte into its address in the numbering of the file. */
 static int find_address(const struct dft_symbols *symbols, const ElfW(Ehdr) * head, uint64_t offset, uint64_t *address)
 {
     const ElfW(Phdr) *parts = inside(symbols, head->e_phoff, head->e_phnum, sizeof *parts);
@@ -132,7 +133,7 @@ static int find_address(const struct dft_symbols *symbols, const ElfW(Ehdr) * he
     return 0;
 }
 
-/* The function nearest below in one table of symbols. */
+/* Finds the nearest function below the address in one table of symbols. */
 static void search(const struct dft_symbols *symbols, const ElfW(Shdr) * table, const ElfW(Shdr) * texts,
                    struct dft_place *place)
 {

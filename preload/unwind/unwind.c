@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the walk up the stack, and what was learnt of places in code on the way: one word for each,
- * in a table that all threads share. */
+/* Owns the walk up the stack. A table that all threads share keeps one word of knowledge for each
+ * place in code. */
 #include "unwind/unwind.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 #define TABLE     8192u
 #define PAGE      UINT64_C(4096)      /* or a part of one */
-#define FRAME_MAX (UINT64_C(1) << 36) /* a damaged table says more */
+#define FRAME_MAX (UINT64_C(1) << 36) /* a larger frame means a damaged table */
 
 static uint64_t spared_from, spared_to; /* libffi, while functions are woven */
 
@@ -31,10 +31,10 @@ int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t
     return 0;
 }
 
-/* --- the library of an address ------------------------------------------------------------------------------------ */
+/* --- the library of an address ---------------------------------------------------------------- */
 
-/* The parts of a library in the loader's list, and their number. The program itself need not begin
- * with a header. */
+/* Returns the program headers of a library in the loader's list, and their number. The program
+ * itself need not begin with a header. */
 static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
 {
     const void *image = (const void *)map->l_addr; /* NOLINT: where the library lies */
@@ -46,7 +46,7 @@ static const ElfW(Phdr) * parts_of(const struct link_map *map, unsigned *count)
     return dft_sys_can_read(image) ? dft_elf_parts(image, count) : NULL;
 }
 
-/* For C libraries without _dl_find_object (before 2.35): dl_iterate_phdr would take the loader's
+/* For C libraries without _dl_find_object (before 2.35). dl_iterate_phdr would take the loader's
  * lock. */
 static const uint8_t *search_libraries(uint64_t pc)
 {
@@ -76,11 +76,11 @@ static const uint8_t *table_of(uint64_t pc)
     return dft_own.find_object((void *)pc, &object) ? NULL : object.dlfo_eh_frame; /* NOLINT: an address of code */
 }
 
-/* --- what is known of places -------------------------------------------------------------------------------------- */
+/* --- what is known of places ------------------------------------------------------------------ */
 
-/* A row that is simple, in 63 bits: the register, the offset, and where the caller's registers are
- * saved, in words. Both words of an entry are written without a lock: that they belong together
- * shows in that they fit. */
+/* A simple row in 63 bits: the register, the offset, and where the caller's registers are saved, in
+ * words. Both words of an entry are written without a lock. Their check shows whether the words
+ * belong together. */
 static struct {
     _Atomic uint64_t check; /* address ^ word */
     _Atomic uint64_t word;
@@ -136,7 +136,7 @@ void dft_unwind_forget(void)
             atomic_store_explicit(&known[i].word, 0, memory_order_relaxed);
 }
 
-/* --- a step ------------------------------------------------------------------------------------------------------- */
+/* --- a step ----------------------------------------------------------------------------------- */
 
 static int apply(struct dft_unwind_walk *walk, const struct dft_unwind_rule *rule, uint64_t frame, uint64_t *value)
 {
@@ -163,7 +163,7 @@ static int apply(struct dft_unwind_walk *walk, const struct dft_unwind_rule *rul
     }
 }
 
-/* Where the kernel has put the registers that a handler's trampoline gives back. */
+/* The place where the kernel put the registers that a handler's trampoline restores. */
 static uint64_t context_above(const struct dft_unwind_walk *walk)
 {
 #if defined(__aarch64__)
@@ -173,7 +173,8 @@ static uint64_t context_above(const struct dft_unwind_walk *walk)
 #endif
 }
 
-/* Of a function that has not saved it: on 64-bit ARM it is in a register. */
+/* Is the caller known in a function that has not saved its return address? On 64-bit ARM a register
+ * holds the address. */
 static int is_caller_known(struct dft_unwind_walk *walk, const struct dft_unwind_row *row)
 {
     if (row->rules[DFT_UNWIND_PC].kind != DFT_RULE_SAME)
@@ -181,14 +182,15 @@ static int is_caller_known(struct dft_unwind_walk *walk, const struct dft_unwind
     return DFT_DWARF_PC == 30 && !dft_unwind_register(walk, DFT_DWARF_PC, &walk->registers[DFT_UNWIND_PC]);
 }
 
-/* May the caller's stack begin here? Where a register has the return address, it may begin where
- * this one does. */
+/* May the caller's stack begin here? Where a register holds the return address, the caller's stack
+ * may begin where this stack does. */
 static int is_caller_stack(const struct dft_unwind_walk *walk, uint64_t sp)
 {
     return sp > walk->sp - (DFT_DWARF_PC == 30 || walk->is_exact) && sp - walk->sp <= FRAME_MAX;
 }
 
-/* By the word that an earlier walk has left for this place. Returns 1: there is none. */
+/* Steps by the word that an earlier walk has left for this place. Returns 1 when there is no
+ * word. */
 static int go_by_word(struct dft_unwind_walk *walk, uint64_t pc)
 {
     uint64_t word = atomic_load_explicit(&known[entry_of(pc)].word, memory_order_relaxed), frame;
@@ -237,7 +239,7 @@ static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *
                 return -1;
             registers[i] = 0;
         }
-    /* Signals, longjmp and setcontext go to other stacks. */
+    /* Signals, longjmp and setcontext switch to other stacks. */
     if (!row->is_signal && row->rules[DFT_UNWIND_SP].kind == DFT_RULE_SAME && !is_caller_stack(walk, frame))
         return -1;
     memcpy(walk->registers, registers, sizeof registers);
@@ -248,7 +250,7 @@ static int go_by_row(struct dft_unwind_walk *walk, const struct dft_unwind_row *
     return 0;
 }
 
-/* Of a place that no walk has seen. */
+/* Steps from a place that no walk has seen. */
 __attribute__((noinline)) static int go_by_table(struct dft_unwind_walk *walk, uint64_t pc)
 {
     const uint8_t *table = table_of(pc);
@@ -286,7 +288,7 @@ void dft_unwind_begin(struct dft_unwind_walk *walk, const void *context)
 #endif
 }
 
-/* --- a walk from here --------------------------------------------------------------------------------------------- */
+/* --- a walk from here ------------------------------------------------------------------------- */
 
 static int is_ours(uint64_t address)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks up the calling thread's stack by the tables that compilers leave for exceptions
- * (.eh_frame). The walk takes no lock, allocates nothing, opens nothing and leaves errno. So it
- * may run in handlers, in the middle of malloc, and in forked children. It reads memory of the
- * stack only after it has asked whether it can be read. */
+ * (.eh_frame). The walk takes no lock, allocates nothing, opens nothing and leaves errno. So the
+ * walk may run in handlers, in the middle of malloc, and in forked children. The walk tests whether
+ * memory of the stack can be read before it reads the memory. */
 #ifndef DFT_UNWIND_H
 #define DFT_UNWIND_H
 
@@ -10,17 +10,17 @@
 
 #include "os/library.h"
 
-/* The registers that a frame is found by. On 64-bit ARM `bx` is x19. */
+/* The registers that locate a frame. On 64-bit ARM `bx` is x19. */
 enum { DFT_UNWIND_PC, DFT_UNWIND_FP, DFT_UNWIND_BX, DFT_UNWIND_SP, DFT_UNWIND_REGISTERS };
 
 enum dft_unwind_kind {
-    DFT_RULE_SAME,  /* as it is; of the stack pointer: it is the frame's address */
-    DFT_RULE_AT,    /* saved at the frame's address and `value` */
-    DFT_RULE_IS,    /* is that */
+    DFT_RULE_SAME,  /* unchanged; the stack pointer: the frame's address */
+    DFT_RULE_AT,    /* saved at the frame's address plus `value` */
+    DFT_RULE_IS,    /* equals the frame's address plus `value` */
     DFT_RULE_AT_EX, /* saved where an expression says; `value` points to its length */
     DFT_RULE_IS_EX,
     DFT_RULE_REGISTER, /* in another register, `value` */
-    DFT_RULE_NONE      /* not kept; of the PC: there is no caller */
+    DFT_RULE_NONE      /* not kept; for the PC: there is no caller */
 };
 
 struct dft_unwind_rule {
@@ -28,14 +28,13 @@ struct dft_unwind_rule {
     int64_t value;
 };
 
-/* What is known of one place: how its frame's address (CFA) is found, and what the caller had in
- * its registers. */
+/* The knowledge about one place in code: how to find its frame's address (CFA), and the caller's
+ * registers. */
 struct dft_unwind_row {
-    uint32_t
-        base; /* number of the register that the frame's address is counted from, as DWARF has it; DFT_UNWIND_BY_EXPRESSION */
-    int64_t offset; /* from there, or the expression */
+    uint32_t base;  /* DWARF number of the base register, or DFT_UNWIND_BY_EXPRESSION */
+    int64_t offset; /* offset from the base, or the expression */
     struct dft_unwind_rule rules[DFT_UNWIND_REGISTERS];
-    int is_signal; /* the caller was interrupted */
+    int is_signal; /* the caller was interrupted by a signal */
 };
 #define DFT_UNWIND_BY_EXPRESSION 255u
 
@@ -51,24 +50,25 @@ struct dft_unwind_row {
 #define DFT_DWARF_PC 30u
 #endif
 
-/* Looks up the row of an address of code in the table of its library (.eh_frame_hdr). Returns 0,
- * or -1: there is none, or it says what is not understood here. (unwind_table.c) */
+/* Looks up the row of an address of code in the table of its library (.eh_frame_hdr). Returns 0, or
+ * -1 when there is no row or its contents are not understood here. (unwind_table.c) */
 int dft_unwind_find_row(const uint8_t *table, uint64_t pc, struct dft_unwind_row *row);
 
-/* DWARF's numbers of any length, without and with a sign; *at goes behind. (unwind_table.c) */
+/* Read DWARF's numbers of any length, without and with a sign. *at moves behind the number.
+ * (unwind_table.c) */
 uint64_t dft_unwind_uleb(const uint8_t **at);
 int64_t dft_unwind_sleb(const uint8_t **at);
 
 #define DFT_UNWIND_PAGE UINT64_C(4096) /* or a part of one */
 
 struct dft_unwind_memory {
-    uint64_t page; /* the last that could be read; 0: none yet */
+    uint64_t page; /* the last page that could be read; 0: none yet */
 };
 
-/* Of a page that is not the last. */
+/* Reads a word of another page than the last one. */
 int dft_unwind_load_page(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value);
 
-/* Reads a word of the stack; nonzero: it cannot be. */
+/* Reads a word of the stack. Nonzero: the word cannot be read. */
 static inline int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at, uint64_t *value)
 {
     if (at % 8 || at / DFT_UNWIND_PAGE != memory->page || !memory->page)
@@ -77,26 +77,27 @@ static inline int dft_unwind_load(struct dft_unwind_memory *memory, uint64_t at,
     return 0;
 }
 
-/* Where a walk is. */
+/* The position of a walk. */
 struct dft_unwind_walk {
     uint64_t pc, sp, registers[DFT_UNWIND_REGISTERS];
-    int is_exact;     /* the address is that of the next instruction, not what a call returns to */
-    uint64_t context; /* where the kernel has put all registers of this frame (ucontext_t); 0: it was not interrupted */
+    int is_exact; /* pc is the next instruction, not the return address of a call */
+    /* where the kernel put all registers of this frame (ucontext_t); 0: not interrupted */
+    uint64_t context;
     struct dft_unwind_memory memory;
 };
 
-/* Starts a walk where a signal struck: from the third argument of its handler. */
+/* Starts a walk where a signal struck. `context` is the third argument of its handler. */
 void dft_unwind_begin(struct dft_unwind_walk *walk, const void *context);
-/* Goes to the caller. Nonzero: there is none, or none is known. */
+/* Goes to the caller. Nonzero: there is no caller, or none is known. */
 int dft_unwind_step(struct dft_unwind_walk *walk);
 
-/* A register by its number in DWARF; nonzero: it is not known. */
+/* Reads a register by its number in DWARF. Nonzero: its value is not known. */
 int dft_unwind_register(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value);
-/* A DWARF expression, as far as tables of linkers and C libraries have them. With `start` non-zero
- * that is on the stack first. Nonzero: it cannot be. (unwind_expression.c) */
+/* Evaluates a DWARF expression, as far as tables of linkers and C libraries use them. A nonzero
+ * `start` is on the stack first. Nonzero: the evaluation failed. (unwind_expression.c) */
 int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result);
 
-/* The address without its signature. */
+/* Removes the signature of an address. */
 static inline uint64_t dft_unwind_plain(uint64_t address)
 {
 #if defined(__aarch64__)
@@ -109,19 +110,18 @@ static inline uint64_t dft_unwind_plain(uint64_t address)
 #endif
 }
 
-/* Goes to the caller of code that has no table. Nonzero: nothing there looks like one.
+/* Goes to the caller of code that has no table. Nonzero: no word there looks like a caller.
  * (unwind_guess.c) */
 int dft_unwind_guess(struct dft_unwind_walk *walk);
 
-/* A library is gone. */
+/* Forgets all places, because a library is gone. */
 void dft_unwind_forget(void);
 
-/* The library of this address is one that we work by: its frames next to ours are not the
- * program's. Once, early. */
+/* Names a library that we work by. Its frames next to ours are not the program's. Once, early. */
 void dft_unwind_spare(const void *address);
 
-/* Addresses in the functions that called, the innermost first: of their calls, not of what follows
- * these. Frames of this library are left out. Returns their number. */
+/* Returns the number of addresses in the calling functions, the innermost first. Each address lies
+ * in a call, not behind it. Frames of this library are left out. */
 uint32_t dft_unwind(uint64_t *addresses, uint32_t room);
 
 #endif

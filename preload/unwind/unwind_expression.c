@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates the expressions in tables for exceptions: those of signal frames and of linkage
- * tables. */
+/* Evaluates the expressions in tables for exceptions: the expressions of signal frames and of
+ * linkage tables. */
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
@@ -10,7 +10,7 @@
 
 #define STACK_MOST 32u
 
-/* A register as the kernel saved it. */
+/* Reads a register that the kernel saved. */
 static int load_interrupted(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value)
 {
 #if defined(__x86_64__)
@@ -42,7 +42,7 @@ int dft_unwind_register(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *
     case DFT_DWARF_BX:
         *value = walk->registers[DFT_UNWIND_BX];
         return 0;
-#if DFT_DWARF_PC != 30 /* there it is the link register */
+#if DFT_DWARF_PC != 30 /* on 64-bit ARM this number is the link register */
     case DFT_DWARF_PC:
         *value = walk->pc;
         return 0;
@@ -75,7 +75,7 @@ static int combine(uint8_t op, uint64_t a, uint64_t b, uint64_t *result)
     }
 }
 
-/* Puts one value on the expression's stack. Returns 1: the operation is none of these. */
+/* Pushes one value on the expression's stack. Returns 1 when the operation pushes no value. */
 static int push(struct dft_unwind_walk *walk, uint8_t op, const uint8_t **at, uint64_t *value)
 {
     if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {

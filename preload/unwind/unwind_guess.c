@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the way on from code that has no table: made at run time, or not code at all. */
+/* Owns the step from code that has no table: code made at run time, or an address that is no code
+ * at all. */
 #include <string.h>
 
 #include "unwind/unwind.h"
 
-#define FRAME_MAX (UINT64_C(1) << 24) /* a chain is believed no further */
+#define FRAME_MAX (UINT64_C(1) << 24) /* longer steps of a chain are not believed */
 
-/* Does a call stand before this address? */
+/* Does a call instruction stand before this address? */
 static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
 {
     uint64_t words[2];
@@ -31,8 +32,8 @@ static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
 #endif
 }
 
-/* Code that was made at run time mostly keeps a chain of frames; it is believed where it leads to
- * behind a call. */
+/* Code that is made at run time mostly keeps a chain of frames. A step of the chain is believed if
+ * it leads behind a call. */
 static int go_by_chain(struct dft_unwind_walk *walk)
 {
     uint64_t frame = walk->registers[DFT_UNWIND_FP], caller, pc;
@@ -52,7 +53,7 @@ static int go_by_chain(struct dft_unwind_walk *walk)
     return 0;
 }
 
-/* A call that led nowhere: its caller is where it would have returned to. */
+/* A call led to an address that is no code. Its caller is at its return address. */
 static int go_by_call(struct dft_unwind_walk *walk)
 {
     uint64_t pc;

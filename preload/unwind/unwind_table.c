@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the tables for exceptions: finds a function's description (FDE) and runs its instructions
+/* Reads the tables for exceptions. Finds a function's description (FDE) and runs its instructions
  * up to an address. */
 #include "unwind/unwind.h"
 
@@ -9,7 +9,7 @@
 
 #define REMEMBERED 4u
 
-/* --- bytes -------------------------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static uint64_t get(const uint8_t **at, unsigned bytes)
 {
@@ -45,8 +45,8 @@ int64_t dft_unwind_sleb(const uint8_t **at)
     return (int64_t)value;
 }
 
-/* An address in one of the encodings (DW_EH_PE_*); those that no linker makes for code are taken
- * as 0. */
+/* Reads an address in one of the encodings (DW_EH_PE_*). An encoding that no linker uses for code
+ * counts as 0. */
 static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 {
     uint64_t from = (encoding & DW_EH_PE_BASE) == DW_EH_PE_pcrel ? (uint64_t)*at : 0, value;
@@ -83,7 +83,7 @@ static void skip_block(const uint8_t **at)
     *at += length;
 }
 
-/* --- the description ---------------------------------------------------------------------------------------------- */
+/* --- the description -------------------------------------------------------------------------- */
 
 struct code {
     const uint8_t *at, *end; /* instructions */
@@ -98,8 +98,8 @@ struct description {
     struct code common, own;
 };
 
-/* "zRS" and the like; `at` is behind it and the numbers. Returns -1 for letters that are not
- * known. */
+/* Reads the letters, such as "zRS". `at` points behind the letters and the numbers. Returns -1 for
+ * unknown letters. */
 static int read_augmentation(struct description *description, const char *letters, const uint8_t **at)
 {
     const uint8_t *end;
@@ -171,7 +171,7 @@ static int read_description(struct description *description, const uint8_t *at)
     return 0;
 }
 
-/* By the sorted table of .eh_frame_hdr, in the form that linkers give it. */
+/* Searches the sorted table of .eh_frame_hdr, in the form that linkers write. */
 static const uint8_t *find_description(const uint8_t *table, uint64_t pc)
 {
     const uint8_t *at = table + 4;
@@ -183,7 +183,7 @@ static const uint8_t *find_description(const uint8_t *table, uint64_t pc)
         return NULL;
     get_pointer(&at, table[1]);
     count = get(&at, 4);
-    pairs = (const int32_t *)at; /* place of the code, place of the description */
+    pairs = (const int32_t *)at; /* offset of the code, offset of the description */
     if (!count || place < pairs[0])
         return NULL;
     while (count > 1) {
@@ -196,7 +196,7 @@ static const uint8_t *find_description(const uint8_t *table, uint64_t pc)
     return table + pairs[2 * low + 1];
 }
 
-/* --- instructions ------------------------------------------------------------------------------------------------- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 struct machine {
     const struct description *description;
@@ -230,7 +230,7 @@ static void restore(struct machine *machine, uint64_t dwarf)
         *rule = *rule_of(&machine->initial, dwarf);
 }
 
-/* The instructions that say where one register is. Returns -1: it is none of them. */
+/* Runs an instruction about one register. Returns -1 for any other instruction. */
 static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
 {
     int64_t unit = machine->description->data_align;
@@ -274,7 +274,7 @@ static int run_register(struct machine *machine, uint8_t op, const uint8_t **at)
     }
 }
 
-/* Those that say where the frame is. Returns 1: it is none of them. */
+/* Runs an instruction about the frame. Returns 1 for any other instruction. */
 static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
 {
     int64_t unit = machine->description->data_align;
@@ -308,12 +308,12 @@ static int run_frame(struct machine *machine, uint8_t op, const uint8_t **at)
     }
 }
 
-/* The others. Returns 1: it is none of them. */
+/* Runs an instruction about the place or the state. Returns 1 for any other instruction. */
 static int run_place(struct machine *machine, uint8_t op, const uint8_t **at)
 {
     switch (op) {
     case DW_CFA_nop:
-    case DW_CFA_AARCH64_negate_ra_state: /* the return address is signed: taken care of everywhere */
+    case DW_CFA_AARCH64_negate_ra_state: /* a signed address: dft_unwind_plain() */
         return 0;
     case DW_CFA_set_loc:
         machine->at = get_pointer(at, machine->description->encoding);
