@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* Makes an array larger, to twice its size at least. Returns its new capacity; 0: no memory, and nothing has changed. */
+/* Makes an array at least twice as large. Returns its new capacity; 0: no memory, and the array is
+ * unchanged. */
 size_t dft_array_grow(void *array, size_t capacity, size_t count, size_t size);
 
-/* Makes `array` (a pointer, NULL at first) hold `count` elements. Returns 0 or -ENOMEM. */
+/* Makes room for `count` elements in `array` (a pointer, NULL at first). Returns 0 or -ENOMEM. */
 #define DFT_ARRAY_RESERVE(array, capacity, count)                                                                      \
     ((size_t)(count) <= (capacity) ? 0 : __extension__({                                                               \
         size_t dft_grown = dft_array_grow(&(array), (capacity), (count), sizeof *(array));                             \
@@ -19,7 +20,7 @@ size_t dft_array_grow(void *array, size_t capacity, size_t count, size_t size);
         dft_grown ? 0 : -ENOMEM;                                                                                       \
     }))
 
-/* Appends one element (the last argument, a compound literal, too). Returns 0 or -ENOMEM. */
+/* Appends one element, the last argument, which may be a compound literal. Returns 0 or -ENOMEM. */
 #define DFT_ARRAY_PUSH(array, capacity, count, ...)                                                                    \
     (DFT_ARRAY_RESERVE(array, capacity, (size_t)(count) + 1) ? -ENOMEM : ((array)[(count)++] = (__VA_ARGS__), 0))
 

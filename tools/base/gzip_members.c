@@ -10,7 +10,7 @@
 #include "base/array.h"
 
 #define MEMBER_BYTES (1u << 20)
-#define LONGEST      ((size_t)64 << 20) /* of a line that is not parted: zlib counts in 32 bits */
+#define LONGEST      ((size_t)64 << 20) /* longest part of one line: zlib counts in 32 bits */
 
 struct dft_gzip {
     dft_gzip_sink_fn *sink;
@@ -46,7 +46,7 @@ struct dft_gzip *dft_gzip_create(dft_gzip_sink_fn *sink, void *context)
     return NULL;
 }
 
-/* The first `length` bytes of the text become a member. */
+/* Turns the first `length` bytes of the text into a member. */
 static int put_member(struct dft_gzip *gzip, size_t length)
 {
     size_t bound = deflateBound(&gzip->z, length);
@@ -69,7 +69,8 @@ static int put_member(struct dft_gzip *gzip, size_t length)
     return 0;
 }
 
-/* Where the member ends that begins the text: behind the last line that fits, or the first one. 0: not known yet. */
+/* Finds the end of the member that begins the text: behind the last line that fits, else behind the
+ * first line. The result is 0 when the end is not known yet. */
 static size_t member_end(const struct dft_gzip *gzip)
 {
     size_t seen = gzip->used < LONGEST ? gzip->used : LONGEST;

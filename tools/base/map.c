@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The map: grown at two thirds. */
+/* The map, which grows when two thirds of the slots are taken. */
 #include "base/map.h"
 
 #include <stdlib.h>

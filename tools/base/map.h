@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* 64-bit numbers to 64-bit numbers: open addressing, keys that are hashes already. Key 0 cannot be kept. */
+/* Maps 64-bit numbers to 64-bit numbers by open addressing. Keys should be hashes already. The map
+ * cannot keep key 0. */
 #ifndef DFT_MAP_H
 #define DFT_MAP_H
 
@@ -16,9 +17,9 @@ struct dft_map {
 };
 
 void dft_map_fini(struct dft_map *map);
-/* Forgets all keys, keeps the memory. */
+/* Forgets all keys, but keeps the memory. */
 void dft_map_clear(struct dft_map *map);
-/* The place of a key's value, made with value 0 when it was not there. NULL: no memory. */
+/* The place of a key's value. A key that was not there gets the value 0. NULL: no memory. */
 uint64_t *dft_map_put(struct dft_map *map, uint64_t key);
 
 static inline uint64_t *dft_map_find(const struct dft_map *map, uint64_t key)
@@ -33,7 +34,7 @@ static inline uint64_t *dft_map_find(const struct dft_map *map, uint64_t key)
     return map->slots[at].key ? &map->slots[at].value : NULL;
 }
 
-/* One key of two numbers. */
+/* Makes one key from two numbers. */
 static inline uint64_t dft_map_join(uint64_t a, uint64_t b)
 {
     uint64_t key = (a ^ (b + 1) * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);

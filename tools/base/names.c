@@ -12,17 +12,18 @@
 #include <urcu/rculfhash.h>
 
 struct entry {
-    struct entry *next; /* all entries, for freeing */
+    struct entry *next; /* links all entries, for freeing */
     uint32_t length;
     char bytes[];
 };
 
 struct node {
     struct cds_lfht_node hash;
-    struct node *next; /* all nodes, for freeing */
+    struct node *next; /* links all nodes, for freeing */
     uint64_t id;
     struct entry *_Atomic entry;
-    struct entry *_Atomic shown; /* of functions: the name that their module's symbols have; NULL: not looked up yet */
+    /* functions: the name in the symbols of their module; NULL: not looked up yet */
+    struct entry *_Atomic shown;
 };
 
 struct dft_names {
@@ -34,7 +35,7 @@ struct dft_names {
     _Atomic uint64_t bytes;
 };
 
-/* A thread may have two sources open. */
+/* A count, because a thread may have two sources open. */
 static _Thread_local unsigned entered;
 
 void dft_names_enter(void)
@@ -56,7 +57,8 @@ struct dft_names *dft_names_create(dft_names_show_fn *show)
     if (!names)
         return NULL;
     names->show = show;
-    /* With a count of its nodes it grows as they do; without, for the longest chain, that is without end: a million names took 2 GB. */
+    /* With a count of its nodes, the table grows as they do. Without it, the table grows for its
+     * longest chain, without end: a million names took 2 GB. */
     names->table = cds_lfht_new(4096, 4096, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING, NULL);
     if (!names->table) {
         free(names);
@@ -65,7 +67,8 @@ struct dft_names *dft_names_create(dft_names_show_fn *show)
     return names;
 }
 
-/* The nodes go in the order of the table: each is the first of its bucket then, and need not be searched for while the table shrinks. */
+/* Deletes nodes in the order of the table. Each node is then the first of its bucket. The table
+ * therefore need not search for nodes while it shrinks. */
 void dft_names_destroy(struct dft_names *names)
 {
     struct node *node, *next_node;
@@ -90,7 +93,7 @@ void dft_names_destroy(struct dft_names *names)
     free(names);
 }
 
-/* Ids are hashes already; the fold guards against forged ones that differ in the upper half only. */
+/* Ids are hashes already. The fold guards against forged ids that differ in the upper half only. */
 static unsigned long hash_of(uint64_t id)
 {
     return (unsigned long)(id ^ id >> 32);
@@ -101,7 +104,7 @@ static int node_matches(struct cds_lfht_node *node, const void *key)
     return caa_container_of(node, struct node, hash)->id == *(const uint64_t *)key;
 }
 
-/* In a read-side section. */
+/* The caller is in a read-side section. */
 static struct node *find(const struct dft_names *names, uint64_t id)
 {
     struct cds_lfht_iter iter;
@@ -125,20 +128,20 @@ static struct entry *entry_create(struct dft_names *names, const char *bytes, ui
 
     if (!entry)
         return NULL;
-    /* Relaxed: a sum for whoever looks at it, and nothing hangs on it. The slot of the table is counted with the node. */
+    /* Relaxed: nothing depends on this sum. The sum counts the table's slot with the node. */
     atomic_fetch_add_explicit(&names->bytes, sizeof *entry + sizeof(struct node) + 2 * sizeof(void *) + length,
                               memory_order_relaxed);
     entry->length = length;
     memcpy(entry->bytes, bytes, length);
     entry->next = atomic_load_explicit(&names->entries, memory_order_relaxed);
-    /* Release: whoever walks the list (destroy, after joining) sees the entry whole. */
+    /* Release: a thread that walks the list (destroy, after joining) sees the whole entry. */
     while (!atomic_compare_exchange_weak_explicit(&names->entries, &entry->next, entry, memory_order_release,
                                                   memory_order_relaxed))
         ;
     return entry;
 }
 
-/* Another block claims a text for an id that has one: the smaller stays. */
+/* Another block claims a text for an id that has a text. The smaller text stays. */
 static int improve(struct dft_names *names, struct node *node, const char *bytes, uint32_t length)
 {
     struct entry *old = atomic_load_explicit(&node->entry, memory_order_acquire), *entry = NULL;
@@ -174,7 +177,8 @@ int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint3
     }
     cds_lfht_node_init(&node->hash);
     node->id = id;
-    atomic_store_explicit(&node->entry, entry, memory_order_relaxed); /* published by the insertion */
+    /* published by the insertion */
+    atomic_store_explicit(&node->entry, entry, memory_order_relaxed);
     rcu_read_lock();
     hash = cds_lfht_add_unique(names->table, hash_of(id), node_matches, &id, &node->hash);
     rcu_read_unlock();
@@ -246,7 +250,7 @@ struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char 
     return text;
 }
 
-/* The name of a function as people read it; any other text stays itself. */
+/* Shows a function by the name that people read. Any other text stays as it is. */
 static void show_function(const struct dft_names *names, uint64_t id, struct dft_text *name)
 {
     struct entry *shown = NULL, *none = NULL;
@@ -256,7 +260,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
 
     rcu_read_lock();
     node = find(names, id);
-    rcu_read_unlock(); /* nodes stay */
+    rcu_read_unlock(); /* nodes stay valid */
     if (!node && names->lent) {
         show_function(names->lent, id, name);
         return;
@@ -267,7 +271,8 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
         found = names->show(name->bytes, name->length, room, sizeof room);
         if (!found || !(shown = entry_create((struct dft_names *)(uintptr_t)names, found, (uint32_t)strlen(found))))
             return;
-        /* Release: who sees the pointer sees the text. Whoever was first has said the same. */
+        /* Release: a reader that sees the pointer sees the text. The first writer has written the
+         * same text. */
         if (!atomic_compare_exchange_strong_explicit(&node->shown, &none, shown, memory_order_acq_rel,
                                                      memory_order_acquire))
             shown = none;
@@ -276,7 +281,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
         *name = (struct dft_text){shown->bytes, shown->length};
 }
 
-/* An instrumented function, or a C++ name that a compiler's plug-in gave. */
+/* Is it an instrumented function, or a C++ name that a compiler's plug-in gave? */
 static int is_function(struct dft_text category, struct dft_text name)
 {
     if (name.length > 2 && name.bytes[0] == '_')

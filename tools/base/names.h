@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: 64-bit id -> text, filled and read by any number of threads at once.
+/* Names: 64-bit id -> text. Any number of threads may fill and read the table at once.
  *
- * A lock-free hash table (liburcu's rculfhash); names are never removed, texts never freed before the table is. A text,
- * once there, only changes when another block claims a different text for the same id (a collision, or a forged file):
- * then the smaller one by bytes wins, so that the outcome does not depend on who came first. Threads that use a table
- * must be registered (dft_names_enter, dft_names_leave); the worker threads of a source are, and so is the thread that
- * opened it. */
+ * The table is a lock-free hash table (liburcu's rculfhash). Names are never removed, and texts are
+ * freed only with the table. A text changes only when another block claims a different text for the
+ * same id (a collision, or a forged file). The smaller text by bytes then wins, so that the order
+ * of threads does not matter. Threads that use a table must be registered (dft_names_enter,
+ * dft_names_leave). The worker threads of a source are registered, and so is the thread that opened
+ * the source. */
 #ifndef DFT_NAMES_H
 #define DFT_NAMES_H
 
@@ -16,40 +17,42 @@
 
 struct dft_names;
 
-/* The name of a function as people read it, in `room` or for the program's life; NULL: the text is no function's. */
+/* The name of a function as people read it, in `room` or for the program's life. NULL: the text
+ * names no function. */
 typedef const char *dft_names_show_fn(const char *text, size_t length, char *room, size_t room_bytes);
 
-/* show: what dft_names_call shows functions by. NULL: no memory. */
+/* show: dft_names_call shows functions by this. NULL: no memory. */
 struct dft_names *dft_names_create(dft_names_show_fn *show);
-void dft_names_destroy(struct dft_names *names); /* NULL: nothing */
+void dft_names_destroy(struct dft_names *names); /* NULL: does nothing */
 
-/* Memory that the texts take, all told. */
+/* Memory of all texts together. */
 uint64_t dft_names_bytes(const struct dft_names *names);
 
-/* Texts that are found here, too, as long as they are lent: of the ids that `names` has no text for. NULL: none. Returns what was
- * lent before. While no other thread looks for texts. */
+/* Lends `texts` to `names`: lookups of ids without a text in `names` then also search `texts`.
+ * NULL: ends the loan. Returns what was lent before. No other thread may look for texts
+ * meanwhile. */
 struct dft_names *dft_names_lend(struct dft_names *names, struct dft_names *texts);
 
 void dft_names_enter(void);
 void dft_names_leave(void);
 
-/* Adds a text (copied). Returns 0 or -ENOMEM. *added (may be NULL): the id had no text before. */
+/* Adds a copy of a text. Returns 0 or -ENOMEM. *added (may be NULL): the id had no text before. */
 int dft_names_add(struct dft_names *names, uint64_t id, const char *bytes, uint32_t length, int *added);
 
-/* Gives every id with its text, in no order, until `give` returns something else than 0, which is returned. While no
- * other thread adds any. */
+/* Gives every id with its text, in no order, until `give` returns something other than 0. Returns
+ * that result. No other thread may add texts meanwhile. */
 int dft_names_each(const struct dft_names *names, int (*give)(void *context, uint64_t id, struct dft_text text),
                    void *context);
 
-/* The text of an id; 0 bytes and NULL when it is not known. */
+/* The text of an id; 0 bytes and NULL for an unknown id. */
 struct dft_text dft_names_text(const struct dft_names *names, uint64_t id);
 
-/* The text for people: the text, or, when it is not known, "#" and the id in 16 hex digits, put into `room` (18 bytes).
- * */
+/* The text for people. For an unknown id, that is "#" and the id in 16 hex digits, put into `room`
+ * (18 bytes). */
 struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char room[18]);
 
-/* Category and name of a call, region or argument key ("category NUL name"); of a text without NUL the category is
- * empty. When it is not known the name is as dft_names_show has it. */
+/* Category and name of a call, region or argument key ("category NUL name"). A text without NUL has
+ * an empty category. An unknown id has the name that dft_names_show gives. */
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
                     char room[18]);
 

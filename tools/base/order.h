@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing by several numbers, one after the other. */
+/* Compares by several numbers, one after the other. */
 #ifndef DFT_ORDER_H
 #define DFT_ORDER_H
 
-/* In a function that compares: returns which of two numbers is the smaller one, and goes on where they are the same. */
+/* For functions that compare: returns -1 or 1 when two numbers differ, and goes on when they are
+ * equal. */
 #define DFT_ORDER(a, b)                                                                                                \
     do {                                                                                                               \
         if ((a) != (b))                                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are made whole or not at all, plain or gzip: then the stream is a stdio cookie, so writers do not know the
- * difference. */
+/* Files that are made whole or not at all, plain or gzip. A gzip stream is a stdio cookie, so
+ * writers see no difference. */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "base/gzip_members.h"
 
-/* Bytes as they come to stand in the file. */
+/* Writes bytes in their final form into the file. */
 static int put_below(void *context, const void *bytes, size_t length)
 {
     struct dft_outfile *file = context;
@@ -22,7 +22,7 @@ static int put_below(void *context, const void *bytes, size_t length)
     return fwrite(bytes, 1, length, file->below) == length ? 0 : errno ? -errno : -EIO;
 }
 
-/* A stream of stdio forgets which error it was. */
+/* Keeps the first error, because a stdio stream forgets which error happened. */
 static ssize_t write_stream(void *cookie, const char *bytes, size_t length)
 {
     struct dft_outfile *file = cookie;
@@ -56,12 +56,12 @@ static int open_temporary(struct dft_outfile *file, FILE **below)
     }
     mask = umask(0);
     umask(mask);
-    fchmod(fd, 0666 & ~mask); /* what any new file gets; mkostemp's own is private */
+    fchmod(fd, 0666 & ~mask); /* the mode of any new file; mkostemp makes a private file */
     *below = fdopen(fd, "w");
     return *below ? 0 : -errno;
 }
 
-/* A device or a pipe is written in place, and a symbolic link stays one: what it leads to is replaced. */
+/* Writes a device or a pipe in place. A symbolic link stays a link: its target is replaced. */
 static int open_below(struct dft_outfile *file, const char *path, FILE **below)
 {
     struct stat st;
@@ -105,11 +105,12 @@ int dft_outfile_open(struct dft_outfile *file, const char *path)
         setvbuf(file->below, NULL, _IONBF, 0);
     setvbuf(file->stream, NULL, _IOFBF, 1 << 16);
     __fsetlocking(file->stream,
-                  FSETLOCKING_BYCALLER); /* one thread writes: a lock a character would cost half the time */
+                  /* one thread writes, and a lock for each character would cost half the time */
+                  FSETLOCKING_BYCALLER);
     return 0;
 }
 
-/* Of a stream that went wrong the error is file->error. */
+/* file->error is the error of a stream that went wrong. */
 static int close_stream(struct dft_outfile *file)
 {
     int error = fclose(file->stream) ? -EIO : 0;

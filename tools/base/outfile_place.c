@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What OUT means for every command: a file, or a directory with files in it. */
+/* Decides what OUT means for every command: a file, or a directory with files in it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ char *dft_outfile_inside(const char *directory, const char *name)
                                                                                                              : path;
 }
 
-/* The directory that `path` lies in, when it is not there; NULL: it is, or there is no memory to
- * say. */
+/* The directory that `path` lies in, when that directory is missing. NULL: the directory exists, or
+ * there is no memory. */
 static char *missing_parent(const char *path)
 {
     char *parent = strdup(path), *slash;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of paths: read whole, cut in place. */
+/* Lists of paths: a list is read whole and cut in place. */
 #include "base/path_list.h"
 
 #include <errno.h>

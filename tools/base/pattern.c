@@ -25,8 +25,8 @@ static uint32_t uuid_at(const char *text, uint32_t length)
     return n;
 }
 
-/* Length of the number that begins here: a long one in hexadecimal, else one in digits; or 0. Called where a run of
- * hexadecimal digits begins, or within one that is no number. */
+/* Length of the number that begins here: a long hexadecimal number, else a decimal number; or 0.
+ * Called where a run of hexadecimal digits begins, or within a run that is no number. */
 static uint32_t number_at(const char *text, uint32_t length, int begins)
 {
     uint32_t n = 0, digits = 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The pattern of a path: what files of one purpose have in common when their names are numbered. */
+/* The pattern of a path: what the names of files with one purpose have in common when they are
+ * numbered. */
 #ifndef DFT_PATTERN_H
 #define DFT_PATTERN_H
 
 #include <stdint.h>
 
-/* In words, for --help. */
+/* The rule in words, for --help. */
 #define DFT_PATTERN_RULE "numbers, UUIDs, and runs of eight or more hexadecimal digits (a decimal one among them) are #"
 
-/* Writes the pattern of `length` bytes into `pattern`, which has room for as many. Returns its length. The pattern of a
- * pattern is itself. */
+/* Writes the pattern of `length` bytes into `pattern`, which has room for as many bytes. Returns
+ * its length. The pattern of a pattern is the pattern itself. */
 uint32_t dft_pattern_of(const char *path, uint32_t length, char *pattern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a range of a file, however many calls it takes. */
+/* Reads a range of a file, however many calls that takes. */
 #include "base/pread_all.h"
 
 #include <errno.h>

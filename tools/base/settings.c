@@ -18,13 +18,14 @@ static const struct setting {
 } settings[DFT_SETTINGS] = {
     [DFT_SETTING_COMMON_BYTES] = {"DFTMERGE_COMMON_BYTES", "bytes of blocks that ranks give to all others", 64 * MIB, 0,
                                   HIGH},
-    [DFT_SETTING_GROUP_BYTES] = {"DFTMERGE_GROUP_BYTES", "bytes for groups in memory; more go into a file in TMPDIR", 96 * MIB, 0, HIGH},
+    [DFT_SETTING_GROUP_BYTES] = {"DFTMERGE_GROUP_BYTES", "bytes for groups in memory; more go into a file in TMPDIR",
+                                 96 * MIB, 0, HIGH},
     [DFT_SETTING_NAMES_BYTES] = {"DFTMERGE_NAMES_BYTES", "bytes for the texts of names", 96 * MIB, 0, HIGH},
     [DFT_SETTING_WINDOW_EVENTS] = {"DFTMERGE_WINDOW_EVENTS", "events of one window of time", UINT64_C(1) << 19, 1,
                                    HIGH},
 };
 
-/* Returns 0: the text is no number in the bounds. */
+/* Returns 0 when the text is no number within the bounds. */
 static int parse(const struct setting *setting, const char *text, uint64_t *value)
 {
     char *end;

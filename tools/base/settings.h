@@ -13,13 +13,15 @@ enum dft_setting {
     DFT_SETTINGS
 };
 
-/* The number that the variable says, or its default. */
+/* The number in the variable, or its default. */
 uint64_t dft_setting(enum dft_setting setting);
-/* The number that the variable says, or another default. */
+/* The number in the variable, or another default. */
 uint64_t dft_setting_or(enum dft_setting setting, uint64_t usual);
-/* DFTMERGE_DEBUG_DIR: a folder with debug files, looked at before the system's; NULL: there is none. */
+/* DFTMERGE_DEBUG_DIR: a folder with debug files, searched before the system's folders. NULL: not
+ * set. */
 const char *dft_setting_debug_directory(void);
-/* Says which variables have a value that they cannot have, and which values are right. Returns 0 or -EINVAL. */
+/* Says which variables have an impossible value, and which values are possible. Returns 0 or
+ * -EINVAL. */
 int dft_settings_check(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work for N threads: pieces are taken by counting. */
+/* Work for N threads. The threads take pieces by counting. */
 #include "base/work.h"
 
 #include <pthread.h>
@@ -11,7 +11,8 @@ struct work {
     dft_work_fn *fn;
     void *context;
     size_t count, piece;
-    _Atomic size_t next; /* where the next piece begins; at or behind count: there is none */
+    /* where the next piece begins; no piece is left when it is count or more */
+    _Atomic size_t next;
     pthread_mutex_t lock;
     size_t failed_at;
     int rc;
@@ -31,7 +32,8 @@ static void fail(struct work *work, size_t at, int rc)
         work->failed_at = at;
     }
     pthread_mutex_unlock(&work->lock);
-    atomic_store_explicit(&work->next, work->count, memory_order_relaxed); /* others finish their piece */
+    /* the other threads finish their piece */
+    atomic_store_explicit(&work->next, work->count, memory_order_relaxed);
 }
 
 static void take_pieces(struct work *work, unsigned number)

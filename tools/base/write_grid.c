@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in text: cells are collected, columns aligned, and what may shrink is cut in the middle until a line fits the
- * terminal. */
+/* Tables in text. Cells are collected and columns are aligned. Columns that may shrink are cut in
+ * the middle until a line fits the terminal. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct dft_grid {
     size_t ncells, capacity;
     struct line {
         char *text;
-        size_t ncells; /* stands behind the row that these end */
+        size_t ncells; /* number of cells so far: the line stands behind the row that they end */
     } * lines;
     size_t nlines;
 };
@@ -78,7 +78,7 @@ static size_t total_width(const struct dft_grid *grid)
     return all;
 }
 
-/* How narrow the table could be, with what may shrink shrunk. */
+/* Finds how narrow the table can be, with all columns shrunk that may shrink. */
 static size_t least_width(const struct dft_grid *grid)
 {
     size_t all = total_width(grid);
@@ -131,7 +131,7 @@ static void measure(struct dft_grid *grid)
     }
 }
 
-/* Bytes of the first n columns of a text. */
+/* Counts the bytes of the first n columns of a text. */
 static size_t bytes_of(const char *text, size_t n)
 {
     size_t i = 0;
@@ -144,7 +144,8 @@ static size_t bytes_of(const char *text, size_t n)
     }
 }
 
-/* The end of a path says more than its beginning: a third stays of that, then "...", then the rest. */
+/* The end of a path says more than its beginning. A third of the width is for the beginning, then
+ * follow "..." and the end. */
 static void print_cut(FILE *out, const char *text, size_t width)
 {
     size_t all = dft_text_columns(text), head = (width - 3) / 3, tail = width - 3 - head;

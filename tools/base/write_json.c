@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 character at the start of s, or 0: none. (RFC 3629: no overlong forms, no surrogates,
- * nothing above U+10FFFF.) */
+/* Length of the valid UTF-8 character at the start of s, or 0 without one. RFC 3629 allows no
+ * overlong forms, no surrogates, and nothing above U+10FFFF. */
 static size_t utf8_length(const unsigned char *s, size_t left)
 {
     size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -85,7 +85,7 @@ static void new_line(struct dft_json *json)
         putc_unlocked(' ', json->out);
 }
 
-/* What stands before a value: comma, line, key. */
+/* Writes what stands before a value: comma, line, key. */
 static void before(struct dft_json *json, const char *key, size_t length)
 {
     if (json->after_key) {
@@ -148,7 +148,7 @@ void dft_json_end_array(struct dft_json *json)
     end(json, ']');
 }
 
-/* Integers make up most of a dump: faster than printf. */
+/* Writes digits faster than printf, because integers make up most of a dump. */
 static void put_digits(FILE *out, uint64_t value, int negative)
 {
     char digits[21];
@@ -185,7 +185,7 @@ void dft_json_double(struct dft_json *json, const char *key, double value)
     }
     snprintf(text, sizeof text - 2, "%.17g", value);
     if (!strpbrk(text, ".e"))
-        strcat(text, ".0"); /* so that it stays a floating-point number for who reads it */
+        strcat(text, ".0"); /* keeps it a floating-point number for readers */
     fputs(text, json->out);
 }
 

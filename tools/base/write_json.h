@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes JSON as a stream: objects and arrays are opened and closed, commas come by themselves. Nothing is kept but the
- * nesting.
+/* Writes JSON as a stream. The caller opens and closes objects and arrays; the writer adds the
+ * commas. The writer keeps only the nesting.
  *
- * Strings are bytes: UTF-8 goes through, control characters, quotes and backslashes are escaped, and each byte that is
- * not part of valid UTF-8 becomes \udc80-\udcff, as Python's surrogateescape has it. Integers are exact. One thread. */
+ * Strings are bytes. UTF-8 stays as it is. Control characters, quotes and backslashes are escaped.
+ * Each byte that is not part of valid UTF-8 becomes \udc80-\udcff, as in Python's surrogateescape.
+ * Integers are exact. One thread. */
 #ifndef DFT_WRITE_JSON_H
 #define DFT_WRITE_JSON_H
 
@@ -17,8 +18,9 @@
 struct dft_json {
     FILE *out;
     int depth;
-    int pretty;                /* one member a line in the outer two levels, for people; else all in one line */
-    char some[DFT_JSON_DEPTH]; /* has this level a member already */
+    /* for people: one member a line in the outer two levels; else all in one line */
+    int pretty;
+    char some[DFT_JSON_DEPTH]; /* does this level have a member already? */
     char after_key;
 };
 
@@ -32,17 +34,18 @@ void dft_json_end_array(struct dft_json *json);
 
 void dft_json_uint(struct dft_json *json, const char *key, uint64_t value);
 void dft_json_int(struct dft_json *json, const char *key, int64_t value);
-void dft_json_double(struct dft_json *json, const char *key, double value); /* 17 digits; not finite: null */
+/* 17 digits; not finite: null */
+void dft_json_double(struct dft_json *json, const char *key, double value);
 void dft_json_bool(struct dft_json *json, const char *key, int value);
 void dft_json_null(struct dft_json *json, const char *key);
 void dft_json_text(struct dft_json *json, const char *key, const char *bytes, size_t length);
 void dft_json_string(struct dft_json *json, const char *key, const char *text); /* NULL: null */
-/* ns since the epoch as a string of seconds with nine decimals. */
+/* Writes ns since the epoch as a string of seconds with nine decimals. */
 void dft_json_seconds(struct dft_json *json, const char *key, uint64_t ns);
-/* A key that is bytes (an argument's): what follows is its value. */
+/* Writes a key from bytes (that of an argument). Its value must follow. */
 void dft_json_key(struct dft_json *json, const char *bytes, size_t length);
 
-/* Just the quoted string. */
+/* Writes only the quoted string. */
 void dft_json_quote(FILE *out, const char *bytes, size_t length);
 
 #endif

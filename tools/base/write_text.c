@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for people: escapes and units; see write_text.h. Tables: write_grid.c. */
+/* Text for people: escapes and units; see write_text.h. write_grid.c has the tables. */
 #include "base/write_text.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ size_t dft_text_columns(const char *text)
     return n;
 }
 
-/* Value with three significant digits at least. */
+/* Writes a value with at least three significant digits. */
 static const char *scaled(char *room, double value, const char *unit)
 {
     snprintf(room, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
