@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands begin and end with: the source, what there is to say of it, the exit code. */
+/* What commands begin and end with: the source, the notes on the source, the exit code. */
 #include "command/command.h"
 #include "source/source.h"
 #include "source/source_ending.h"
@@ -38,7 +38,7 @@ int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_so
     return rc == -ENOENT ? 0 : rc;
 }
 
-/* Before anything asks for times. What was done is always said. */
+/* Corrects times before any part of the command asks for them. Always says what was done. */
 static int align(struct dft_options *options, struct dft_source *source)
 {
     char *text;
@@ -82,7 +82,7 @@ int dft_command_begin(struct dft_options *options, struct dft_source **source, i
     return rc ? fail(options, *source, code, rc) : 0;
 }
 
-/* What could have been asked for: ranks, where ranks were. */
+/* Writes what the user could have asked for, such as the ranks of the source after --rank. */
 static void put_choice(FILE *out, const struct dft_filter *filter, const struct dft_source *source)
 {
     uint64_t start, end;

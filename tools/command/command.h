@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A subcommand of dftmerge: one entry in the table of main.c, one file each. Its options: the common ones, and its own.
- * */
+/* A subcommand of dftmerge: one entry in the table of main.c, and one file. A subcommand has the
+ * common options and its own. */
 #ifndef DFT_COMMAND_H
 #define DFT_COMMAND_H
 
@@ -8,11 +8,11 @@
 #include "source/filter.h"
 #include "base/path_list.h"
 
-/* An option of one command. Just one of text and flag is set. */
+/* An option of one command. Either text or flag is set, not both. */
 struct dft_option {
     const char *name;     /* long name; the list ends with NULL */
     char letter;          /* short one, or 0 */
-    const char *argument; /* what --help calls its argument; NULL: a flag */
+    const char *argument; /* name of its argument in --help; NULL: a flag */
     const char **text;    /* where the argument goes */
     int *flag;            /* set to 1 */
     const char *help;     /* NULL: an alias, which --help does not show */
@@ -23,7 +23,7 @@ struct dft_option {
 #define DFT_TAKES_FILTER 4u   /* --from --to --rank --pid --cat --name --file */
 #define DFT_TAKES_TOP    8u   /* --top --sort */
 #define DFT_TAKES_NONE   16u  /* paths may be missing */
-#define DFT_TAKES_RANKS  256u /* done by all ranks of dftmerge-mpi, else by one */
+#define DFT_TAKES_RANKS  256u /* all ranks of dftmerge-mpi do the command; else one rank does */
 #define DFT_TAKES_ALIGN  32u  /* --align */
 
 struct dft_command {
@@ -36,9 +36,10 @@ struct dft_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
 
-/* What the common options said. */
+/* The values of the common options. */
 struct dft_options {
-    int only_queries; /* set by the command: queries, which know what texts they need, are all that looks at events */
+    /* set by the command: only queries look at events, and they know the texts that they need */
+    int only_queries;
     struct dft_source_options source; /* paths, threads, quiet */
     struct dft_filter filter;
     int json, csv;
@@ -46,39 +47,40 @@ struct dft_options {
     const char *sort;
     int all_runs;               /* --run all */
     const char *files_from;     /* --files-from, NULL: not given */
-    struct dft_path_list given; /* what stood there */
+    struct dft_path_list given; /* the paths in that file */
     const char *align;          /* --align, NULL: not given */
-    struct dft_clocks clocks;   /* what it comes to, once the source is open */
+    struct dft_clocks clocks;   /* the correction by --align, once the source is open */
 };
 
 #define DFT_EXIT_OK    0
 #define DFT_EXIT_BAD   1
 #define DFT_EXIT_USAGE 2
 
-/* Parses argv (getopt_long: options and paths in any order, `--` ends options). `own` may be NULL. Returns 0: go on; 1:
- * done, *code is what to exit with (--help was printed, or usage was wrong, which stderr says with what to do next).
- * After 0 call dft_options_fini. */
+/* Parses argv (getopt_long: options and paths in any order, `--` ends options). `own` may be NULL.
+ * Returns 0: go on, and call dft_options_fini later; 1: done, and *code is the exit code. The
+ * result is 1 after --help or wrong usage. For wrong usage, stderr says what to do next. */
 int dft_options_parse(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                       int argc, char **argv, int *code);
 void dft_options_fini(struct dft_options *options);
 
-/* Opens the source, says on stderr what to do when there is nothing in it, and begins the filter. Returns 0, or 1 with
- * *code. After 0 call dft_command_end, which closes the source, flushes stdout and returns the exit code (`code`, or 1
- * when something was unreadable or stdout could not be written). */
+/* Opens the source and begins the filter. For an empty source, says on stderr what to do. Returns
+ * 0, or 1 with *code. After 0 the caller calls dft_command_end, which closes the source and flushes
+ * stdout. dft_command_end returns `code`, or 1 when something was unreadable or stdout could not be
+ * written. */
 int dft_command_begin(struct dft_options *options, struct dft_source **source, int *code);
-/* What "--align HOW" comes to: "none", "clocks", or the name of an event; without such an event that is noted as bad, and
- * *clocks changes nothing. Returns 0 or -ENOMEM. */
+/* Turns "--align HOW" into a correction. HOW is "none", "clocks", or the name of an event. Without
+ * such an event a bad note says so, and *clocks changes nothing. Returns 0 or -ENOMEM. */
 int dft_command_clocks(const char *how, struct dft_clocks *clocks, struct dft_source *source);
-/* Notes that no event passed the filter, if there is one, and what would: nobody takes an empty answer for a job without
- * I/O. For the end of a command that has found nothing. */
+/* Notes that no event passed the filter, if there is a filter, and what would pass. So nobody takes
+ * an empty answer for a job without I/O. For the end of a command that has found nothing. */
 void dft_command_nothing(const struct dft_options *options, struct dft_source *source);
 int dft_command_end(struct dft_options *options, struct dft_source *source, int code);
 
 extern const struct dft_command dft_command_summary, dft_command_dump, dft_command_merge, dft_command_export,
     dft_command_check, dft_command_stat, dft_command_ps, dft_command_calls, dft_command_ranks, dft_command_compare;
 
-/* Notes that some events, or all (then it is bad), were kept only as aggregates, which a command that shows single
- * events cannot show. Returns whether there is none to show. */
+/* Notes that some events were kept only as aggregates. The note is bad when all were. A command
+ * that shows single events cannot show aggregates. Returns whether there is no event to show. */
 int dft_command_aggregates(struct dft_source *source, const char *command);
 
 #endif

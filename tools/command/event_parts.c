@@ -15,7 +15,8 @@
 #include "source/source_notes.h"
 #include "source/source_exchange.h"
 
-#define FILE_BYTES 4096u /* a file without events is some work, too */
+/* counted for each file, because a file without events is some work, too */
+#define FILE_BYTES 4096u
 
 struct writing {
     const struct dft_event_parts *parts;
@@ -23,14 +24,14 @@ struct writing {
     const struct dft_source_process *processes;
     uint32_t count;
     struct dft_timeline *timeline;
-    char **names;    /* of the files, by process; NULL: the process does not pass the filter */
-    uint64_t *bytes; /* of the blocks of a process and of all before it */
-    unsigned ranks;  /* that write */
+    char **names;    /* names of files, by process; NULL: the process does not pass the filter */
+    uint64_t *bytes; /* bytes of the blocks of a process and of all processes before */
+    unsigned ranks;  /* number of ranks that write */
     uint64_t written, all;
     uint32_t failed; /* the process whose file was not written */
 };
 
-/* --- before all files ----------------------------------------------------------------------------------------------- */
+/* --- before all files ------------------------------------------------------------------------- */
 
 static int make_names(struct writing *writing)
 {
@@ -88,7 +89,7 @@ static int check_directory(const struct writing *writing)
     return rc;
 }
 
-/* --- the files ------------------------------------------------------------------------------------------------------ */
+/* --- the files -------------------------------------------------------------------------------- */
 
 static int write_file(struct writing *writing, const struct dft_source_process *process)
 {
@@ -135,7 +136,7 @@ static int write_mine(struct writing *writing)
     return rc;
 }
 
-/* Of several ranks that failed, the one with the first file is believed. */
+/* When several ranks failed, the error for the first file counts. */
 static int outcome(struct writing *writing, int rc)
 {
     int failed = rc ? (int)(writing->count - writing->failed) : 0, first = dft_comm_agree(failed);
@@ -149,7 +150,8 @@ static int outcome(struct writing *writing, int rc)
     return rc;
 }
 
-/* Where not every rank can read every block, rank 0 writes all, and the others give it theirs. */
+/* Where not every rank can read every block, rank 0 writes all files. The other ranks give rank 0
+ * their blocks. */
 static int write_all(struct writing *writing)
 {
     struct dft_source *source = writing->parts->source;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of dftmerge's commands: the common ones and a command's own, one table for getopt_long and for --help. */
+/* Options of dftmerge's commands, the common ones and a command's own. One table serves getopt_long
+ * and --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -80,7 +81,8 @@ static const struct common common_options[] = {
 #define COMMON_COUNT (sizeof common_options / sizeof *common_options)
 #define OWN_MAX      32
 
-/* Not what the command has an option of its own for; --help does not know of an alias. */
+/* Does the command take a common option? A command's own option of that name comes first. --help
+ * does not show an alias. */
 static int taken(const struct dft_command *command, const struct dft_option *own, const struct common *option,
                  int for_help)
 {
@@ -123,7 +125,7 @@ static void help(const struct dft_command *command, const struct dft_option *own
         printf("\nExample:\n  %s\n", command->example);
 }
 
-/* What getopt_long wants; returns the number of the command's own options. */
+/* Makes the tables for getopt_long. Returns the number of the command's own options. */
 static int make_table(const struct dft_command *command, const struct dft_option *own, struct option *table,
                       char *letters)
 {
@@ -267,7 +269,7 @@ static const char *name_of(const struct option *table, int id)
     return "";
 }
 
-/* One option as getopt_long gave it. Returns 0: go on, 1: done with *code. */
+/* Takes one option from getopt_long. Returns 0: go on, 1: done with *code. */
 static int take_option(struct dft_options *options, const struct dft_command *command, const struct dft_option *own,
                        const struct option *table, int id, char **argv, int *code)
 {
@@ -313,7 +315,9 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     char letters[2 * OWN_MAX + 16];
     int id;
 
-    signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error to be told, and what was begun is removed */
+    /* a file beyond the size limit becomes an error with a message, and its begun file is
+     * removed */
+    signal(SIGXFSZ, SIG_IGN);
     memset(options, 0, sizeof *options);
     dft_filter_init(&options->filter);
     make_table(command, own, table, letters);
@@ -325,7 +329,7 @@ int dft_options_parse(struct dft_options *options, const struct dft_command *com
     options->source.paths = argv + optind;
     options->source.npaths = argc - optind;
     if (options->files_from) {
-        /* Of many ranks only the first has standard input, and only it looks for the files. */
+        /* Only rank 0 of many ranks has standard input, and only rank 0 looks for the files. */
         int rc = dft_comm_rank()
                      ? 0
                      : dft_path_list_read(&options->given, options->files_from, argv + optind, argc - optind);

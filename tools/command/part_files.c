@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory of parts: the names of its files, and what may lie there already. */
+/* A directory of parts: the names of its files, and the files that may lie there already. */
 #include "command/part_files.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #include "base/outfile.h"
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static char *cleaned(struct dft_text text, const char *otherwise)
 {
@@ -44,7 +44,7 @@ char *dft_part_name(const struct dft_source_process *source, const char *ending)
     return name;
 }
 
-/* --- the directory -------------------------------------------------------------------------------------------------- */
+/* --- the directory ---------------------------------------------------------------------------- */
 
 static int ends_in(const char *name, const char *ending)
 {
@@ -77,7 +77,8 @@ static int is_input(struct dft_source *source, const char *path)
     return 0;
 }
 
-/* Is the file no part of ours, but would be read with them? Or is it an input that would be replaced? */
+/* Is the file no part of ours, but would readers take it for a part? Or is it an input that a part
+ * would replace? */
 static int is_in_the_way(struct dft_source *source, const char *directory, const char *name, const char *ending,
                          char *const *sorted, size_t count)
 {

@@ -6,11 +6,11 @@
 #include "base/write_json.h"
 #include "source/source_object.h"
 
-/* The member "jobs" of an object: an array. */
+/* Writes the member "jobs" of an object: an array. */
 void dft_json_jobs(struct dft_json *json, const struct dft_source *source);
-/* A table on standard output, when there are several. */
+/* Writes a table on standard output when there are several jobs. */
 void dft_text_jobs(const struct dft_source *source);
-/* The same of runs: "runs". */
+/* Do the same for runs; the member is "runs". */
 void dft_json_runs(struct dft_json *json, const struct dft_source *source);
 void dft_text_runs(const struct dft_source *source);
 
