@@ -40,7 +40,7 @@ void dft_at_exit_init(void)
 {
     if (dft_own.__cxa_at_quick_exit)
         dft_own.__cxa_at_quick_exit(quickly_exiting, NULL);
-    if (!dft_own.on_exit || dft_own.on_exit(exiting, NULL)) /* the first handler needs no allocation */
+    if (!dft_own.on_exit || dft_own.on_exit(exiting, NULL)) /* the first needs no memory */
         called = CALL_HANDLER;
     handler_is_last = dft_resolve_is_first();
 }

@@ -27,7 +27,7 @@ static struct given given[65];
 #define KNOWN_FLAGS                                                                                                    \
     ((int)SA_RESETHAND | SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER)
 #if defined(__x86_64__)
-#define RESTORER 0x04000000 /* the C library adds it to every action, and shows it */
+#define RESTORER 0x04000000 /* the C library adds this flag to every action, and shows it */
 #else
 #define RESTORER 0
 #endif
@@ -135,8 +135,8 @@ static void watch(int signal)
     DFT_REAL(sigaction)(signal, &ours, NULL);
 }
 
-/* The kernel spares the first process of a PID namespace from signals without a handler. We must
- * spare it, too: from signals that other processes send, and from those of abort. */
+/* The kernel spares the first process of a PID namespace from signals without a handler. So we do
+ * not watch signals there that other processes or abort may send. */
 static int is_to_be_watched(int signal)
 {
     return dft_sys_getpid() != 1 || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;

@@ -86,7 +86,7 @@ static void queue_again(const struct struck *struck)
     set_default(struck->signal);
     if (DFT_SYS(rt_tgsigqueueinfo, pid, tid, struck->signal, struck->info, 0, 0) < 0)
         DFT_SYS(tgkill, pid, tid, struck->signal, 0, 0, 0);
-    /* The signal may have come within sigsuspend or ppoll. After these calls it would be
+    /* The signal may have come within sigsuspend or ppoll. After these calls the signal would be
      * blocked. */
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     mask &= ~bit;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entry to and exit from the mode without system calls. os/self.h tells who is in the mode. */
+/* Entry to and exit from the mode without system calls. os/self.h tells which threads are in the
+ * mode. */
 #ifndef DFT_SANDBOX_H
 #define DFT_SANDBOX_H
 

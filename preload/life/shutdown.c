@@ -29,8 +29,8 @@
 #define NEW_LIVEFILES    8 /* after failed execs; each costs a thread one of its DFT_THREAD_RINGS */
 
 /* Several threads may end or replace the process at the same time. The process is late from the
- * first attempt until the last attempt has failed. Once a thread ends the process, it stays
- * late. */
+ * first attempt until the last attempt has failed. Once a thread ends the process, the process
+ * stays late. */
 static int ended;
 static uint32_t done;                 /* atomic: the trace is complete */
 static uint32_t trying;               /* execs under way */
@@ -281,7 +281,7 @@ void dft_shutdown_end(enum dft_ending how, int status)
         dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
     unsure = announce_late();
     end = note_end(how, status & 0xff /* all that the parent sees */);
-    /* The file may stay, or there may be no path to remove it by (chroot). */
+    /* The file may stay, or its path may lead nowhere (chroot). */
     atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL ? DFT_LIVE_FATAL : DFT_LIVE_CLEAN);
     /* Without the barrier other threads may still end their regions themselves. The live file then
      * tells which regions are left. */

@@ -68,7 +68,7 @@ static const struct texts texts = {
 struct wanted {
     uint16_t name, version; /* version 0: the default one */
     uint16_t type;          /* the type of its result; 0: a missing function gets no substitute */
-    /* a wrapper written by hand uses it between its readings of the clock */
+    /* a handwritten wrapper uses the function between its readings of the clock */
     uint8_t at_start;
 };
 _Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");

@@ -39,7 +39,7 @@ extern struct dft_live *dft_live;
 struct dft_task {
     uint32_t sandboxed;  /* atomic: the thread makes no system calls */
     uint32_t no_counter; /* the thread may not read the processor's counter */
-    /* the last tick before no_counter: that clock is coarse, and time must not go back */
+    /* last tick before no_counter: the coarse clock must not show less */
     uint64_t ticks_least;
 };
 
@@ -58,7 +58,8 @@ enum {
     DFT_MARK_NONE,
     DFT_MARK_VFORK,
     DFT_MARK_SANDBOXED, /* a vfork child that makes no more system calls */
-    /* this thread, or a child of clone on its thread-local memory (shared_tls.h) */
+    /* this thread and, at the same time, a child of clone on its thread-local memory
+     * (shared_tls.h) */
     DFT_MARK_SHARED_TLS
 };
 extern __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
@@ -92,8 +93,8 @@ extern int dft_sandbox;
 /* Has the caller been forbidden system calls? */
 int dft_is_sandboxed(void);
 
-/* Counts a call that could not be recorded for want of a system call, if this thread is in the
- * mode. */
+/* If this thread is in the mode, counts a call that could not be recorded for want of a system
+ * call. */
 void dft_sandbox_drop(void);
 
 /* In a forked child. Returns 1 when the child inherited the mode and cannot have its own files.

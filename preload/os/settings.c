@@ -111,8 +111,8 @@ static int same(char a, char b)
     return (a | 32) == (b | 32);
 }
 
-/* The number of letters to insert, delete or change, and of neighbours to swap, to turn one name
- * into the other. */
+/* The number of changes that turn one name into the other. A change inserts, deletes or alters a
+ * letter, or swaps two neighbours. */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
     unsigned char rows[3][NAME_MOST + 1];

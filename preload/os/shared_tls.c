@@ -12,11 +12,11 @@
 #define THIS_MEMORY __thread __attribute__((tls_model("initial-exec")))
 
 static THIS_MEMORY uint32_t owner;       /* tid of this memory's owner; 0: nobody on it records */
-static THIS_MEMORY uint32_t children;    /* atomic: children known to run on it */
+static THIS_MEMORY uint32_t children;    /* atomic: children known to run on this memory */
 static THIS_MEMORY uint32_t descriptors; /* a child shares the owner's descriptors */
 
-/* A forked child that inherited the mark has its own memory. It loses the mark with its first
- * event. */
+/* A forked child that inherited the mark has its own memory. The child loses the mark with its
+ * first event. */
 int dft_shared_tls_is_child(void)
 {
     return *dft_generation && (uint32_t)dft_sys_gettid() != owner;

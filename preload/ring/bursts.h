@@ -50,7 +50,8 @@ static inline void dft_bursts_count(struct dft_run *run, uint64_t moved)
                           memory_order_relaxed);
 }
 
-/* Finds the open burst of a call and locks its place. NULL: there is none, or it cannot go on. */
+/* Finds the open burst of a call and locks its place. NULL: no burst is open, or the burst cannot
+ * go on. */
 static inline __attribute__((always_inline)) struct dft_run *dft_bursts_find(struct dft_thread *self, uint64_t key,
                                                                              uint64_t word)
 {

@@ -33,7 +33,7 @@ static struct {
 } idle;
 
 #define IDLE_WHOLE 16u /* states that wait unchanged: a program of few threads pays nothing */
-#define IDLE_MANY  64u /* above it, or with large rings, all but IDLE_WHOLE give memory back */
+#define IDLE_MANY  64u /* above this number, or with large rings, only IDLE_WHOLE keep memory */
 
 static void push(struct dft_thread **list, struct dft_thread *thread)
 {

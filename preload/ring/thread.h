@@ -34,7 +34,7 @@
 #define DFT_DEEP_REGIONS 65400u /* beyond those in the live file; an event's depth has 16 bits */
 #define DFT_REGIONS_MAX  (DFT_OPEN_REGIONS + DFT_DEEP_REGIONS)
 
-/* The path of a directory descriptor. It is valid while the descriptor's word in the table is
+/* The path of a directory descriptor, valid while the descriptor's word in the table is
  * unchanged. */
 struct dft_dir {
     uint64_t word;

@@ -15,7 +15,7 @@ struct dft_vfork_child {
     struct dft_process_child process;
 };
 
-/* The items of the child's records begin with this: it names their process. */
+/* The items of the child's records begin with this struct, which names their process. */
 struct dft_vfork_item {
     uint8_t tag;
     uint64_t key;

@@ -95,7 +95,7 @@ static int make_long(uint64_t bytes)
                                                        : (int)DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0);
 }
 
-/* Maps our file. NULL: it cannot be mapped. A process that shares the descriptor may have put its
+/* Maps our file. NULL: the mapping failed. A process that shares the descriptor may have put its
  * own file on the number. The check comes after the mmap, because from then on our file does not
  * return to the number. The check comes before anything is stored. */
 static void *map_shared(int fd, size_t bytes, uint64_t offset)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The live file of this process. Rings are mapped from it, so a killed process's records can be
- * read. */
+/* The live file of this process. Rings lie in mappings of the file, so a killed process's records
+ * can be read. */
 #ifndef DFT_LIVEFILE_H
 #define DFT_LIVEFILE_H
 
@@ -41,7 +41,7 @@ void dft_livefile_ring_detach(struct dft_ring *ring);
  * mislead a reader who asks whether the parent still runs. */
 void dft_livefile_forget(void);
 
-/* The path of the live file; "" when it is plain memory. */
+/* The path of the live file; "" when the live file is plain memory. */
 extern char dft_livefile_path[];
 
 #endif

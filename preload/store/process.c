@@ -221,7 +221,7 @@ int dft_process_write_child(const struct dft_process_child *child)
     own.ppid = dft_pid;
     own.start_ns = child->start_ns;
     own.live_path = own.notes = text_of("", 0);
-    own.order = 1; /* takes precedence over what dftmerge finds out from a ring */
+    own.order = 1; /* takes precedence over dftmerge's findings in a ring */
     result = dft_staging_write(
         (const struct dft_staging_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
     dft_spin_unlock(&dft_process_lock);

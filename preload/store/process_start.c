@@ -104,7 +104,7 @@ int dft_process_start(void)
 }
 
 /* The process ends before the time of the next attempt, or without an event. If the trace can be
- * created now, the trace says at least how many events are missing or were left out. */
+ * created now, the trace tells the number of missing or left-out events. */
 void dft_process_start_at_last(uint64_t left_out)
 {
     struct dft_signals before;

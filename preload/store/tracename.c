@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the names of this process's files: "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
+/* Owns the names of this process's files:
+ * "<prefix>-<program>-<host>-<pid>-<load time ns>-<key>". */
 #include "store/tracename.h"
 
 #include <errno.h>

@@ -45,7 +45,7 @@ static struct dft_open *description(uint32_t index)
     return dft_fd_open((uint64_t)index << 8);
 }
 
-/* Returns the word's place, and makes it when it does not exist. NULL: no memory, or no such
+/* Returns the word's place. Makes the place when it does not exist. NULL: no memory, or no such
  * descriptor. */
 static _Atomic uint64_t *place(int fd)
 {
@@ -186,7 +186,7 @@ void dft_fd_bind_same(int fd, uint64_t word, int from)
 {
     if (word & DFT_FD_TRACED && add_reference(word)) {
         word = 0;
-    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* was it still the same? */
+    } else if (word & DFT_FD_TRACED && dft_fd_word(from) != word) { /* the same description? */
         dft_fd_drop(word);
         word = 0;
     }

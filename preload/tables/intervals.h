@@ -3,7 +3,8 @@
  * intervals at any time, without locks. maps.c gives the intervals their meaning.
  *
  *   who            may
- *   any thread     publish, walk; change or retire an interval as it has read it (one of several wins) */
+ *   any thread     publish, walk; change or retire an interval as it has read it
+ *                  (one of several threads wins) */
 #ifndef DFT_INTERVALS_H
 #define DFT_INTERVALS_H
 

@@ -2,9 +2,9 @@
 /* Owns the log of mappings and cuts.
  *
  * A search must not miss a mapping that is split meanwhile. A piece may go into a slot that the
- * search has already passed, and replace an interval that the search has not reached yet. So the
- * pieces are published first, then `splits` counts, and then the split mapping goes. A search that
- * missed the pieces sees another count, and starts again. */
+ * search has already passed. That piece replaces an interval that the search has not reached yet.
+ * So the pieces are published first, then `splits` counts, and then the split mapping goes. A
+ * search that missed the pieces sees another count, and starts again. */
 #include "tables/maps.h"
 
 #include <errno.h>

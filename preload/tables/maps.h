@@ -7,21 +7,22 @@
  *   a mapping   these pages show this file from this offset on
  *   a cut       these pages show no file (they were unmapped, or replaced)
  *
- * An unmap is a cut. The cut is made before the real call: as soon as the call has returned,
+ * An unmap is a cut. The cut is made before the real call. As soon as the call has returned,
  * another thread may map something there. The cut stays open until the call has returned. Then the
  * cut is settled, or taken back as if it had never been. A published interval never changes, so
- * readers need no lock. Settling frees slots. It replaces the mappings under the cut by their
- * remaining pieces, with the same number. Then it removes the cut. So the table at rest has one
+ * readers need no lock. Settling frees slots. The mappings under the cut are replaced by their
+ * remaining pieces, with the same number. Then the cut is removed. So the table at rest has one
  * interval a mapping, and no cuts.
  *
- *   who                                may
- *   any thread, handlers, vfork        everything, at any time (the child of a vfork changes its parent's memory)
- *   a forked child                     goes on with the table as it was: mappings are inherited
+ *   who                             may
+ *   any thread, handlers, vfork     everything, at any time
+ *                                   (the child of a vfork changes its parent's memory)
+ *   a forked child                  goes on with the table as it was: mappings are inherited
  *
- * No thread ever waits for another. A thread that never comes back leaves a slot or two behind: by
- * a longjmp out of a handler, the end of a vfork child, or a fork by another thread. No later
- * answer is wrong for it. The memory of the table is reserved at the first mapping. Mappings beyond
- * the capacity are unknown, and counted. */
+ * No thread ever waits for another. A thread that never comes back leaves a slot or two behind.
+ * Examples are a longjmp out of a handler, the end of a vfork child, and the other threads at a
+ * fork. No later answer is wrong because of such a slot. The memory of the table is reserved at the
+ * first mapping. Mappings beyond the capacity are unknown, and counted. */
 #ifndef DFT_MAPS_H
 #define DFT_MAPS_H
 

@@ -32,8 +32,8 @@ static int is_after_call(struct dft_unwind_memory *memory, uint64_t pc)
 #endif
 }
 
-/* Code that is made at run time mostly keeps a chain of frames. A step of the chain is believed if
- * it leads behind a call. */
+/* Code that is made at run time mostly keeps a chain of frames. The walk believes a step of the
+ * chain that leads behind a call. */
 static int go_by_chain(struct dft_unwind_walk *walk)
 {
     uint64_t frame = walk->registers[DFT_UNWIND_FP], caller, pc;

@@ -45,8 +45,8 @@ int64_t dft_unwind_sleb(const uint8_t **at)
     return (int64_t)value;
 }
 
-/* Reads an address in one of the encodings (DW_EH_PE_*). An encoding that no linker uses for code
- * counts as 0. */
+/* Reads an address in one of the encodings (DW_EH_PE_*). A base that no linker uses for code counts
+ * as 0. */
 static uint64_t get_pointer(const uint8_t **at, uint8_t encoding)
 {
     uint64_t from = (encoding & DW_EH_PE_BASE) == DW_EH_PE_pcrel ? (uint64_t)*at : 0, value;
