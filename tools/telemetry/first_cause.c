@@ -16,7 +16,7 @@ static int64_t threshold_of(const struct dft_series *series, int64_t floor)
     return largest / 10 > floor ? largest / 10 : floor;
 }
 
-/* Returns 1 with the spike, or 0: there is none. */
+/* Returns 1 with the spike, or 0 without one. */
 static int find_spike(const struct dft_series *series, int64_t floor, struct dft_suspect *spike)
 {
     int64_t threshold = threshold_of(series, floor), sum = 0;

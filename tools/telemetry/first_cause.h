@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* First cause: which of many ranks departed first from what it did before.
+/* First cause: finds the rank that departed first from its earlier behaviour.
  *
- * Each rank has a series of samples in order of time. Consecutive rises add up until a sample that does not rise; the
- * first time that they reach the rank's threshold (the larger of `floor` and a tenth of its largest value) is its spike.
- * Spikes are put in order on the aligned clock: time - offset of the rank. The second of them is the onset; the suspects
- * are those that are not later. */
+ * Each rank has a series of samples in order of time. Consecutive rises add up until a sample does
+ * not rise. A rank's threshold is the larger of `floor` and a tenth of its largest value. The
+ * rank's spike is where the rises first reach its threshold. Spikes are put in order on the aligned
+ * clock: time - offset of the rank. The second spike is the onset. The suspects are the ranks with
+ * a spike up to the onset. */
 #ifndef DFT_FIRST_CAUSE_H
 #define DFT_FIRST_CAUSE_H
 
@@ -26,10 +27,10 @@ enum dft_confidence { DFT_CONFIDENCE_LOW, DFT_CONFIDENCE_MEDIUM, DFT_CONFIDENCE_
 
 struct dft_suspect {
     uint32_t rank;
-    int64_t time_ns, aligned_ns; /* of the spike */
+    int64_t time_ns, aligned_ns; /* time of the spike */
     int64_t delta;               /* sum of the rises */
-    uint32_t samples;            /* that rose */
-    int64_t lead_ns;             /* before the onset; 0 without one */
+    uint32_t samples;            /* number of samples that rose */
+    int64_t lead_ns;             /* time from the spike to the onset; 0 without an onset */
     enum dft_confidence confidence;
 };
 
@@ -39,12 +40,13 @@ struct dft_first_cause {
     int64_t onset_ns;
     struct dft_suspect *suspects; /* in order */
     uint32_t nsuspects;
-    uint32_t *short_ranks; /* those with fewer than two samples, ascending */
+    uint32_t *short_ranks; /* ranks with fewer than two samples, ascending */
     uint32_t nshort;
 };
 
-/* `interval_ns`: the usual time between samples; `missing`: there are ranks without any. The series are by ascending
- * rank, each rank once. Returns 0 or -ENOMEM; after 0 call dft_first_cause_fini. */
+/* `interval_ns`: the usual time between samples; `missing`: there are ranks without samples. The
+ * series are in order of rank, with each rank once. Returns 0 or -ENOMEM; after 0 the caller calls
+ * dft_first_cause_fini. */
 int dft_first_cause_find(const struct dft_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
                          int missing, struct dft_first_cause *found);
 void dft_first_cause_fini(struct dft_first_cause *found);

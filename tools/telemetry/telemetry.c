@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was read from telemetry files: records, texts and problems. */
+/* The contents of telemetry files: records, texts and problems. */
 #include "telemetry/telemetry.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-#define PROBLEMS_MAX 1000u /* lines that are kept; the rest is counted */
+#define PROBLEMS_MAX 1000u /* lines that are kept; further lines are only counted */
 
 int dft_telemetry_add(struct dft_telemetry *telemetry, const struct dft_telemetry_event *event)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Telemetry across ranks: which samples count, how the ranks are brought together, what is to be noted. */
+/* Telemetry across ranks: which samples count, how clocks of ranks are aligned, and what is
+ * noted. */
 #include "base/array.h"
 #include "telemetry/telemetry.h"
 
@@ -10,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SKEW_INTERVALS 5 /* a start farther off than this many intervals is noted */
+#define SKEW_INTERVALS 5 /* a start is noted when it is farther off than this many intervals */
 #define SPIKE_BYTES    (INT64_C(64) << 20)
 
-/* A sample that counts, on its way into a series. */
+/* A sample that counts, before it goes into a series. */
 struct picked {
     const struct dft_telemetry_event *event;
     const char *host;
-    size_t number; /* in the input */
+    size_t number; /* position in the input */
 };
 
 static int add_note(struct dft_cross_rank *result, char *text)
@@ -48,7 +49,7 @@ static int note(struct dft_cross_rank *result, const char *format, ...)
     return add_note(result, n < 0 ? NULL : text);
 }
 
-/* "TEXT: 1, 3." */
+/* Adds a note such as "TEXT: 1, 3." */
 static int note_ranks(struct dft_cross_rank *result, const char *text, const uint32_t *ranks, uint32_t count)
 {
     size_t length;
@@ -68,9 +69,9 @@ static int note_ranks(struct dft_cross_rank *result, const char *text, const uin
     return add_note(result, line);
 }
 
-/* --- selection ------------------------------------------------------------------------------------------------------ */
+/* --- selection -------------------------------------------------------------------------------- */
 
-/* The most common job of the samples, as number of its text + 1; 0: none. */
+/* Finds the most common job of the samples, as number of its text + 1; 0: none. */
 static int common_job(const struct dft_telemetry *telemetry, uint32_t *job, int *several)
 {
     struct seen {
@@ -129,7 +130,7 @@ static int select_samples(const struct dft_telemetry *telemetry, struct dft_cros
     return rc;
 }
 
-/* --- merge ---------------------------------------------------------------------------------------------------------- */
+/* --- merge ------------------------------------------------------------------------------------ */
 
 static int by_rank_and_time(const void *left, const void *right)
 {
@@ -244,7 +245,8 @@ static int by_world(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The size that most samples claim, of those above 1 (the first seen of equals), but not below the highest rank. */
+/* Finds the size above 1 that most samples claim; the first seen wins a tie. The size is never
+ * below the highest rank. */
 static int find_world(struct dft_cross_rank *result, const struct picked *picked, size_t count)
 {
     const struct picked **claims = malloc((count + 1) * sizeof *claims);
@@ -287,7 +289,7 @@ static int find_missing(struct dft_cross_rank *result)
     return result->nmissing ? note_ranks(result, "Missing rank data for ranks", result->missing, result->nmissing) : 0;
 }
 
-/* The anchor is rank 0, or the lowest there is: the first series. */
+/* The anchor is the first series: rank 0, or the lowest rank present. */
 static int align(struct dft_cross_rank *result)
 {
     int rc = 0;
@@ -306,7 +308,7 @@ static int align(struct dft_cross_rank *result)
     return rc;
 }
 
-/* --- first cause ---------------------------------------------------------------------------------------------------- */
+/* --- first cause ------------------------------------------------------------------------------ */
 
 static int find_cause(struct dft_cross_rank *result)
 {

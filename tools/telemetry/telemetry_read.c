@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads telemetry files: finds the records in a file's text and has them read one by one.
  *
- * Where a record ends is seen by its brackets and quotes alone. So a record that is no JSON costs itself, not the list
- * that it stands in; a line that was cut off costs that line. */
+ * Brackets and quotes alone tell where a record ends. A record that is no JSON thus costs only
+ * itself, not the list around it. A line that was cut off costs only that line. */
 #include "telemetry/telemetry.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 #include "telemetry/telemetry_record.h"
 
-#define TEXT_MAX (INT64_C(1) << 30) /* bytes of a file */
+#define TEXT_MAX (INT64_C(1) << 30) /* largest size of a file in bytes */
 
 struct reading {
     struct dft_telemetry *telemetry;
     const char *name;
     const char *at, *end;
-    const char *line_start; /* up to where lines were counted */
+    const char *line_start; /* lines are counted up to here */
     uint64_t line, index;   /* line of line_start (from 1), number of the next record (from 0) */
 };
 
@@ -43,7 +43,8 @@ static uint64_t line_of(struct reading *reading, const char *at)
     return reading->line;
 }
 
-/* Behind the string that begins at `at`; NULL: it has no end on its line. */
+/* Returns the place behind the string that begins at `at`. NULL: the string has no end on its
+ * line. */
 static const char *string_end(const char *at, const char *end)
 {
     for (at++; at < end && *at != '\n'; at++) {
@@ -55,7 +56,7 @@ static const char *string_end(const char *at, const char *end)
     return NULL;
 }
 
-/* Behind the value that begins at `at`; NULL: it has no end. */
+/* Returns the place behind the value that begins at `at`. NULL: the value has no end. */
 static const char *value_end(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -105,7 +106,7 @@ static int unfinished(struct reading *reading, const char *from, const char *wha
                                  what);
 }
 
-/* The list that begins at `at`; *at is set behind it. */
+/* Reads the list that begins at `at`, and sets *at behind the list. */
 static int take_list(struct reading *reading, const char **at)
 {
     const char *here = skip_spaces(*at + 1, reading->end);
@@ -134,7 +135,7 @@ static int take_list(struct reading *reading, const char **at)
     return rc;
 }
 
-/* The list that is the member "events" of the object [at, end), or NULL. */
+/* Finds the list that is the member "events" of the object [at, end). NULL: none. */
 static const char *find_events(const char *at, const char *end)
 {
     at = skip_spaces(at + 1, end);
@@ -211,7 +212,7 @@ int dft_telemetry_parse(struct dft_telemetry *telemetry, const char *name, const
     return take_all(&reading);
 }
 
-/* Reads up to `size` bytes; *length: how many there were. */
+/* Reads up to `size` bytes. *length: number of bytes read. */
 static int read_all(int fd, char *text, size_t size, size_t *length)
 {
     for (*length = 0; *length < size;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One record of telemetry, by json-c. What a record must have, and what stands for what in those without a version. */
+/* Reads one record of telemetry with json-c. Knows the fields a record must have, and their older
+ * names. */
 #include "telemetry/telemetry_record.h"
 
 #include <errno.h>
@@ -51,11 +52,11 @@ int dft_telemetry_can_read(void)
     return 1;
 }
 
-/* --- fields --------------------------------------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 enum field_kind { NUMBER = 1, NUMBER_OR_NULL, TEXT, TEXT_OR_NULL, OBJECT };
 
-/* What a record of version 2 must have. */
+/* The fields that a record of version 2 must have. */
 static const struct field {
     const char *name;
     uint8_t kind;
@@ -85,7 +86,8 @@ static int is_blank(const char *text)
     return !text[strspn(text, " \t\r\n\v\f")];
 }
 
-/* json-c brings what does not fit to the nearest number that does: those at the edges count as too large. */
+/* json-c turns a number that does not fit into the nearest number that fits. The extremes therefore
+ * count as too large. */
 static int number_of(struct json_object *value, const char *name, int64_t least, int64_t *number, const char **why)
 {
     if (!json_object_is_type(value, json_type_int))
@@ -134,7 +136,8 @@ static int has(struct json_object *record, const char *name)
     return json_object_object_get_ex(record, name, NULL);
 }
 
-/* What stands in "metadata"; without a version also as a field of its own, "metadata_rank". */
+/* A value in "metadata". A record without a version may also have the value as a field of its own,
+ * "metadata_rank". */
 static struct json_object *metadata_of(struct json_object *record, const char *name, int legacy)
 {
     struct json_object *value;
@@ -148,9 +151,9 @@ static struct json_object *metadata_of(struct json_object *record, const char *n
     return member(member(record, "metadata"), name);
 }
 
-/* --- the same in both forms ------------------------------------------------------------------------------------------ */
+/* --- the same in both forms ------------------------------------------------------------------- */
 
-/* A number of the record, else of its metadata, else `number` as it is. */
+/* Takes a number of the record, else of its metadata. Else `number` stays as it is. */
 static int identity_number(struct json_object *record, const char *name, int legacy, int64_t least, int64_t *number,
                            const char **why)
 {
@@ -213,7 +216,7 @@ static int take_rest(struct dft_telemetry *telemetry, struct json_object *record
     return event->host ? take_identity(telemetry, record, legacy, event, why) : -ENOMEM;
 }
 
-/* --- version 2 ------------------------------------------------------------------------------------------------------ */
+/* --- version 2 -------------------------------------------------------------------------------- */
 
 static int take_v2(struct dft_telemetry *telemetry, struct json_object *record, struct dft_telemetry_event *event,
                    const char **why)
@@ -238,10 +241,10 @@ static int take_v2(struct dft_telemetry *telemetry, struct json_object *record, 
                           json_object_get_string(member(record, "host")), event, why);
 }
 
-/* --- before versions ------------------------------------------------------------------------------------------------ */
+/* --- before versions -------------------------------------------------------------------------- */
 
-/* The first of the names that the record has, else what `number` is; NULL ends the names. Returns 1: found, 0, or
- * -EINVAL. */
+/* Takes the first of `names` that the record has; NULL ends the names. Else `number` stays as it
+ * is. Returns 1: found, 0, or -EINVAL. */
 static int first_number(struct json_object *record, const char *const *names, int64_t *number, const char **why)
 {
     for (; *names; names++) {
@@ -252,7 +255,7 @@ static int first_number(struct json_object *record, const char *const *names, in
     return 0;
 }
 
-/* A count of units with a fraction. Returns 1, 0 (there is no such number) or -EINVAL. */
+/* Takes a count of units with a fraction. Returns 1, 0 (there is no such number) or -EINVAL. */
 static int scaled_number(struct json_object *value, const char *name, double unit, int64_t *number, const char **why)
 {
     double scaled;
@@ -311,7 +314,8 @@ static int legacy_bytes(struct json_object *record, int64_t *used, const char **
     return check_bytes(*used, value != NULL, unused, found, total, why);
 }
 
-/* A text of the record, or of its metadata, or `otherwise`. NULL: there is one that is no text, or empty. */
+/* A text of the record, or of its metadata, or `otherwise`. NULL: the record has a text of this
+ * name that is empty or no text. */
 static const char *legacy_text(struct json_object *record, const char *name, int in_metadata, const char *otherwise)
 {
     struct json_object *value = member(record, name);
@@ -352,7 +356,7 @@ static int take_legacy(struct dft_telemetry *telemetry, struct json_object *reco
     return take_rest(telemetry, record, 1, type, host, event, why);
 }
 
-/* --- the record ------------------------------------------------------------------------------------------------------ */
+/* --- the record ------------------------------------------------------------------------------- */
 
 static int take_object(struct dft_telemetry *telemetry, struct json_object *record, struct dft_telemetry_event *event,
                        const char **why)
