@@ -10,7 +10,7 @@
 #include "base/array.h"
 
 #define MEMBER_BYTES (1u << 20)
-#define LONGEST      ((size_t)64 << 20) /* longest part of one line: zlib counts in 32 bits */
+#define LONGEST      ((size_t)64 << 20) /* longest line that stays whole: zlib counts in 32 bits */
 
 struct dft_gzip {
     dft_gzip_sink_fn *sink;
