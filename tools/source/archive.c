@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Archives: blocks into files; see archive.h. */
+/* Writes blocks into archives; see archive.h. */
 #include "source/archive.h"
 #include "source/source_read.h"
 #include "base/names.h"
@@ -14,7 +14,7 @@
 #define REFERRED 1u
 #define DEFINED  2u
 
-/* Of one NAMES block: names, and bytes of text. */
+/* Bounds of one NAMES block: number of names, and bytes of text. */
 #define NAMES_MAX 4096u
 #define TEXT_MAX  ((size_t)1 << 20)
 
@@ -33,7 +33,8 @@ static int put(struct dft_archive *archive, const void *bytes, size_t length)
     return 0;
 }
 
-/* A block begins at a multiple of 8: what was found at another place in a damaged file gets its own again. */
+/* A block begins at a multiple of 8. A block found elsewhere in a damaged file gets an aligned
+ * place again. */
 int dft_archive_put(void *context, const void *block, size_t length)
 {
     static const char zeros[8];
@@ -51,13 +52,13 @@ int dft_archive_copy(struct dft_archive *archive, struct dft_reader *reader, con
     int error = dft_reader_block(reader, block, &header, &payload);
 
     if (error)
-        return error == -ENOMEM ? error : 0; /* noted; the rest is used */
+        return error == -ENOMEM ? error : 0; /* the block was noted; the rest is used */
     if (block->type == DFT_BLOCK_EVENTS)
         archive->events += block->count;
     return dft_archive_put(archive, (const char *)payload - sizeof header, sizeof header + header.stored);
 }
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static int note_name(struct dft_archive *archive, uint64_t id, uint64_t what)
 {
@@ -82,7 +83,8 @@ int dft_archive_refers_all(struct dft_archive *archive, struct dft_decoder *deco
     int rc = dft_decode_names(decoder, header, payload, &names, &count, &why);
 
     if (rc)
-        return rc == -ENOMEM ? rc : 0; /* who needs the block itself notes what is wrong with it */
+        /* the reader of the block itself notes what is wrong with the block */
+        return rc == -ENOMEM ? rc : 0;
     for (uint32_t i = 0; !rc && i < count; i++)
         rc = note_name(archive, names[i].id, names[i].text.bytes ? DEFINED : REFERRED);
     return rc;
@@ -106,7 +108,8 @@ static int by_text(const void *left, const void *right)
                                               : by_id(left, right);
 }
 
-/* Referred to, without a text so far, and the source has one. Sorted by text: neighbours share their beginnings. */
+/* Finds names that blocks refer to, whose text the archive lacks and the source has. Sorts them by
+ * text, because neighbours then share their beginnings. */
 static struct dft_name *missing_names(struct dft_archive *archive, uint32_t *count)
 {
     struct dft_name *names = calloc(archive->names.count + 1, sizeof *names);
@@ -152,7 +155,7 @@ int dft_archive_names(struct dft_archive *archive, struct dft_encoder *encoder)
     return rc;
 }
 
-/* --- the end -------------------------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 int dft_archive_commit(struct dft_archive *archive, int durable)
 {

@@ -14,11 +14,12 @@
 #include "source/source_inside.h"
 #include "base/write_text.h"
 
-#define JUMP_NS       INT64_C(1000000000) /* between processes of one clock */
-#define DRIFT_MAX     1e-3                /* no clock of a computer is worse; NTP slews by 5e-4 */
-#define DRIFT_SPAN_NS INT64_C(1000000000) /* over less, two readings tell nothing of the drift */
+#define JUMP_NS       INT64_C(1000000000) /* larger jumps between processes mean another clock */
+#define DRIFT_MAX     1e-3                /* no computer's clock is worse; NTP slews by 5e-4 */
+/* two readings nearer in time tell nothing about the drift */
+#define DRIFT_SPAN_NS INT64_C(1000000000)
 
-/* --- which processes share a clock ---------------------------------------------------------------------------------- */
+/* --- which processes share a clock ------------------------------------------------------------ */
 
 static int compare_texts(struct dft_text a, struct dft_text b)
 {
@@ -68,7 +69,7 @@ int dft_clocks_hosts(struct dft_clocks *clocks, struct dft_source *source)
     return 0;
 }
 
-/* --- fitting --------------------------------------------------------------------------------------------------------- */
+/* --- fitting ---------------------------------------------------------------------------------- */
 
 void dft_clock_fit(struct dft_clock_of_host *host, const struct dft_clock_point *points, size_t count, int with_drift)
 {
@@ -147,7 +148,7 @@ void dft_clocks_range(struct dft_clocks *clocks)
             uint64_t time = end ? processes[i].end_ns : processes[i].start_ns;
             int64_t shift;
 
-            if (!time) /* it has no events */
+            if (!time) /* the clock has no events */
                 continue;
             shift = dft_clocks_shift(clocks, i, time);
             host->shift_low_ns = shift < host->shift_low_ns ? shift : host->shift_low_ns;
@@ -167,7 +168,7 @@ void dft_clocks_fini(struct dft_clocks *clocks)
     memset(clocks, 0, sizeof *clocks);
 }
 
-/* --- for people ------------------------------------------------------------------------------------------------------ */
+/* --- for people ------------------------------------------------------------------------------- */
 
 static void put_signed(FILE *out, int64_t ns)
 {
@@ -251,7 +252,7 @@ char *dft_clocks_text(const struct dft_clocks *clocks)
     return text;
 }
 
-/* --- on a source ----------------------------------------------------------------------------------------------------- */
+/* --- on a source ------------------------------------------------------------------------------ */
 
 static void move_known(const struct dft_clocks *clocks, uint32_t process, uint64_t *time)
 {

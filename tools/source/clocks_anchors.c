@@ -49,11 +49,12 @@ static int add_anchors(void *context, unsigned worker, const struct dft_source_p
         struct anchor anchor = {anchoring->clocks->host_of[process->number],
                                 {(int64_t)samples[i][0], (int64_t)samples[i][1] - (int64_t)samples[i][0]}};
 
-        if (!(samples[i][0] >> 62) && !(samples[i][1] >> 62)) /* else no clock of this age */
+        /* larger values are no clock of this age */
+        if (!(samples[i][0] >> 62) && !(samples[i][1] >> 62))
             rc = add_anchor(anchoring, &anchor);
     }
     pthread_mutex_unlock(&anchoring->lock);
-    return rc == -ENOMEM ? rc : 0; /* `check` tells of what cannot be decoded */
+    return rc == -ENOMEM ? rc : 0; /* `check` reports what cannot be decoded */
 }
 
 static int is_clock(void *context, const struct dft_source_process *process, const struct dft_block *block)
@@ -63,7 +64,7 @@ static int is_clock(void *context, const struct dft_source_process *process, con
     return block->type == DFT_BLOCK_CLOCK && block->state == DFT_BLOCK_USED;
 }
 
-/* All of it is in the order, so that sums do not depend on who came first. */
+/* Compares all fields, so that sums do not depend on the order of threads. */
 static int by_host_and_time(const void *left, const void *right)
 {
     const struct anchor *a = left, *b = right;
@@ -107,7 +108,7 @@ static int take_anchors(void *context, unsigned rank, const void *bytes, size_t 
     return rc;
 }
 
-/* All ranks of dftmerge-mpi know all. */
+/* Shares the anchors: all ranks of dftmerge-mpi then have all. */
 static int share(struct anchoring *anchoring)
 {
     size_t length = anchoring->count * sizeof *anchoring->anchors;

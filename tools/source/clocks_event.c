@@ -13,12 +13,12 @@
 #include "source/source_notes.h"
 #include "source/source_visit.h"
 
-#define EVENTS_MAX 256u  /* of a rank, the first ones */
-#define KEEP_MAX   8192u /* before the first ones are picked */
+#define EVENTS_MAX 256u  /* first events taken of each rank */
+#define KEEP_MAX   8192u /* events kept before the first ones are picked */
 
 /* The ends of the event in one rank, on the rank's own clock. */
 struct ends {
-    uint32_t process; /* the one they are from */
+    uint32_t process; /* the process of these ends */
     int32_t rank;
     int64_t clock_offset;
     uint32_t count, capacity;
@@ -110,8 +110,8 @@ static int by_rank(const void *left, const void *right)
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
-/* Those of processes that have the event, by rank. Of several processes of one rank each counts by itself. Without ranks,
- * processes count. */
+/* Picks the processes that have the event, by rank. Each of several processes of one rank counts by
+ * itself. Without ranks, processes count. */
 static uint32_t pick(struct collecting *collecting, uint32_t count)
 {
     const struct dft_source_process *processes = dft_source_processes(collecting->source, &count);
@@ -133,7 +133,7 @@ static uint32_t pick(struct collecting *collecting, uint32_t count)
     return n;
 }
 
-/* --- least squares --------------------------------------------------------------------------------------------------- */
+/* --- least squares ---------------------------------------------------------------------------- */
 
 /* Fits each host's ends to the common times. */
 static void fit_hosts(struct dft_clocks *clocks, const struct ends *ends, uint32_t n, const int64_t *common,
@@ -154,8 +154,9 @@ static void fit_hosts(struct dft_clocks *clocks, const struct ends *ends, uint32
     }
 }
 
-/* When the k-th event was, on the clock of all: the mean over ranks, each corrected by what is known so far. The mean is
- * over differences to the first: the numbers are large. */
+/* Finds the time of the k-th event on the reference clock: the mean over ranks, each corrected by
+ * what is known so far. The mean is over differences to the first time, because the numbers are
+ * large. */
 static void common_times(const struct dft_clocks *clocks, const struct ends *ends, uint32_t n, int64_t *common)
 {
     for (uint32_t k = 0; k < clocks->events; k++) {
@@ -187,7 +188,8 @@ static int by_host(const void *left, const void *right)
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* Twice: first to the host of the lowest rank, then to the mean of all, which has less of chance in it. */
+/* Fits twice: first to the host of the lowest rank, then to the mean of all. The mean depends less
+ * on chance. */
 static int fit(struct dft_clocks *clocks, const struct ends *ends, uint32_t n)
 {
     int64_t *common = malloc((clocks->events + 1u) * sizeof *common);
@@ -205,7 +207,7 @@ static int fit(struct dft_clocks *clocks, const struct ends *ends, uint32_t n)
             order[i] = hosts[i].position;
         while (same < n && clocks->host_of[ends[same].process] == clocks->host_of[ends->process])
             same++;
-        common_times(clocks, ends, same, common); /* nothing is known yet: no shifts */
+        common_times(clocks, ends, same, common); /* no shifts are known yet */
         fit_hosts(clocks, ends, n, common, order, points);
         common_times(clocks, ends, n, common);
         fit_hosts(clocks, ends, n, common, order, points);
@@ -217,7 +219,8 @@ static int fit(struct dft_clocks *clocks, const struct ends *ends, uint32_t n)
     return rc;
 }
 
-/* How many of the event all ranks have. When some have more, the first ones are taken for the same. */
+/* Counts the events that all ranks have. When some ranks have more, their first events count as the
+ * same. */
 static uint32_t events_of_all(struct dft_source *source, const struct ends *ends, uint32_t n, const char *name)
 {
     uint32_t least = UINT32_MAX, most = 0;
@@ -254,7 +257,7 @@ static int take_ends(void *context, unsigned rank, const void *bytes, size_t len
     return rc;
 }
 
-/* All ranks of dftmerge-mpi know all. */
+/* Shares the ends: all ranks of dftmerge-mpi then have all. */
 static int share(struct collecting *collecting)
 {
     struct dft_pack pack = {0};

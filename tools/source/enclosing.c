@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events around others: a stack for each thread. What is over is dropped from its top, and from all
- * of it before it grows. */
+/* Enclosing events: each thread has a stack. Events that are over leave the stack at its top. They
+ * leave it everywhere before the stack grows. */
 #include "source/enclosing.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static struct dft_enclosing_thread *thread_of(struct dft_enclosing *enclosing, u
     return &enclosing->threads[enclosing->count - 1];
 }
 
-/* Makes room for one more: by what is over somewhere in the stack, else by memory. */
+/* Makes room for one more event: first drops events that are over, then takes memory. */
 static int grow(struct dft_enclosing_thread *thread, uint64_t now_ns)
 {
     struct dft_enclosing_event *bigger;
@@ -104,8 +104,8 @@ int dft_enclosing_put(struct dft_enclosing *enclosing, const struct dft_enclosin
     return 0;
 }
 
-/* The best fit: of the depth just above and not over before the event is; else not over before;
- * else still open. */
+/* Finds the best fit. First choice: depth just above, and not over before the event. Second choice:
+ * not over before the event. Last choice: still open. */
 int64_t dft_enclosing_find(const struct dft_enclosing *enclosing, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;

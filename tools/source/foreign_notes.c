@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to say about traces of DFTracer: what of a file could not be read, and what is peculiar to it. */
+/* Notes about traces of DFTracer: what could not be read of a file, and what is peculiar to the
+ * file. */
 #include "source/foreign_notes.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static void note_oddities(struct dft_source *source, const char *path, const str
     }
 }
 
-/* What is so by the nature of the traces, and the same in all of them, is said once. */
+/* Notes once what follows from the nature of the traces, and is the same in all of them. */
 void dft_foreign_note_all(struct dft_source *source)
 {
     uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->unspread, source->unspread_files};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes as a tree.
  *
- * Bad input can make a cycle of parents: what no root leads to is printed as a root. Children stand in order of
- * start, then key. */
+ * Bad input can make a cycle of parents. A process that no root leads to is printed as a root.
+ * Children stand in order of start, then of key. */
 #include "source/ps_tree.h"
 
 #include <errno.h>
@@ -65,8 +65,9 @@ static uint32_t find_key(const struct dft_ps_tree *tree, uint64_t key)
     return low < tree->count && tree->processes[low].key == key && key ? low : DFT_PS_ROOT;
 }
 
-/* The last image with this pid on the child's host that began before it, and, when it is the child's own pid, ended
- * by exec (pids are used again). `pids` is sorted by pid, then start. */
+/* Finds the last image with this pid on the child's host that began before the child. An image with
+ * the child's own pid must have ended by exec, because pids are used again. `pids` is sorted by
+ * pid, then start. */
 static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, uint32_t pid, uint32_t child)
 {
     const struct dft_source_process *of = &tree->processes[child];
@@ -115,7 +116,8 @@ static int find_parents(struct dft_ps_tree *tree)
     return 0;
 }
 
-/* Lists of children by start; then depth first with a stack of our own, because a chain of forks can be long. */
+/* Lists children by start. Then goes depth first with a stack of our own, because a chain of forks
+ * can be long. */
 static int make_order(struct dft_ps_tree *tree)
 {
     uint32_t n = tree->count, used = 0, top = 0, *memory = calloc(n, 5 * sizeof(*memory));

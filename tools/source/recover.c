@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves what a live file holds into the trace of its process.
  *
- * The source has made blocks of the live file already: they are appended as they are. The order is what keeps
- * everything safe: append, fsync, only then remove the live file. A crash in between leaves ranges that stand twice,
- * which readers drop. */
+ * The source has already made blocks of the live file, and these are appended as they are. The
+ * order keeps everything safe: append, fsync, and only then remove the live file. A crash in
+ * between leaves ranges that stand twice, which readers drop. */
 #include "source/recover.h"
 #include "source/source_notes.h"
 #include "source/source_texts.h"
@@ -20,7 +20,7 @@
 
 struct append {
     int fd;
-    off_t before, at; /* size as it was; where the next block goes */
+    off_t before, at; /* size before; where the next block goes */
 };
 
 static int append_bytes(void *context, const void *bytes, size_t length)
@@ -41,7 +41,7 @@ static int append_bytes(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* A new trace when there is none: nothing else may have that name. */
+/* Opens the trace, or makes a new trace when there is none. No other file may have that name. */
 static int append_open(struct append *append, const char *path, int make)
 {
     struct stat st;
@@ -71,7 +71,7 @@ static int append_close(struct append *append, int error)
     return error;
 }
 
-/* The blocks of the live file that are in no other input. */
+/* Appends the blocks of the live file that no other input has. */
 static int put_blocks(struct append *append, const struct dft_source *source, uint32_t live)
 {
     static const char zeros[8];
@@ -93,7 +93,7 @@ static int put_blocks(struct append *append, const struct dft_source *source, ui
     return error;
 }
 
-/* The process's own: its live file also holds what its vfork children did. */
+/* Counts the process's own events: its live file also holds those of its vfork children. */
 static uint64_t events_in(const struct dft_source *source, const struct dft_source_process *process)
 {
     size_t count;
@@ -130,7 +130,7 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
         bytes = dft_encode_process(encoder, &process->process, &block);
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
     }
-    /* An END that was written before an exec that failed is not the last word. */
+    /* An END from before an exec that failed is not the last END. */
     if (!error && (!process->ended || process->how == DFT_ENDING_KILLED)) {
         end.key = process->key;
         end.how = process->how;
@@ -142,7 +142,7 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
     return error;
 }
 
-/* The trace's name is the live file's without its last ending. */
+/* Names the trace as the live file without its last ending. */
 static char *new_trace(const char *live)
 {
     size_t length = strlen(live), tail = strlen(".live");
@@ -157,8 +157,9 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The input that is this live file's trace by its name, which holds the key, and has nothing in it that is not zero: its process ended before
- * its first block was whole. They need not lie in one directory. */
+/* Finds the input that is this live file's trace by its name, which holds the key, and that
+ * contains only zeros. The process of such a trace ended before its first block was whole. Trace
+ * and live file may lie in different directories. */
 static const char *blank_trace(const struct dft_source *source, const char *live)
 {
     uint32_t nfiles;
@@ -176,8 +177,8 @@ static const char *blank_trace(const struct dft_source *source, const char *live
     return NULL;
 }
 
-/* The trace that the live file is moved into; NULL: there is none. A process may stand in others as well: copies,
- * archives. */
+/* Finds the trace that the live file is moved into; NULL: there is none. The process may also stand
+ * in copies and archives. */
 static const char *trace_of(const struct dft_source *source, const struct dft_source_process *process)
 {
     uint32_t nfiles;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The source: opened by finding, scanning, reading live files, and deciding on coverage; see source.h. */
+/* The source. Opening it finds and scans inputs, reads live files, and decides on coverage; see
+ * source.h. */
 #include "source/source.h"
 
 #include <errno.h>
@@ -108,7 +109,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     return rc ? rc : dft_exchange_notes(source);
 }
 
-/* Windows of events come and go: their memory is kept for the next one, instead of being cleared by the kernel each time. */
+/* Windows of events come and go: their memory is kept for the next one, instead of being cleared by
+ * the kernel each time. */
 static void keep_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies beside the inputs: live files of their processes that were not named, and traces of live files that a listing
- * missed because they were made meanwhile. */
+/* Finds files beside the inputs: live files that were not named, and traces of live files that a
+ * listing missed. A listing misses traces that are made meanwhile. */
 #include "source/source_beside.h"
 
 #include "source/source_inside.h"
@@ -22,7 +22,8 @@ static int is_file(const char *path, const struct stat *st)
     return !stat(path, &other) && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-/* There may be as many as processes: the key is compared first. One that could not be read yet has none. */
+/* There may be as many inputs as processes, so the key is compared first. A live file that could
+ * not be read yet has no key. */
 static struct dft_source_file *find_input(const struct dft_source *source, const struct stat *st, uint64_t key)
 {
     for (uint32_t f = 0; f < source->nfiles; f++) {
@@ -59,7 +60,8 @@ static int add_input(struct dft_source *source, struct dft_scanned **scanned, co
     return 0;
 }
 
-/* A copy of a trace, or an archive, tells of the live file of another trace: that is not its own. */
+/* A copy of a trace, or an archive, names the live file of another trace. That live file is not its
+ * own. */
 static int is_of_trace(const struct dft_live *live, const char *trace)
 {
     struct stat st;
@@ -68,8 +70,9 @@ static int is_of_trace(const struct dft_live *live, const char *trace)
            st.st_ino == live->trace_inode;
 }
 
-/* Adds the live file at `path`, of the process `key` of this trace, if there is one; it may be an input already. What
- * does not lie beside the trace must have been made for it. */
+/* Adds the live file at `path`, of the process `key` of this trace, if there is one. The file may
+ * be an input already. A file that does not lie beside the trace must have been made for this
+ * trace. */
 static int try_live(struct dft_source *source, struct dft_scanned **scanned, uint32_t trace, const char *path,
                     uint64_t key, int is_beside)
 {
@@ -111,8 +114,8 @@ static int has_process(const struct dft_scanned *scanned)
     return 0;
 }
 
-/* A trace to which not even PROCESS could be written does not say where its live file is. Its name has the key; where there is no room
- * beside the trace, the live file is in /dev/shm. */
+/* A trace without even a PROCESS does not say where its live file is. Its name holds the key. Where
+ * there was no room beside the trace, the live file is in /dev/shm. */
 static int try_nameless(struct dft_source *source, struct dft_scanned **scanned, uint32_t file)
 {
     const char *slash = strrchr(source->files[file].path, '/');
@@ -148,7 +151,7 @@ static int find_live(struct dft_source *source, struct dft_scanned **scanned, ui
     return rc;
 }
 
-/* The inputs are sorted: the trace stands before its live file, mostly just before. */
+/* The inputs are sorted, so the trace stands before its live file, mostly just before. */
 static int has_trace(const struct dft_source *source, uint32_t live, const char *path, const struct stat *st)
 {
     if (live && !strcmp(source->files[live - 1].path, path))

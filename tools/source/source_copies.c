@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: a process that two files of DFTracer tell of. Files of our own carry a key, by which what is there twice counts
- * once; those of DFTracer do not, so a copy (or a trace beside its compressed form) counts as another process. That is
- * told, and copies are no reason to see another job. */
+/* Copies: a process that two files of DFTracer hold. Our own files carry a key, so a process that
+ * is there twice counts once. Files of DFTracer carry no key. A copy of such a file, or a trace
+ * beside its compressed form, therefore counts as another process. A note says so. Copies are no
+ * reason to see another job. */
 #include "source/source_copies.h"
 
 #include "source/source_inside.h"
@@ -29,7 +30,8 @@ static int compare(const struct dft_source_process *a, const struct dft_source_p
     return order ? order : compare_numbers(p->host.length, q->host.length);
 }
 
-/* Old dialects have pid 0 for all; then the end must be the same, too, once it is known. */
+/* Old dialects have pid 0 for all processes. The ends must then be equal, too, once they are
+ * known. */
 int dft_source_is_copy(const struct dft_source *source, const struct dft_source_process *a,
                        const struct dft_source_process *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage: which blocks say something new, and which of them answer when rows, or events, are asked. The rules stand
- * in source.h. */
+/* Coverage: which blocks say something new, and which of these answer for rows or for events. The
+ * rules stand in source.h. */
 #include "source/source_cover.h"
 
 #include "source/source_inside.h"
@@ -11,8 +11,8 @@
 #include "base/order.h"
 #include "source/source_parts.h"
 
-/* Process, stream, part, type, first ascending, last descending; then what tells blocks apart, and at last the place, so that
- * the order is total. */
+/* Orders by process, stream, part, type, first ascending, last descending. Then come the fields
+ * that tell blocks apart. The place comes last, so that the order is total. */
 static int by_range(const void *left, const void *right)
 {
     const struct dft_block *a = *(struct dft_block *const *)left, *b = *(struct dft_block *const *)right;
@@ -51,7 +51,7 @@ static void cover_stream(struct dft_covering *covering, struct dft_block **block
         dft_cover_parts(covering, blocks + whole, count - whole, in_flight);
 }
 
-/* What is known of the whole source and of each process from the kept blocks. */
+/* Collects facts about the source and each process from the kept blocks. */
 static void sum_up(struct dft_source *source)
 {
     for (size_t i = 0; i < source->nblocks; i++) {

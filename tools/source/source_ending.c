@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the processes of live files ended: what the files say about it, and whether the process is still there. */
+/* How the processes of live files ended: what the files say, and whether the process still
+ * exists. */
 #include "source/source_ending.h"
 
 #include "source/source_inside.h"
@@ -29,14 +30,16 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
         process->known = 1;
         process->file = (uint32_t)(file - source->files);
     }
-    /* An END in the trace, and a live file that says otherwise: the exec, or daemon(), failed, and the process went on. */
+    /* The trace has an END, but the live file says otherwise. The exec, or daemon(), failed, and
+     * the process went on. */
     if (process->ended && file->live_state != DFT_LIVE_RUNNING) {
         dft_source_end_whole(&process->end, &end);
         end.dropped[DFT_DROP_TORN] += file->torn;
         return dft_source_keep_end(source, &end, &process->end);
     }
     end = *file->end;
-    /* Without its END it still drains, though it has begun to end. After an exec there is another program in the process. */
+    /* A process without its END still drains, though it has begun to end. After an exec, another
+     * program runs in the process. */
     process->unseen = file->life == DFT_LIFE_UNKNOWN;
     if (file->life == DFT_LIFE_RUNNING && file->live_state != DFT_LIVE_EXEC)
         process->how = DFT_ENDING_RUNNING;
@@ -45,12 +48,12 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
             file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
     else
         process->how = process->unseen ? DFT_ENDING_UNKNOWN : DFT_ENDING_KILLED;
-    if (process->how != DFT_ENDING_RUNNING) /* else they will be whole in a moment */
+    if (process->how != DFT_ENDING_RUNNING) /* else these records will be whole in a moment */
         end.dropped[DFT_DROP_TORN] += file->torn;
     return dft_source_keep_end(source, &end, &process->end);
 }
 
-/* Annotations that cannot be meant so, over all processes. */
+/* Notes wrong uses of annotations, over all processes. */
 static void note_misuse(struct dft_source *source)
 {
     for (unsigned i = 1; i <= DFT_MISUSE_LAST; i++) {
@@ -67,7 +70,7 @@ static void note_misuse(struct dft_source *source)
     }
 }
 
-/* What DFTRACER_DATA_DIR kept out of the traces. */
+/* Notes what DFTRACER_DATA_DIR kept out of the traces. */
 void dft_source_note_outside(struct dft_source *source)
 {
     uint32_t processes = 0;
@@ -100,7 +103,7 @@ static int weaves(const struct dft_source_process *process)
     return process->ended && process->known && strstr(process->process.options.bytes, "DFTRACER_WEAVE=");
 }
 
-/* A function to be woven that was in no library of any process. */
+/* Is it a function to be woven that no library of any process had? */
 static int is_unmet(const struct dft_source *source, const char *line, size_t length)
 {
     for (uint32_t p = 0; p < source->nprocesses; p++)
@@ -134,7 +137,7 @@ static void note_unmet(struct dft_source *source)
                         count == 1 ? " was" : "s were", names, count > SHOWN ? " ..." : "");
 }
 
-/* Did the process write rows in place of events? One of ours says so. */
+/* Did the process write rows in place of events? Our processes say so. */
 static int keeps_rows_only(const struct dft_source_process *process)
 {
     return process->known && process->process.clock_offset
@@ -158,8 +161,8 @@ uint64_t dft_source_missing(const struct dft_source_process *process)
                : 0;
 }
 
-/* Files that merge makes of groups tell of all processes, and hold of each what belongs to the group: perhaps
- * nothing. */
+/* Marks processes of files that merge makes of groups. Such a file has all processes. Of each
+ * process the file holds what belongs to the group: perhaps nothing. */
 static void mark_archived(struct dft_source *source)
 {
     uint32_t *processes = calloc(source->nfiles + 1u, sizeof *processes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks share what they find: inputs, notes, blocks. What was scanned is in source_exchange_scanned.c, names in
- * source_exchange_names.c. */
+/* Ranks share what they find: inputs, notes, blocks. source_exchange_scanned.c shares scans, and
+ * source_exchange_names.c names. */
 #include "source/source_exchange.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "source/source_inside.h"
 #include "source/source_notes.h"
 
-/* --- inputs -------------------------------------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 static int take_inputs(void *context, unsigned rank, const void *bytes, size_t length)
 {
@@ -53,7 +53,7 @@ static int by_size(const void *left, const void *right, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* A file without bytes is some work too. */
+/* Spreads the files over the ranks. A file without bytes is some work, too. */
 static int spread(struct dft_source *source)
 {
     const uint64_t of_file = 4096;
@@ -108,7 +108,7 @@ void dft_exchange_running(struct dft_source *source)
             dft_comm_broadcast(&source->files[f].life, sizeof source->files[f].life);
 }
 
-/* --- notes --------------------------------------------------------------------------------------------------------- */
+/* --- notes ------------------------------------------------------------------------------------ */
 
 static int take_notes(void *context, unsigned rank, const void *bytes, size_t length)
 {
@@ -136,13 +136,13 @@ int dft_exchange_notes(struct dft_source *source)
         return 0;
     dft_pack_put(&pack, &notes->bad, sizeof notes->bad);
     for (size_t i = 0; i < notes->count; i++)
-        dft_pack_string(&pack, notes->lines[i] + 1); /* what is bad, and the text */
+        dft_pack_string(&pack, notes->lines[i] + 1); /* the digit for what is bad, and the text */
     rc = dft_pack_exchange(&pack, take_notes, source);
     notes->shared = notes->count;
     return rc;
 }
 
-/* --- blocks -------------------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 size_t dft_exchange_blocks(const struct dft_source *source, const struct dft_block **list, size_t count)
 {
@@ -173,7 +173,7 @@ struct serving {
     struct dft_reader *reader;
 };
 
-/* What is asked for is the number of a block. */
+/* The question is the number of a block. */
 static int give_block(void *context, const void *bytes, size_t length, const void **answer, size_t *answer_length)
 {
     struct serving *serving = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that only one rank can read, because they were made in its memory (from live files, and from DFTracer's files
- * where no index could be written), are given to all. */
+/* Gives all ranks the blocks that only one rank can read, because they were made in its memory.
+ * They come from live files, and from DFTracer's files where no index could be written. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint64_t local_bytes(const struct dft_source *source)
     return bytes;
 }
 
-/* What cannot be read is noted, and comes as nothing. */
+/* Packs a block. A block that cannot be read is noted, and has a length of 0. */
 static void pack_block(struct dft_pack *pack, struct dft_reader *reader, const struct dft_block *block, uint64_t number)
 {
     struct dft_block_header header;
@@ -52,7 +52,7 @@ static int pack_mine(const struct dft_source *source, struct dft_pack *pack)
     return pack->rc;
 }
 
-/* Room for those of others; there they lie one behind the other. */
+/* Makes room for the blocks of other ranks, which lie there one behind the other. */
 static int make_room(struct dft_source *source)
 {
     for (size_t i = 0; i < source->nblocks; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that one rank has found are told to all. */
+/* Tells all ranks the names that one rank has found. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ int dft_exchange_wanted(struct dft_source *source, struct dft_names *into, uint6
     return rc;
 }
 
-/* --- where names stand ----------------------------------------------------------------------------------------------- */
+/* --- where names stand ------------------------------------------------------------------------ */
 
 static int take_located(void *context, unsigned rank, const void *bytes, size_t length)
 {

@@ -79,7 +79,7 @@ static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t
     }
 }
 
-/* A text for as long as the source lives. */
+/* Keeps a text for as long as the source lives. */
 static const char *keep_string(struct dft_source *source, const char *string)
 {
     const char *kept = string ? dft_source_keep(source, string, strlen(string)) : "";
@@ -87,7 +87,7 @@ static const char *keep_string(struct dft_source *source, const char *string)
     return string ? (kept ? kept : "") : NULL;
 }
 
-/* The content of a record; its texts and losses are kept. */
+/* Takes the content of a record, and keeps its texts and losses. */
 static int take_record(struct dft_source *source, struct dft_found_record *record, struct dft_unpack *unpack)
 {
     struct dft_text *texts[DFT_RECORD_TEXTS];
@@ -146,7 +146,7 @@ struct sharing {
     struct dft_scanned **scanned;
 };
 
-/* Room for a file that this rank has not heard of. */
+/* Makes room for a file that this rank does not know yet. */
 static int add_file(struct sharing *sharing)
 {
     struct dft_source *source = sharing->source;
@@ -165,7 +165,7 @@ static int add_file(struct sharing *sharing)
     return 0;
 }
 
-/* What not every file has. */
+/* Takes the fields that not every file has. */
 static int take_parts(struct dft_source *source, struct dft_source_file *file, struct dft_unpack *unpack)
 {
     const int has_counts = file->counts != NULL, has_end = file->end != NULL;

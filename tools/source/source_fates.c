@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of processes whose live files are here: which still run, which were killed. One note a kind, however
- * many they are. */
+/* Notes on processes with live files: which still run, and which were killed. There is one note a
+ * kind, however many processes. */
 #include "source/source_fates.h"
 
 #include "source/source_inside.h"
@@ -18,10 +18,10 @@ enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED /* + enum dft_ending */, FATES
 struct fated {
     const struct dft_source_process *named[NAMED];
     uint32_t count;
-    uint64_t recovered; /* events */
+    uint64_t recovered; /* number of events */
 };
 
-/* Returns -1: there is nothing to tell. */
+/* Returns -1 when there is nothing to note. */
 static int fate_of(const struct dft_source_process *process)
 {
     if (!process->live_file)

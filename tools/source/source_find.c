@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the inputs of a source: files as they are named, directories with all below them, shell patterns.
+/* Finds the inputs of a source: named files, directories with everything below, shell patterns.
  *
- * The list is sorted by path, and a file that is reached twice (also by links) is in it once, so nothing depends on the
- * order of a directory. */
+ * The list is sorted by path. A file that is reached twice (also by links) is in the list once. So
+ * nothing depends on the order of a directory. */
 
 #include "source/source_find.h"
 #include "base/array.h"
@@ -61,7 +61,8 @@ int dft_trace_name(const char *path)
 
 static int find_in_directory(struct finding *finding, const char *path, int depth);
 
-/* One entry of a directory. Links to directories are not followed: they could lead round in circles. */
+/* Looks at one entry of a directory. Links to directories are not followed, because they may form
+ * circles. */
 static int find_entry(struct finding *finding, const char *directory, const struct dirent *entry, int depth)
 {
     size_t n = strlen(directory);

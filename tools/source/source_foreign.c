@@ -29,7 +29,7 @@
 #define WRITE_BYTES ((size_t)1 << 20)
 #define MEMORY_MAX  (UINT64_C(128) << 20) /* converted blocks in memory, when there is no index */
 
-/* --- where blocks go ----------------------------------------------------------------------------------------------- */
+/* --- where blocks go -------------------------------------------------------------------------- */
 
 struct converting {
     struct dft_source *source;
@@ -41,8 +41,9 @@ struct converting {
     _Atomic uint64_t done;
 };
 
-/* Blocks of one file are gathered in memory. With an index they go on to its file; without one they stay, until there
- * are too many: then they go to a file without a name, one a worker, that many traces share. */
+/* Blocks of one file are gathered in memory. With an index they go on to its file; without one they
+ * stay, until there are too many: then they go to a file without a name, one a worker, that many
+ * traces share. */
 struct output {
     struct converting *converting;
     unsigned worker;
@@ -129,7 +130,7 @@ static void progress(void *context, uint64_t bytes)
                         (atomic_fetch_add(&converting->done, new) + new) >> 20, (converting->bytes >> 20) + 1);
 }
 
-/* --- conversion ---------------------------------------------------------------------------------------------------- */
+/* --- conversion ------------------------------------------------------------------------------- */
 
 /* Takes what an earlier question left. Returns 1: there was nothing, 0, or -errno. */
 static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
@@ -212,8 +213,8 @@ static int settle(struct converting *converting, uint32_t number, struct output 
                                &converting->scanned[number]);
 }
 
-/* The trace as it was when the conversion began is what the index is of: if it has grown since, the index fits no more,
- * and the next question makes a new one. */
+/* The trace as it was when the conversion began is what the index is of: if it has grown since, the
+ * index fits no more, and the next question makes a new one. */
 static void note_growth(struct dft_source *source, const char *path, const struct dft_index_key *key)
 {
     struct dft_index_key now;

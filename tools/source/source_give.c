@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives events to a command, with the texts of their names at hand.
  *
- * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room for are fetched before these are
- * given: of about as many as the last time, of half as many when that is too much. */
+ * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room
+ * for are fetched before these are given: of about as many as the last time, of half as many when
+ * that is too much. */
 #include "source/source_give.h"
 
 #include <errno.h>
@@ -98,7 +99,8 @@ int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, cons
         last = count - first > source->fitted ? part(&giving, first, first + source->fitted) : count;
         while ((rc = lend(&giving, first, last)) == -E2BIG)
             last = part(&giving, first, first + (last - first) / 2);
-        source->fitted = (last - first) + (last - first) / 4 + 1; /* likely to be the right number the next time */
+        /* likely to be the right number the next time */
+        source->fitted = (last - first) + (last - first) / 4 + 1;
         if (!rc)
             rc = give_all(&giving, first, last, give, context);
         dft_source_names_return(source);

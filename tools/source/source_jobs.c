@@ -70,7 +70,7 @@ static uint64_t id_hash(const struct dft_process *process)
     return process->job_id.length ? dft_name_id(process->job_id.bytes, process->job_id.length) : 0;
 }
 
-/* --- parties -------------------------------------------------------------------------------------------------------- */
+/* --- parties ---------------------------------------------------------------------------------- */
 
 /* Who started it: pids 0 and 1 are nobody. */
 static int same_launcher(const struct dft_process *a, const struct dft_process *b)
@@ -89,7 +89,8 @@ static int by_launcher(const void *left, const void *right)
     order = order ? order : compare_texts(a->host, b->host);
     order = order ? order : compare_numbers(a->ppid, b->ppid);
     order = order ? order : compare_numbers(x->start_ns, y->start_ns);
-    order = order ? order : compare_numbers((uint32_t)a->rank, (uint32_t)b->rank); /* copies side by side */
+    /* copies side by side */
+    order = order ? order : compare_numbers((uint32_t)a->rank, (uint32_t)b->rank);
     return order ? order : compare_numbers(x->process->key, y->process->key);
 }
 
@@ -173,7 +174,7 @@ static int make_parties(struct finding_jobs *finding)
     return rc;
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------- */
+/* --- launches --------------------------------------------------------------------------------- */
 
 static uint64_t between(const struct dft_source_job *job, uint64_t start_ns, uint64_t end_ns)
 {
@@ -252,11 +253,12 @@ static int make_launches(struct finding_jobs *finding)
     return rc;
 }
 
-/* --- who else belongs to them ------------------------------------------------------------------------------------- */
+/* --- who else belongs to them ----------------------------------------------------------------- */
 
 #define SEVERAL UINT32_MAX
 
-/* Ancestors of the ranks, then descendants: parents stand before children in the order of the tree. */
+/* Ancestors of the ranks, then descendants: parents stand before children in the order of the
+ * tree. */
 static void spread(struct finding_jobs *finding)
 {
     const struct dft_ps_tree *tree = &finding->tree;

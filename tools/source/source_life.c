@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Does the process of a live file still run?
  *
- * A pid and a start time say so where pids are numbered as they were for the process: on the same boot of the machine,
- * in the same PID namespace. Elsewhere a process that is visible here has the live file mapped, or nobody has it mapped
- * any more. A reader that can see neither does not know. */
+ * A pid and a start time say so where pids are numbered as they were for the process: on the same
+ * boot of the machine, in the same PID namespace. Elsewhere a process that is visible here has the
+ * live file mapped, or nobody has it mapped any more. A reader that can see neither does not
+ * know. */
 
 #include "source/source_life.h"
 
@@ -22,7 +23,7 @@
 #include "format/event.h"
 #include "format/live_format.h"
 
-/* --- by pid ------------------------------------------------------------------------------------------------------- */
+/* --- by pid ----------------------------------------------------------------------------------- */
 
 /* Unix ns at which this machine was started. */
 static uint64_t boot_ns(void)
@@ -34,10 +35,11 @@ static uint64_t boot_ns(void)
     return (uint64_t)(now.tv_sec - up.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
 }
 
-/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody has waited for (in
- * a container without an init that may be for long; a main thread that ended before others looks the same, but is not
- * the only thread). From fields 3, 20 and 22 of /proc/PID/stat, behind the last parenthesis of the name; the start is
- * in clock ticks since boot. */
+/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody
+ * has waited for (in a container without an init that may be for long; a main thread that ended
+ * before others looks the same, but is not the only thread). From fields 3, 20 and 22 of
+ * /proc/PID/stat, behind the last parenthesis of the name; the start is in clock ticks since
+ * boot. */
 static uint64_t start_of_pid(uint32_t pid)
 {
     char path[64], line[1024], *at;
@@ -64,7 +66,7 @@ static int is_pid_alive(uint32_t pid, uint64_t start_ns)
     return pid && start_of_pid(pid) <= start_ns + 100000000u;
 }
 
-/* --- here --------------------------------------------------------------------------------------------------------- */
+/* --- here ------------------------------------------------------------------------------------- */
 
 static int is_this_boot(const char *boot_id, size_t length)
 {
@@ -78,7 +80,8 @@ static int is_this_boot(const char *boot_id, size_t length)
     return length && length == strlen(own) && !memcmp(own, boot_id, length);
 }
 
-/* Are pids of that namespace those of /proc here? Where /proc is of another one, our pid is not ours there. */
+/* Are pids of that namespace those of /proc here? Where /proc is of another one, our pid is not
+ * ours there. */
 static int is_this_namespace(uint64_t inode)
 {
     char self[16] = "";
@@ -96,18 +99,18 @@ static int is_this_host(struct dft_text host)
     return host.length == strlen(own) && !memcmp(own, host.bytes, host.length);
 }
 
-/* Did the process run on this machine before it was started anew? Machines may share a name: then their starts
- * differ. */
+/* Did the process run on this machine before it was started anew? Machines may share a name: then
+ * their starts differ. */
 static int is_of_earlier_boot(const struct dft_process *process)
 {
     return process->boot_id.length && !is_this_boot(process->boot_id.bytes, process->boot_id.length) &&
            is_this_host(process->host) && process->start_ns < boot_ns();
 }
 
-/* --- by mapping --------------------------------------------------------------------------------------------------- */
+/* --- by mapping ------------------------------------------------------------------------------- */
 
-/* The pid that a process sees itself: the last of those that it has in the namespaces from here to its own. 0: not
- * known. */
+/* The pid that a process sees itself: the last of those that it has in the namespaces from here to
+ * its own. 0: not known. */
 static uint32_t own_pid(unsigned long pid)
 {
     char path[64], *line = NULL, *last;
@@ -187,8 +190,8 @@ static int is_mapped(struct dft_mapped *mapped, const struct dft_live *live)
     return 0;
 }
 
-/* Has nobody on this machine, visible or not, opened the file for writing or mapped it so? Only then may it be leased.
- * Of a copy that says nothing. */
+/* Has nobody on this machine, visible or not, opened the file for writing or mapped it so? Only
+ * then may it be leased. Of a copy that says nothing. */
 static int is_nobodys(const struct dft_live *live, int fd)
 {
     struct stat st;
@@ -200,7 +203,7 @@ static int is_nobodys(const struct dft_live *live, int fd)
     return 1;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------ */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live *live, int fd)
 {
@@ -211,7 +214,8 @@ enum dft_life dft_life_of_live(struct dft_mapped *mapped, const struct dft_live 
             return DFT_LIFE_RUNNING;
         if (start_of_pid(live->pid) == UINT64_MAX)
             return DFT_LIFE_OVER;
-        return is_mapped(mapped, live) ? DFT_LIFE_RUNNING : DFT_LIFE_OVER; /* the clock may have been set since */
+        /* the clock may have been set since */
+        return is_mapped(mapped, live) ? DFT_LIFE_RUNNING : DFT_LIFE_OVER;
     }
     if (is_mapped(mapped, live))
         return DFT_LIFE_RUNNING;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one kind of input.
+/* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one
+ * kind of input.
  *
  * Traces are scanned first: which records of a ring are in a block already is known from them. */
 #include "source/source_live.h"
@@ -127,8 +128,8 @@ static int keep_block(struct converting *converting, const void *block, long n)
     return 0;
 }
 
-/* A vfork child whose parent did not live to describe it; what its trace says of it goes before this. All that the
- * child did is in the ring. */
+/* A vfork child whose parent did not live to describe it; what its trace says of it goes before
+ * this. All that the child did is in the ring. */
 static int describe_child(struct converting *converting, const struct dft_batch *batch)
 {
     static const uint8_t endings[] = {[DFT_LIFE_RUNNING] = DFT_ENDING_RUNNING,
@@ -144,7 +145,8 @@ static int describe_child(struct converting *converting, const struct dft_batch 
                                       .start_ns = batch->events[0].start_ns};
     const struct dft_event *last = &batch->events[batch->count - 1];
     uint8_t op = batch->calls[last->call].op;
-    const struct dft_end end = {.key = batch->key, /* without a number of events: one in the trace goes before it */
+    /* without a number of events: one in the trace goes before it */
+    const struct dft_end end = {.key = batch->key,
                                 .how = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
                                                  : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
                                                                      : endings[file->life]),
@@ -217,7 +219,8 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     return rc;
 }
 
-/* Created, and nothing more: its room is zeros, the magic number is written last, and rings come only behind that. */
+/* Created, and nothing more: its room is zeros, the magic number is written last, and rings come
+ * only behind that. */
 static int is_unused(const void *bytes, size_t length)
 {
     uint64_t magic = 0;

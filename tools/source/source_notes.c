@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes of a source: what the user must be told, each once; and the progress line. Any thread.
  *
- * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a digit. */
+ * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a
+ * digit. */
 #include "source/source_notes.h"
 
 #include "base/array.h"
@@ -24,7 +25,8 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(char *const *)left + DFT_NOTE_HEAD, *(char *const *)right + DFT_NOTE_HEAD);
 }
 
-/* With the lock held. A note that cannot be kept for want of memory is not worth failing for; the status is kept. */
+/* With the lock held. A note that cannot be kept for want of memory is not worth failing for; the
+ * status is kept. */
 static void note_keep(struct dft_notes *notes, int bad, const char *text)
 {
     char *line;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts: blocks that hold those events of a range that were organised into one group. The rules stand in source.h. */
+/* Parts: blocks that hold those events of a range that were organised into one group. The rules
+ * stand in source.h. */
 #include "source/source_parts.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "source/source_inside.h"
 #include "source/source_notes.h"
 
-/* --- groups --------------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 /* How many different groups of a division are here; *groups: how many it has. */
 static uint32_t count_groups(const struct dft_source *source, uint32_t division, uint32_t *groups)
@@ -36,7 +37,7 @@ static int is_whole(const struct dft_source *source, uint32_t division)
     return count && count == groups;
 }
 
-/* --- ranges --------------------------------------------------------------------------------------------------------- */
+/* --- ranges ----------------------------------------------------------------------------------- */
 
 enum meeting { MEETS_NOTHING, LIES_WITHIN, MEETS_IN_PART };
 
@@ -74,7 +75,7 @@ static enum meeting meet(const struct dft_span *spans, size_t count, uint64_t fi
     return spans[low].first <= first && spans[low].last >= last ? LIES_WITHIN : MEETS_IN_PART;
 }
 
-/* --- divisions ------------------------------------------------------------------------------------------------------ */
+/* --- divisions -------------------------------------------------------------------------------- */
 
 struct division {
     struct dft_block **blocks;
@@ -121,8 +122,8 @@ static int is_ranged(const struct dft_block *block)
     return block->first <= block->last && (block->count || block->type == DFT_BLOCK_BUCKETS);
 }
 
-/* What others have said is left out. `in_flight`: others have said what was in flight. `sure`: the others are
- * complete, so that nothing can be missing. */
+/* What others have said is left out. `in_flight`: others have said what was in flight. `sure`: the
+ * others are complete, so that nothing can be missing. */
 static void leave_out(struct dft_covering *covering, const struct division *division, int in_flight, int sure)
 {
     for (size_t i = 0; i < division->count; i++) {
@@ -192,7 +193,7 @@ void dft_cover_parts(struct dft_covering *covering, struct dft_block **blocks, s
     free(divisions);
 }
 
-/* --- notes ---------------------------------------------------------------------------------------------------------- */
+/* --- notes ------------------------------------------------------------------------------------ */
 
 /* Are blocks of the division used, or has it none at all? */
 static int is_asked(const struct dft_source *source, uint32_t division)

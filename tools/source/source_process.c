@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a source: one for each key that a block, or a live file, has; and the blocks in their final form. */
+/* Processes of a source: one for each key that a block, or a live file, has; and the blocks in
+ * their final form. */
 #include "source/source_process.h"
 
 #include "base/array.h"
@@ -67,8 +68,8 @@ struct dft_source_process *dft_process_of(const struct dft_source *source, uint6
     return &source->processes[low];
 }
 
-/* Is `record` to be taken instead of what is there? Not a question of who comes first, so that the order of files does
- * not matter. */
+/* Is `record` to be taken instead of what is there? Not a question of who comes first, so that the
+ * order of files does not matter. */
 static int wins(const struct dft_found_record *record, int there, uint64_t order, uint32_t crc)
 {
     return !there || record->order > order || (record->order == order && record->payload_crc > crc);
@@ -155,7 +156,8 @@ static int take_blocks(struct dft_source *source, struct dft_scanned *scanned)
             block->process = number;
         }
         dft_scanned_fini(&scanned[f]);
-        if (!((f + 1) % FILES_PER_TRIM)) /* else the lists of all files stay in the heap beside what is made of them */
+        /* else the lists of all files stay in the heap beside what is made of them */
+        if (!((f + 1) % FILES_PER_TRIM))
             malloc_trim(0);
     }
     malloc_trim(0);

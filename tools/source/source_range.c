@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of converted traces: scanned where they lie in a file, and those of rows kept in memory.
  *
- * Of many traces each has an index of some ten kilobytes. To open, read and close all of them once more, for each question that a
- * summary asks, takes as long as to count what their rows say. */
+ * Of many traces each has an index of some ten kilobytes. To open, read and close all of them once
+ * more, for each question that a summary asks, takes as long as to count what their rows say. */
 #include "source/source_range.h"
 
 #include "source/source_inside.h"
@@ -17,7 +17,8 @@
 #include "base/pread_all.h"
 
 #define PAGE        UINT64_C(65536)
-#define SMALL_BYTES ((size_t)256 << 10)  /* read at once: to map, touch and unmap them takes longer */
+/* read at once: to map, touch and unmap them takes longer */
+#define SMALL_BYTES ((size_t)256 << 10)
 #define ROWS_BLOCKS 16u                  /* of a file: they are searched one after the other */
 #define ROWS_BYTES  (UINT64_C(24) << 20) /* of all files */
 
@@ -29,7 +30,7 @@ struct dft_kept_rows {
     } blocks[ROWS_BLOCKS];
 };
 
-/* --- rows ----------------------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static int is_kept(const struct dft_block *block)
 {
@@ -41,7 +42,8 @@ static size_t bytes_of(const struct dft_block *block)
     return sizeof(struct dft_block_header) + block->stored;
 }
 
-/* `bytes` is what stands in the file from `begin` on, where offsets of blocks count from. Without memory nothing is kept. */
+/* `bytes` is what stands in the file from `begin` on, where offsets of blocks count from. Without
+ * memory nothing is kept. */
 static void keep_rows(struct dft_source *source, uint32_t number, const char *bytes, const struct dft_scanned *scanned,
                       uint64_t begin)
 {
@@ -89,7 +91,7 @@ void dft_rows_forget(struct dft_source *source, uint32_t number)
     source->files[number].rows = NULL;
 }
 
-/* --- scanning ------------------------------------------------------------------------------------------------------- */
+/* --- scanning --------------------------------------------------------------------------------- */
 
 static int scan(struct dft_source *source, uint32_t number, const char *bytes, uint64_t begin, uint64_t end,
                 struct dft_decoder *decoder, struct dft_scanned *scanned)

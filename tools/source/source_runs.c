@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs: which processes were started together, as far as they say it themselves.
  *
- * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children inherit, else the
- * id of the launcher's job. Processes with neither (and those of other tracers) are together one run without a name,
- * which is left out only where a run is asked for by name. */
+ * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children
+ * inherit, else the id of the launcher's job. Processes with neither (and those of other tracers)
+ * are together one run without a name, which is left out only where a run is asked for by name. */
 #include "source/source_runs.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ int dft_source_find_runs(struct dft_source *source)
     return rc;
 }
 
-/* --- --run -------------------------------------------------------------------------------------------------------- */
+/* --- --run ------------------------------------------------------------------------------------ */
 
 static void note_missing(struct dft_source *source, const char *patterns)
 {
@@ -179,7 +179,8 @@ void dft_source_note_runs(struct dft_source *source)
 {
     char *list;
 
-    if (source->nruns < 2u + !source->runs[0].id.length || source->njobs > 1) /* of jobs there is a note */
+    /* of jobs there is a note */
+    if (source->nruns < 2u + !source->runs[0].id.length || source->njobs > 1)
         return;
     list = dft_source_list_jobs(source->runs, source->nruns);
     if (list)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Live files of processes that go on while they are read.
  *
- * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only after their records stand in
- * the trace, so a record is in the copy, in the trace, or in both; and a slot that was filled anew while it was copied had a
- * number that the trace holds, so that what the copy says of it is passed over. Processes begin and end meanwhile: what is new
- * beside the inputs, and what has gone, takes another round. */
+ * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only
+ * after their records stand in the trace, so a record is in the copy, in the trace, or in both; and
+ * a slot that was filled anew while it was copied had a number that the trace holds, so that what
+ * the copy says of it is passed over. Processes begin and end meanwhile: what is new beside the
+ * inputs, and what has gone, takes another round. */
 #include "source/source_snapshot.h"
 
 #include "source/source_inside.h"
@@ -57,8 +58,8 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live file that has gone
- * was removed behind its trace's END, which has all. */
+/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live
+ * file that has gone was removed behind its trace's END, which has all. */
 static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;
@@ -91,7 +92,8 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
     munmap(bytes, (size_t)st.st_size);
 }
 
-/* Its process ended after the copy was made: all is in the trace, and what the copy says of the end is old. */
+/* Its process ended after the copy was made: all is in the trace, and what the copy says of the end
+ * is old. */
 static int has_gone(struct dft_source_file *file)
 {
     struct stat st;
@@ -137,7 +139,7 @@ static int let_go(struct dft_source *source)
     return any;
 }
 
-/* --- traces that grow --------------------------------------------------------------------------------------------- */
+/* --- traces that grow ------------------------------------------------------------------------- */
 
 static int has_end(const struct dft_scanned *scanned)
 {
@@ -206,7 +208,8 @@ int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned)
     return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
 }
 
-/* A trace that has grown since what lies beside it was looked for may have got its live file, too. */
+/* A trace that has grown since what lies beside it was looked for may have got its live file,
+ * too. */
 static int is_unknown(const struct dft_source *source, const struct dft_scanned *scanned)
 {
     for (uint32_t f = 0; f < source->nfiles; f++)

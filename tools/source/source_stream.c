@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage within one stream: the blocks of one part against each other. The rules stand in source.h. */
+/* Coverage within one stream: the blocks of one part against each other. The rules stand in
+ * source.h. */
 #include "source/source_stream.h"
 #include "base/array.h"
 #include "source/source_inside.h"
@@ -22,8 +23,8 @@ static int identical(const struct dft_block *a, const struct dft_block *b)
            a->start == b->start && a->end == b->end;
 }
 
-/* The state of each block of one (process, stream, part, type). Kept blocks are disjoint, so a block that ends within what is
- * covered lies within one of them. */
+/* The state of each block of one (process, stream, part, type). Kept blocks are disjoint, so a
+ * block that ends within what is covered lies within one of them. */
 static void cover_states(struct dft_block **blocks, size_t count)
 {
     const struct dft_block *kept = NULL;
@@ -132,7 +133,8 @@ static void span_add(struct dft_covering *covering, uint64_t first, uint64_t las
         covering->rc = -ENOMEM;
 }
 
-/* All components of one part of a stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS blocks. */
+/* All components of one part of a stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS
+ * blocks. */
 static void components(struct dft_covering *covering, struct dft_block **events, size_t nevents,
                        struct dft_block **buckets, size_t nbuckets)
 {

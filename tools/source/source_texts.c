@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What records of processes say, kept for as long as the source lives: equal bytes once, as hosts, programs, directories
- * and options are equal in most processes of a job, and of losses nothing where there are none. */
+/* What records of processes say, kept for as long as the source lives: equal bytes once, as hosts,
+ * programs, directories and options are equal in most processes of a job, and of losses nothing
+ * where there are none. */
 #include "source/source_texts.h"
 
 #include <errno.h>
