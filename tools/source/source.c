@@ -109,8 +109,8 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     return rc ? rc : dft_exchange_notes(source);
 }
 
-/* Windows of events come and go: their memory is kept for the next one, instead of being cleared by
- * the kernel each time. */
+/* Keeps the memory of a window of events for the next window. Otherwise the kernel would clear that
+ * memory each time. */
 static void keep_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

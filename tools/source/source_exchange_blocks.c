@@ -27,7 +27,7 @@ static uint64_t local_bytes(const struct dft_source *source)
     return bytes;
 }
 
-/* Packs a block. A block that cannot be read is noted, and has a length of 0. */
+/* Packs a block. A block that cannot be read is noted and left out. */
 static void pack_block(struct dft_pack *pack, struct dft_reader *reader, const struct dft_block *block, uint64_t number)
 {
     struct dft_block_header header;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces of DFTracer: converted into blocks of our own; nothing behind the source knows of them.
+/* Traces of DFTracer: converts them into blocks of our own. Users of a source see only these
+ * blocks.
  *
- * One thread takes one file, the largest first. */
+ * One thread takes one file, and the largest files come first. */
 #include "source/source_foreign.h"
 
 #include "base/array.h"
@@ -27,7 +28,8 @@
 
 #define PAGE        UINT64_C(65536)
 #define WRITE_BYTES ((size_t)1 << 20)
-#define MEMORY_MAX  (UINT64_C(128) << 20) /* converted blocks in memory, when there is no index */
+/* bound for converted blocks in memory, without an index */
+#define MEMORY_MAX  (UINT64_C(128) << 20)
 
 /* --- where blocks go -------------------------------------------------------------------------- */
 
@@ -37,22 +39,22 @@ struct converting {
     uint32_t *files; /* largest first */
     struct dft_pfw_worker *workers[DFT_THREADS_MAX];
     struct dft_decoder *decoders[DFT_THREADS_MAX];
-    uint64_t bytes; /* of all files */
+    uint64_t bytes; /* bytes of all files */
     _Atomic uint64_t done;
 };
 
-/* Blocks of one file are gathered in memory. With an index they go on to its file; without one they
- * stay, until there are too many: then they go to a file without a name, one a worker, that many
- * traces share. */
+/* Gathers the blocks of one file in memory. With an index, the blocks go on to its file. Without an
+ * index they stay in memory until there are too many. They then go to a file without a name. Each
+ * worker has one such file, which many traces share. */
 struct output {
     struct converting *converting;
     unsigned worker;
-    int fd; /* -1: memory alone */
+    int fd; /* -1: only memory holds the blocks */
     int is_index;
-    uint64_t begin, at; /* in fd: of this trace; where the next bytes go */
+    uint64_t begin, at; /* in fd: where the blocks of this trace begin; where the next bytes go */
     char *bytes;
     size_t used, capacity;
-    uint64_t seen; /* bytes of the trace that `done` has */
+    uint64_t seen; /* bytes of the trace that `done` counts so far */
 };
 
 static int write_out(struct output *output)
@@ -73,7 +75,7 @@ static int write_out(struct output *output)
     return 0;
 }
 
-/* Offsets of mappings are multiples of pages. */
+/* Offsets of mappings must be multiples of pages. */
 static int spill(struct output *output)
 {
     struct dft_source *source = output->converting->source;
@@ -132,7 +134,7 @@ static void progress(void *context, uint64_t bytes)
 
 /* --- conversion ------------------------------------------------------------------------------- */
 
-/* Takes what an earlier question left. Returns 1: there was nothing, 0, or -errno. */
+/* Takes the index that an earlier question left. Returns 1: there was none, 0, or -errno. */
 static int take_index(struct converting *converting, uint32_t number, const struct dft_index_key *key,
                       struct dft_decoder *decoder)
 {
@@ -154,7 +156,7 @@ static int take_index(struct converting *converting, uint32_t number, const stru
             rc = dft_scan_range(converting->source, number, fd, DFT_ORIGIN_ROOM, (uint64_t)st.st_size, decoder,
                                 &converting->scanned[number]);
             if (file->skipped.damaged || file->skipped.bytes || file->skipped.holes || rc < 0) {
-                /* not as it was written: made anew */
+                /* the index has changed since it was written: make a new index */
                 dft_scanned_fini(&converting->scanned[number]);
                 dft_rows_forget(converting->source, number);
                 memset(&file->skipped, 0, sizeof file->skipped);
@@ -170,7 +172,7 @@ static int take_index(struct converting *converting, uint32_t number, const stru
     return rc;
 }
 
-/* Begins an index where one may be written. */
+/* Begins an index where an index may be written. */
 static void begin_index(struct output *output, const char *trace, char **path, char **temporary)
 {
     *path = *temporary = NULL;
@@ -189,7 +191,7 @@ static void begin_index(struct output *output, const char *trace, char **path, c
     output->begin = output->at = DFT_ORIGIN_ROOM;
 }
 
-/* What was converted becomes the file's blocks. */
+/* Makes the converted blocks the blocks of the file. */
 static int settle(struct converting *converting, uint32_t number, struct output *output, struct dft_decoder *decoder)
 {
     struct dft_source_file *file = &converting->source->files[number];
@@ -213,8 +215,8 @@ static int settle(struct converting *converting, uint32_t number, struct output 
                                &converting->scanned[number]);
 }
 
-/* The trace as it was when the conversion began is what the index is of: if it has grown since, the
- * index fits no more, and the next question makes a new one. */
+/* The index is of the trace at the begin of the conversion. If the trace has grown since, the index
+ * no longer fits. The next question then makes a new index. */
 static void note_growth(struct dft_source *source, const char *path, const struct dft_index_key *key)
 {
     struct dft_index_key now;
@@ -284,7 +286,8 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
     if (rc == 1) {
         rc = convert_into(converting, number, worker, &key, !source->no_index && st.st_size);
         if (rc && rc != -ENOMEM &&
-            !source->no_index) { /* no room for the index, or its directory is gone: without it */
+            /* no room for the index, or its directory is gone: convert without an index */
+            !source->no_index) {
             dft_scanned_fini(&converting->scanned[number]);
             dft_rows_forget(source, number);
             memset(&file->skipped, 0, sizeof file->skipped);

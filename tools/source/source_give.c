@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives events to a command, with the texts of their names at hand.
+/* Gives events to a command, together with the texts of their names.
  *
- * Where not all texts are kept (dft_source_names_locate), those of as many events as there is room
- * for are fetched before these are given: of about as many as the last time, of half as many when
- * that is too much. */
+ * Not all texts may be kept (dft_source_names_locate). Texts are then fetched before their events
+ * are given. They are fetched for as many events as there is room for: first about as many as the
+ * last time. When that is too much, the number is halved. */
 #include "source/source_give.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct giving {
     struct dft_source *source;
     dft_at_fn *at;
     const void *from;
-    uint64_t *ids; /* of the names of the events that come next */
+    uint64_t *ids; /* names of the events that come next */
     size_t count, capacity;
 };
 
@@ -56,7 +56,8 @@ static int lend(struct giving *giving, size_t first, size_t last)
     return rc ? rc : dft_source_names_lend(giving->source, giving->ids, giving->count, last - first == 1);
 }
 
-/* At most up to `last`: where the start of events changes before that, if it does. */
+/* Finds where to part events, at most up to `last`: where their start changes before that, if it
+ * does. */
 static size_t part(const struct giving *giving, size_t first, size_t last)
 {
     struct dft_event_at at;
@@ -99,7 +100,7 @@ int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, cons
         last = count - first > source->fitted ? part(&giving, first, first + source->fitted) : count;
         while ((rc = lend(&giving, first, last)) == -E2BIG)
             last = part(&giving, first, first + (last - first) / 2);
-        /* likely to be the right number the next time */
+        /* probably the right number the next time */
         source->fitted = (last - first) + (last - first) / 4 + 1;
         if (!rc)
             rc = give_all(&giving, first, last, give, context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs of a source: their order and names, what is told about them, and the choice of --job. */
+/* Jobs of a source: their order and names, the notes about them, and the choice of --job. */
 #include "source/source_job_names.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ static int by_time(const void *left, const void *right)
     return order ? order : compare_numbers(a->number, b->number);
 }
 
-/* "4711", or "4711/1", "4711/2" when the id has several; without an id "unnamed". */
+/* Names a job "4711". Names several jobs of one id "4711/1" and "4711/2", and jobs without an id
+ * "unnamed". */
 static int name_one(struct dft_source *source, uint32_t number)
 {
     struct dft_source_job *job = &source->jobs[number];
@@ -75,7 +76,7 @@ int dft_source_name_jobs(struct dft_source *source, const uint32_t *job_of)
     return rc;
 }
 
-/* --- when they were ------------------------------------------------------------------------------------------------ */
+/* --- when they were --------------------------------------------------------------------------- */
 
 void dft_source_find_lives(const struct dft_source *source, uint64_t *starts, uint64_t *ends)
 {
@@ -105,7 +106,7 @@ void dft_source_job_widen(struct dft_source_job *job, uint64_t start_ns, uint64_
         job->end_ns = end_ns;
 }
 
-/* --- what is told about them ---------------------------------------------------------------------------------------- */
+/* --- what is told about them ------------------------------------------------------------------ */
 
 static void print_job(FILE *out, const struct dft_source_job *job)
 {
@@ -146,9 +147,10 @@ char *dft_source_list_jobs(const struct dft_source_job *jobs, uint32_t count)
     return text;
 }
 
-/* --- --job ---------------------------------------------------------------------------------------------------------- */
+/* --- --job ------------------------------------------------------------------------------------ */
 
-/* Does a name fit one of the patterns between commas, whole or in front of its '/'? -ENOMEM too. */
+/* Does a name fit one of the patterns between commas, either whole or in front of its '/'? Returns
+ * -ENOMEM without memory. */
 int dft_source_name_fits(const char *patterns, const char *name)
 {
     char *copy = strdup(patterns), *head = strdup(name), *slash, *save = NULL;
@@ -168,7 +170,7 @@ int dft_source_name_fits(const char *patterns, const char *name)
     return found;
 }
 
-/* Only processes with keep[] stay, and their blocks; both are numbered anew. */
+/* Keeps only the processes with keep[], and their blocks. Gives both new numbers. */
 int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep)
 {
     uint32_t *number = calloc(source->nprocesses + 1u, sizeof *number), n = 0;
@@ -198,7 +200,7 @@ int dft_source_keep_processes(struct dft_source *source, const uint8_t *keep)
     return 0;
 }
 
-/* Only jobs with chosen[number + 1] stay, with their names. */
+/* Keeps only the jobs with chosen[number + 1], with their names. */
 static int keep_jobs(struct dft_source *source, const uint8_t *chosen)
 {
     uint32_t n = 0, *place = calloc(source->njobs + 1u, sizeof *place);

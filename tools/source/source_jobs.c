@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs: which processes belong to one launch of a parallel program, where traces of several lie together.
+/* Jobs: the processes that belong to one launch of a parallel program. Traces of several launches
+ * may lie together.
  *
- * What is known is the id of the batch system's job, where there is one, the number of ranks, and who started whom; one
- * id may have several launches (steps), and without an id nothing but these facts tells launches apart. So:
+ * Three things are known: the id of the batch system's job, if any, the number of ranks, and the
+ * parent of each process. One id may have several launches (steps). Without an id only these facts
+ * tell launches apart. The rules are:
  *
- * 1. Roots are the processes with a rank whose parent has none, or is not here. Roots with the same id, world size,
- *    host and parent are a party: one launcher on one host. In a party of several ranks a rank that comes again begins
- *    another party (a script that runs launch after launch); one rank alone may start program after program.
- *    Copies of a file (source_copies.c) are no other ranks.
- * 2. Parties of the same id and world size without a common rank are one launch, unless there is no id and more than
- *    FAR_NS lie between them; the nearest in time, where there are several. Where it is not known who started a process
- *    a rank that is there already says nothing, if it is near in time: a worker may have it from its parent.
- * 3. Descendants belong where their parent does; ancestors without a rank where all ranks below them do; what else
- *    has the id of a launch to the nearest of these, or to one without ranks. The rest belongs to no job. */
+ * 1. Roots are the processes with a rank whose parent has none, or is not here. Roots with the same
+ *    id, world size, host and parent are a party: one launcher on one host. In a party of several
+ *    ranks, a rank that comes again begins another party (a script that runs launch after launch).
+ *    One rank alone may start program after program. Copies of a file (source_copies.c) are no
+ *    other ranks.
+ * 2. Parties of the same id and world size without a common rank are one launch. Parties without an
+ *    id must also lie within FAR_NS of each other. A party that fits several launches joins the
+ *    nearest in time. A process with an unknown parent may repeat a rank of a launch near in time:
+ *    a worker may have the rank from its parent.
+ * 3. Descendants belong to the launch of their parent. Ancestors without a rank belong to a launch
+ *    when all ranks below them do. Other processes with the id of a launch belong to the nearest
+ *    launch of that id, or to one without ranks. The rest belongs to no job. */
 #include "source/source_jobs.h"
 
 #include "source/source_inside.h"
@@ -36,14 +41,14 @@ struct member {
 };
 
 struct party {
-    uint32_t first, count; /* in members */
+    uint32_t first, count; /* range in members */
     uint64_t start_ns, end_ns;
 };
 
 struct finding_jobs {
     struct dft_source *source;
     struct dft_ps_tree tree;
-    uint64_t *start_ns, *end_ns; /* by process */
+    uint64_t *start_ns, *end_ns; /* start and end, by process */
     uint32_t *job;               /* by process: number + 1 */
     struct member *members;      /* the roots */
     uint32_t nmembers;
@@ -72,7 +77,7 @@ static uint64_t id_hash(const struct dft_process *process)
 
 /* --- parties ---------------------------------------------------------------------------------- */
 
-/* Who started it: pids 0 and 1 are nobody. */
+/* Does the same process start both? Pids 0 and 1 start nobody. */
 static int same_launcher(const struct dft_process *a, const struct dft_process *b)
 {
     return a->ppid > 1 && a->ppid == b->ppid && a->world_size == b->world_size &&
@@ -89,7 +94,7 @@ static int by_launcher(const void *left, const void *right)
     order = order ? order : compare_texts(a->host, b->host);
     order = order ? order : compare_numbers(a->ppid, b->ppid);
     order = order ? order : compare_numbers(x->start_ns, y->start_ns);
-    /* copies side by side */
+    /* copies stand side by side */
     order = order ? order : compare_numbers((uint32_t)a->rank, (uint32_t)b->rank);
     return order ? order : compare_numbers(x->process->key, y->process->key);
 }
@@ -191,7 +196,7 @@ static int shares_a_rank(const struct finding_jobs *finding, uint32_t job, const
     return 0;
 }
 
-/* The launch that a party belongs to, or the number of the next. */
+/* Finds the launch that a party belongs to, or the number of the next launch. */
 static uint32_t launch_of(const struct finding_jobs *finding, const struct party *party)
 {
     const struct dft_source *source = finding->source;
@@ -257,8 +262,8 @@ static int make_launches(struct finding_jobs *finding)
 
 #define SEVERAL UINT32_MAX
 
-/* Ancestors of the ranks, then descendants: parents stand before children in the order of the
- * tree. */
+/* Spreads jobs to ancestors of the ranks, then to descendants. Parents stand before children in the
+ * order of the tree. */
 static void spread(struct finding_jobs *finding)
 {
     const struct dft_ps_tree *tree = &finding->tree;
@@ -283,7 +288,7 @@ static void spread(struct finding_jobs *finding)
     }
 }
 
-/* Those that have an id, but neither a rank nor relatives with one. */
+/* Gives jobs to processes that have an id, but neither a rank nor relatives with a rank. */
 static void take_ids(struct finding_jobs *finding)
 {
     struct dft_source *source = finding->source;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Does the process of a live file still run?
  *
- * A pid and a start time say so where pids are numbered as they were for the process: on the same
- * boot of the machine, in the same PID namespace. Elsewhere a process that is visible here has the
- * live file mapped, or nobody has it mapped any more. A reader that can see neither does not
- * know. */
+ * A pid and a start time tell where pids are numbered as for the process. That is so on the same
+ * boot of the machine, and in the same PID namespace. Elsewhere a visible process has the live file
+ * mapped, or no process has it mapped any more. A reader that can see neither does not know. */
 
 #include "source/source_life.h"
 
@@ -35,11 +34,11 @@ static uint64_t boot_ns(void)
     return (uint64_t)(now.tv_sec - up.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
 }
 
-/* When a process began, Unix ns, to 10 ms; UINT64_MAX when there is none, or a dead one that nobody
- * has waited for (in a container without an init that may be for long; a main thread that ended
- * before others looks the same, but is not the only thread). From fields 3, 20 and 22 of
- * /proc/PID/stat, behind the last parenthesis of the name; the start is in clock ticks since
- * boot. */
+/* When a process began, in Unix ns, to 10 ms. UINT64_MAX without such a process, or for a dead
+ * process that was not waited for. In a container without an init, the latter may last long. A main
+ * thread that ended before others looks the same, but is not the only thread. The values are fields
+ * 3, 20 and 22 of /proc/PID/stat, behind the last parenthesis of the name. The start is in clock
+ * ticks since boot. */
 static uint64_t start_of_pid(uint32_t pid)
 {
     char path[64], line[1024], *at;
@@ -80,8 +79,8 @@ static int is_this_boot(const char *boot_id, size_t length)
     return length && length == strlen(own) && !memcmp(own, boot_id, length);
 }
 
-/* Are pids of that namespace those of /proc here? Where /proc is of another one, our pid is not
- * ours there. */
+/* Are pids of that namespace those of /proc here? A /proc of another namespace shows another pid
+ * for us. */
 static int is_this_namespace(uint64_t inode)
 {
     char self[16] = "";
@@ -99,8 +98,8 @@ static int is_this_host(struct dft_text host)
     return host.length == strlen(own) && !memcmp(own, host.bytes, host.length);
 }
 
-/* Did the process run on this machine before it was started anew? Machines may share a name: then
- * their starts differ. */
+/* Did the process run on this machine before its last start? Machines may share a name, but their
+ * starts then differ. */
 static int is_of_earlier_boot(const struct dft_process *process)
 {
     return process->boot_id.length && !is_this_boot(process->boot_id.bytes, process->boot_id.length) &&
@@ -109,8 +108,8 @@ static int is_of_earlier_boot(const struct dft_process *process)
 
 /* --- by mapping ------------------------------------------------------------------------------- */
 
-/* The pid that a process sees itself: the last of those that it has in the namespaces from here to
- * its own. 0: not known. */
+/* The pid that a process sees itself. A process has a pid in each namespace from here to its own:
+ * this is the last one. 0 means that the pid is not known. */
 static uint32_t own_pid(unsigned long pid)
 {
     char path[64], *line = NULL, *last;
@@ -143,7 +142,7 @@ static int add_mapping(struct dft_mapped *mapped, struct dft_mapping mapping)
     return 0;
 }
 
-/* Files that a process shares the memory of. What may not be seen proves nothing. */
+/* Adds the files whose memory a process shares. A file that may not be seen proves nothing. */
 static int add_process(struct dft_mapped *mapped, unsigned long pid)
 {
     char path[64], mode[8], *line = NULL;
@@ -178,7 +177,7 @@ static void look(struct dft_mapped *mapped)
         closedir(dir);
 }
 
-/* A forked child may have its parent's file mapped, but has another pid. */
+/* A forked child may have its parent's file mapped, but the child has another pid. */
 static int is_mapped(struct dft_mapped *mapped, const struct dft_live *live)
 {
     if (!mapped->looked)
@@ -190,8 +189,8 @@ static int is_mapped(struct dft_mapped *mapped, const struct dft_live *live)
     return 0;
 }
 
-/* Has nobody on this machine, visible or not, opened the file for writing or mapped it so? Only
- * then may it be leased. Of a copy that says nothing. */
+/* Has no process on this machine, visible or not, the file open for writing or mapped so? Only then
+ * can the file be leased. For a copy that says nothing. */
 static int is_nobodys(const struct dft_live *live, int fd)
 {
     struct stat st;
@@ -233,7 +232,8 @@ int dft_life_is_here(const struct dft_source_process *process)
            is_this_namespace(process->process.pid_namespace);
 }
 
-/* Without a live file. Traces of earlier versions do not say of which boot they are. */
+/* Judges a process without a live file. Traces of earlier versions do not say of which boot they
+ * are. */
 static enum dft_life life_without(const struct dft_process *process)
 {
     int by_pid = process->boot_id.length ? is_this_boot(process->boot_id.bytes, process->boot_id.length) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live files: turned into blocks in memory with the encoder, so that everything behind sees but one
+/* Live files: the encoder turns them into blocks in memory, so that all later stages see only one
  * kind of input.
  *
- * Traces are scanned first: which records of a ring are in a block already is known from them. */
+ * Traces are scanned first. They tell which records of a ring a block has already. */
 #include "source/source_live.h"
 
 #include "base/array.h"
@@ -27,8 +27,7 @@
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
 
-/* --- what the traces cover -----------------------------------------------------------------------------------------
- * */
+/* --- what the traces cover -------------------------------------------------------------------- */
 
 struct range {
     uint64_t key, first, last;
@@ -51,7 +50,7 @@ static int by_range(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* The ranges of all EVENTS and BUCKETS blocks, joined where they overlap. */
+/* Collects the ranges of all EVENTS and BUCKETS blocks, and joins ranges that overlap. */
 static int collect_ranges(const struct dft_source *source, const struct dft_scanned *scanned, struct ranges *ranges)
 {
     size_t all = 0, n = 0;
@@ -105,11 +104,10 @@ static int covered(void *context, uint64_t key, uint32_t stream, uint64_t sequen
     return ranges->list[low].key == key && ranges->list[low].stream == stream && ranges->list[low].last >= sequence;
 }
 
-/* --- into blocks ---------------------------------------------------------------------------------------------------
- * */
+/* --- into blocks ------------------------------------------------------------------------------ */
 
 struct converting {
-    struct ranges ranges; /* first: dft_live_reader has one context for both callbacks */
+    struct ranges ranges; /* must be first: dft_live_reader has one context for both callbacks */
     struct dft_source *source;
     uint32_t file;
     struct dft_encoder *encoder;
@@ -128,8 +126,8 @@ static int keep_block(struct converting *converting, const void *block, long n)
     return 0;
 }
 
-/* A vfork child whose parent did not live to describe it; what its trace says of it goes before
- * this. All that the child did is in the ring. */
+/* Describes a vfork child whose parent did not live to describe the child. What the child's own
+ * trace says goes before this. The ring has everything that the child did. */
 static int describe_child(struct converting *converting, const struct dft_batch *batch)
 {
     static const uint8_t endings[] = {[DFT_LIFE_RUNNING] = DFT_ENDING_RUNNING,
@@ -145,7 +143,7 @@ static int describe_child(struct converting *converting, const struct dft_batch 
                                       .start_ns = batch->events[0].start_ns};
     const struct dft_event *last = &batch->events[batch->count - 1];
     uint8_t op = batch->calls[last->call].op;
-    /* without a number of events: one in the trace goes before it */
+    /* without a number of events, so that an END in the trace goes before this END */
     const struct dft_end end = {.key = batch->key,
                                 .how = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
                                                  : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
@@ -219,8 +217,8 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     return rc;
 }
 
-/* Created, and nothing more: its room is zeros, the magic number is written last, and rings come
- * only behind that. */
+/* Was the file created, and nothing more? Its room is then zeros. The magic number is written last,
+ * and rings follow only after that. */
 static int is_unused(const void *bytes, size_t length)
 {
     uint64_t magic = 0;
@@ -257,7 +255,8 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
     return rc;
 }
 
-/* It was not ready yet when the live files were looked at: its process had just created it. */
+/* Looks again at a file that was not ready when live files were looked at. Its process had just
+ * created it. */
 static void look_late(struct dft_source_file *file, const struct dft_live *live, int fd)
 {
     struct dft_mapped mapped = {0};
@@ -307,7 +306,7 @@ static int convert_all(struct converting *converting, struct dft_scanned *scanne
             continue;
         converting->file = f;
         source->files[f].changed = 1;
-        source->files[f].owner = 0; /* where the user is, who sees whether processes are running */
+        source->files[f].owner = 0; /* the user is on rank 0, which sees whether processes run */
         if (!source->files[f].gone)
             rc = convert_file(converting, &scanned[f]);
     }
@@ -333,7 +332,8 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
         rc = convert_all(&converting, *scanned);
     }
     if (!rc)
-        rc = dft_scan_grown(source, *scanned); /* of what went while it was read */
+        /* traces of live files that went while they were read */
+        rc = dft_scan_grown(source, *scanned);
     free(converting.ranges.list);
     dft_decoder_destroy(converting.decoder);
     if (memory != MAP_FAILED)

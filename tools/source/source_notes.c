@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes of a source: what the user must be told, each once; and the progress line. Any thread.
+/* Notes of a source: what the user must be told, each of them once; and the progress line. Any
+ * thread.
  *
- * A line has two characters before its text: ' ', or '.' when it was shown, and what is bad, as a
- * digit. */
+ * A line has two characters before its text. The first is ' ', or '.' when the line was shown. The
+ * second is a digit for what is bad. */
 #include "source/source_notes.h"
 
 #include "base/array.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define DFT_NOTE_HEAD 2
-#define NOTES_MAX     10000 /* a hundred thousand damaged files need not be named one by one */
+#define NOTES_MAX     10000 /* a hundred thousand damaged files need not all be named */
 #define SECOND_NS     UINT64_C(1000000000)
 
 static int by_text(const void *left, const void *right)
@@ -25,8 +26,7 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(char *const *)left + DFT_NOTE_HEAD, *(char *const *)right + DFT_NOTE_HEAD);
 }
 
-/* With the lock held. A note that cannot be kept for want of memory is not worth failing for; the
- * status is kept. */
+/* The caller holds the lock. Lack of memory for a note is no reason to fail. The status is kept. */
 static void note_keep(struct dft_notes *notes, int bad, const char *text)
 {
     char *line;
@@ -133,7 +133,7 @@ void dft_source_progress(struct dft_source *source, const char *what, uint64_t d
     last = atomic_load_explicit(&source->progress_ns, memory_order_relaxed);
     if (now - opened < SECOND_NS || now - last < SECOND_NS / 5 || !isatty(STDERR_FILENO))
         return;
-    /* Who wins the exchange prints; nothing else hangs on it. */
+    /* The thread that wins the exchange prints. Nothing else depends on the exchange. */
     if (!atomic_compare_exchange_strong_explicit(&source->progress_ns, &last, now, memory_order_relaxed,
                                                  memory_order_relaxed))
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a source consists of: made, freed, and looked at by every stage and command. */
+/* What a source consists of: made, freed, and viewed by every stage and command. */
 #include "source/source_object.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void choose_threads(struct dft_source *source, unsigned wanted)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (!wanted && dft_comm_size() > 1)
-        wanted = 1; /* there are as many ranks as the user found right for the machine */
+        wanted = 1; /* the user has chosen as many ranks as suit the machine */
     if (!wanted)
         wanted = cpus < 1 ? 1 : cpus > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)cpus;
     source->threads = wanted > DFT_THREADS_MAX ? DFT_THREADS_MAX : wanted;

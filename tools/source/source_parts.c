@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts: blocks that hold those events of a range that were organised into one group. The rules
+/* Parts: a part is a block that holds those events of a range that belong to one group. The rules
  * stand in source.h. */
 #include "source/source_parts.h"
 
@@ -12,7 +12,8 @@
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* How many different groups of a division are here; *groups: how many it has. */
+/* Counts the different groups of a division that are here. *groups: the groups that the division
+ * has. */
 static uint32_t count_groups(const struct dft_source *source, uint32_t division, uint32_t *groups)
 {
     uint8_t seen[DFT_PART_GROUPS] = {0};
@@ -41,7 +42,7 @@ static int is_whole(const struct dft_source *source, uint32_t division)
 
 enum meeting { MEETS_NOTHING, LIES_WITHIN, MEETS_IN_PART };
 
-/* Sorts what was taken and joins what touches. */
+/* Sorts the ranges that were taken and joins ranges that touch. */
 static void join_spans(struct dft_covering *covering)
 {
     struct dft_span *spans = covering->spans;
@@ -85,7 +86,7 @@ struct division {
     int whole;
 };
 
-/* The one that knows most comes first. */
+/* Puts the division with most events first. */
 static int by_events(const void *left, const void *right)
 {
     const struct division *a = left, *b = right;
@@ -122,8 +123,8 @@ static int is_ranged(const struct dft_block *block)
     return block->first <= block->last && (block->count || block->type == DFT_BLOCK_BUCKETS);
 }
 
-/* What others have said is left out. `in_flight`: others have said what was in flight. `sure`: the
- * others are complete, so that nothing can be missing. */
+/* Leaves out what other divisions have said. `in_flight`: they have said what was in flight.
+ * `sure`: they are complete, so that nothing can be missing. */
 static void leave_out(struct dft_covering *covering, const struct division *division, int in_flight, int sure)
 {
     for (size_t i = 0; i < division->count; i++) {
@@ -195,7 +196,7 @@ void dft_cover_parts(struct dft_covering *covering, struct dft_block **blocks, s
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
-/* Are blocks of the division used, or has it none at all? */
+/* Are blocks of the division used, or has the division no blocks? */
 static int is_asked(const struct dft_source *source, uint32_t division)
 {
     size_t blocks = 0, used = 0;
@@ -214,7 +215,8 @@ static void mark_processes(struct dft_source *source, uint32_t division)
     for (size_t i = 0; i < source->nblocks; i++)
         if (DFT_PART_DIVISION(source->blocks[i].part) == division)
             source->processes[source->blocks[i].process].parts = 1;
-    for (uint32_t p = 0; p < source->nprocesses; p++) /* all that they did may be in other groups */
+    /* other groups may have all events of the process */
+    for (uint32_t p = 0; p < source->nprocesses; p++)
         source->processes[p].parts |= !source->processes[p].events && !source->processes[p].rows_only;
 }
 

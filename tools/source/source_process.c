@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a source: one for each key that a block, or a live file, has; and the blocks in
- * their final form. */
+/* Processes of a source: one for each key of a block or a live file. Here blocks get their final
+ * form, too. */
 #include "source/source_process.h"
 
 #include "base/array.h"
@@ -21,7 +21,8 @@ static int by_number(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* All keys, ascending, each once. Live files count: their process may have written nothing else. */
+/* Collects all keys, ascending, each key once. Keys of live files count: their process may have
+ * written nothing else. */
 static int collect_keys(const struct dft_source *source, const struct dft_scanned *scanned, uint64_t **keys,
                         size_t *count)
 {
@@ -36,9 +37,10 @@ static int collect_keys(const struct dft_source *source, const struct dft_scanne
     for (uint32_t f = 0; f < source->nfiles; f++) {
         uint64_t last = 0;
 
-        /* Most files are of one process: repetitions are left out here, before the sort. */
+        /* Most files are of one process. Repetitions are therefore left out here, before the
+         * sort. */
         for (size_t i = 0; i < scanned[f].count; i++) {
-            if (scanned[f].keys[i] && (!i || scanned[f].keys[i] != last)) /* 0: of no process */
+            if (scanned[f].keys[i] && (!i || scanned[f].keys[i] != last)) /* key 0: of no process */
                 (*keys)[all++] = scanned[f].keys[i];
             last = scanned[f].keys[i];
         }
@@ -68,8 +70,8 @@ struct dft_source_process *dft_process_of(const struct dft_source *source, uint6
     return &source->processes[low];
 }
 
-/* Is `record` to be taken instead of what is there? Not a question of who comes first, so that the
- * order of files does not matter. */
+/* Should `record` replace the record that is there? The answer does not depend on the order of
+ * files. */
 static int wins(const struct dft_found_record *record, int there, uint64_t order, uint32_t crc)
 {
     return !there || record->order > order || (record->order == order && record->payload_crc > crc);
@@ -114,7 +116,7 @@ static int add_group(struct dft_source *source, const struct dft_group_record *r
                           (struct dft_found_group){.record = *record, .file = file});
 }
 
-/* PROCESS and END records into the processes, GROUP records into the source. */
+/* Puts PROCESS and END records into the processes, and GROUP records into the source. */
 static int take_records(struct dft_source *source, struct dft_scanned *scanned)
 {
     struct rank_of_record *ranks = calloc(source->nprocesses + 1u, sizeof *ranks);
@@ -131,7 +133,7 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
         }
     }
     free(ranks);
-    dft_kept_texts_fini(&source->contents); /* all that is needed of them was copied */
+    dft_kept_texts_fini(&source->contents); /* everything needed was copied */
     return rc;
 }
 
@@ -156,7 +158,7 @@ static int take_blocks(struct dft_source *source, struct dft_scanned *scanned)
             block->process = number;
         }
         dft_scanned_fini(&scanned[f]);
-        /* else the lists of all files stay in the heap beside what is made of them */
+        /* else the lists of all files stay in the heap beside the arrays made of them */
         if (!((f + 1) % FILES_PER_TRIM))
             malloc_trim(0);
     }
@@ -182,7 +184,8 @@ int dft_source_collect(struct dft_source *source, struct dft_scanned *scanned)
 
         process->key = process->process.key = keys[i];
         process->number = i;
-        dft_source_keep_end(source, &(struct dft_end){0}, &process->end); /* needs no memory */
+        /* an empty END needs no memory */
+        dft_source_keep_end(source, &(struct dft_end){0}, &process->end);
         process->process.rank = process->process.local_rank = -1;
     }
     rc = take_records(source, scanned);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of converted traces: scanned where they lie in a file, and those of rows kept in memory.
+/* Blocks of converted traces: blocks scanned where they lie in a file, and blocks of rows kept in
+ * memory.
  *
- * Of many traces each has an index of some ten kilobytes. To open, read and close all of them once
- * more, for each question that a summary asks, takes as long as to count what their rows say. */
+ * Each of many traces has an index of some ten kilobytes. A summary asks several questions.
+ * Opening, reading and closing all indexes again for each question takes as long as counting the
+ * rows. */
 #include "source/source_range.h"
 
 #include "source/source_inside.h"
@@ -17,15 +19,16 @@
 #include "base/pread_all.h"
 
 #define PAGE        UINT64_C(65536)
-/* read at once: to map, touch and unmap them takes longer */
+/* read at once, because mapping, touching and unmapping such files takes longer */
 #define SMALL_BYTES ((size_t)256 << 10)
-#define ROWS_BLOCKS 16u                  /* of a file: they are searched one after the other */
-#define ROWS_BYTES  (UINT64_C(24) << 20) /* of all files */
+/* blocks of a file, which are searched one after the other */
+#define ROWS_BLOCKS 16u
+#define ROWS_BYTES  (UINT64_C(24) << 20) /* bytes of all files */
 
 struct dft_kept_rows {
     uint32_t count;
     struct {
-        uint64_t offset; /* of the block in the file */
+        uint64_t offset; /* offset of the block in the file */
         const char *bytes;
     } blocks[ROWS_BLOCKS];
 };
@@ -42,8 +45,8 @@ static size_t bytes_of(const struct dft_block *block)
     return sizeof(struct dft_block_header) + block->stored;
 }
 
-/* `bytes` is what stands in the file from `begin` on, where offsets of blocks count from. Without
- * memory nothing is kept. */
+/* `bytes` are the file's bytes from `begin` on. Offsets of blocks count from there. Without memory
+ * nothing is kept. */
 static void keep_rows(struct dft_source *source, uint32_t number, const char *bytes, const struct dft_scanned *scanned,
                       uint64_t begin)
 {

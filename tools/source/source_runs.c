@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs: which processes were started together, as far as they say it themselves.
+/* Runs: the processes that were started together, as far as they say so themselves.
  *
- * A run is told apart by nothing but an identity that its processes carry: dftrun's, which children
- * inherit, else the id of the launcher's job. Processes with neither (and those of other tracers)
- * are together one run without a name, which is left out only where a run is asked for by name. */
+ * Only an identity that its processes carry tells a run apart. That is the identity of dftrun,
+ * which children inherit, else the id of the launcher's job. Processes with neither form one run
+ * without a name. So do processes of other tracers. This run is left out only where the user asks
+ * for a run by name. */
 #include "source/source_runs.h"
 
 #include <errno.h>
@@ -17,14 +18,14 @@
 #include "source/source_span.h"
 #include "format/hash.h"
 
-#define NO_ID 1u /* stands for it among hashes */
+#define NO_ID 1u /* stands for a missing id among hashes */
 
 static struct dft_text id_of(const struct dft_process *process)
 {
     return process->run_id.length ? process->run_id : process->job_id;
 }
 
-/* By start; the one without a name is the first. */
+/* Orders runs by start. The run without a name comes first. */
 static int by_time(const void *left, const void *right)
 {
     const struct dft_source_job *a = left, *b = right;
@@ -82,7 +83,7 @@ static int name_runs(struct dft_source *source)
     return rc;
 }
 
-/* Lives that no other reaches: how many groups of them there are, one after the other. */
+/* Counts groups of lives that no other life reaches. The groups follow each other in time. */
 static uint32_t count_apart(const struct dft_source *source, struct dft_span *lives, const uint64_t *start_ns,
                             const uint64_t *end_ns)
 {
@@ -134,7 +135,7 @@ static void note_missing(struct dft_source *source, const char *patterns)
     free(list);
 }
 
-/* The last that began; what has no name is not left out for it. */
+/* Leaves out all runs but the last that began. The run without a name stays. */
 static void leave_older(struct dft_source *source)
 {
     for (uint32_t r = 0; r + 1 < source->nruns; r++)
@@ -179,7 +180,7 @@ void dft_source_note_runs(struct dft_source *source)
 {
     char *list;
 
-    /* of jobs there is a note */
+    /* another note tells of jobs */
     if (source->nruns < 2u + !source->runs[0].id.length || source->njobs > 1)
         return;
     list = dft_source_list_jobs(source->runs, source->nruns);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Live files of processes that go on while they are read.
+/* Live files of processes that go on while these files are read.
  *
- * The copy comes first, then the trace is scanned again if it has grown. A drain frees slots only
- * after their records stand in the trace, so a record is in the copy, in the trace, or in both; and
- * a slot that was filled anew while it was copied had a number that the trace holds, so that what
- * the copy says of it is passed over. Processes begin and end meanwhile: what is new beside the
- * inputs, and what has gone, takes another round. */
+ * The copy comes first. The trace is scanned again if it has grown since. A drain frees slots only
+ * after their records stand in the trace. So a record is in the copy, in the trace, or in both. A
+ * slot may be filled anew while it is copied. The trace then holds the number of its old record. So
+ * the copy's version of that record is passed over. Processes begin and end meanwhile. New files
+ * beside the inputs, and files that have gone, cause another round. */
 #include "source/source_snapshot.h"
 
 #include "source/source_inside.h"
@@ -29,7 +29,7 @@
 #define SCAN_EVERY_NS 2000000
 #define ROUNDS_MOST   8
 
-/* One slot: its marker before its contents, and once more behind them. */
+/* Copies one slot: its marker before its contents, and once more behind them. */
 static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
 {
     uint32_t marker = atomic_load_explicit(&((struct dft_slot *)(uintptr_t)from)->marker, memory_order_acquire);
@@ -41,7 +41,7 @@ static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
     atomic_store_explicit(&to->marker, marker, memory_order_relaxed);
 }
 
-/* All of it. Where no ring is, pages of 64 byte pieces do as well. */
+/* Copies the whole file. Outside of rings, pages of 64-byte pieces do as well. */
 static void copy(char *to, const char *from, size_t bytes)
 {
     size_t at = 0;
@@ -58,8 +58,9 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Of a process that is or may be there, in whatever state: one that is ending still drains. A live
- * file that has gone was removed behind its trace's END, which has all. */
+/* Copies the live file of a process that exists or may exist, in any state: a process that is
+ * ending still drains. A live file that has gone was removed behind its trace's END. That trace has
+ * everything. */
 static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;
@@ -92,8 +93,8 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
     munmap(bytes, (size_t)st.st_size);
 }
 
-/* Its process ended after the copy was made: all is in the trace, and what the copy says of the end
- * is old. */
+/* Did the process end after the copy was made? The trace then has everything, and the copy's
+ * account of the end is old. */
 static int has_gone(struct dft_source_file *file)
 {
     struct stat st;
@@ -117,12 +118,12 @@ static void take_all(struct dft_source *source, struct dft_scanned *scanned)
             continue;
         take(file, &mapped);
         if (file->snapshot || file->gone)
-            scanned[f].looked = 0; /* for its trace */
+            scanned[f].looked = 0; /* look for its trace */
     }
     free(mapped.list);
 }
 
-/* Returns whether any has gone since it was copied. */
+/* Returns whether any file has gone since it was copied. */
 static int let_go(struct dft_source *source)
 {
     int any = 0;
@@ -152,7 +153,7 @@ static int has_end(const struct dft_scanned *scanned)
     return ended && ended >= begun;
 }
 
-/* Of jobs that are over nothing is asked for again. */
+/* Is the job over? Nothing is then scanned again. */
 static int is_over(const struct dft_source *source, const struct dft_scanned *scanned)
 {
     for (uint32_t f = 0; f < source->nfiles; f++)
@@ -208,8 +209,7 @@ int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned)
     return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
 }
 
-/* A trace that has grown since what lies beside it was looked for may have got its live file,
- * too. */
+/* A trace has grown since files beside it were looked for. Its live file may have appeared, too. */
 static int is_unknown(const struct dft_source *source, const struct dft_scanned *scanned)
 {
     for (uint32_t f = 0; f < source->nfiles; f++)

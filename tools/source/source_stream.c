@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage within one stream: the blocks of one part against each other. The rules stand in
+/* Coverage within one stream: compares the blocks of one part with each other. The rules stand in
  * source.h. */
 #include "source/source_stream.h"
 #include "base/array.h"
@@ -11,7 +11,7 @@
 
 static int has_range(const struct dft_block *block)
 {
-    /* An EVENTS block without events carries names alone. */
+    /* An EVENTS block without events carries only names. */
     return ((block->type == DFT_BLOCK_EVENTS && block->count) || block->type == DFT_BLOCK_BUCKETS) &&
            block->first <= block->last;
 }
@@ -23,8 +23,8 @@ static int identical(const struct dft_block *a, const struct dft_block *b)
            a->start == b->start && a->end == b->end;
 }
 
-/* The state of each block of one (process, stream, part, type). Kept blocks are disjoint, so a
- * block that ends within what is covered lies within one of them. */
+/* Sets the state of each block of one (process, stream, part, type). Kept blocks are disjoint. A
+ * block that ends within what is covered therefore lies within one kept block. */
 static void cover_states(struct dft_block **blocks, size_t count)
 {
     const struct dft_block *kept = NULL;
@@ -56,7 +56,7 @@ static void cover_states(struct dft_block **blocks, size_t count)
     }
 }
 
-/* Where the new part of a kept block begins. */
+/* Finds where the new part of a kept block begins. */
 static uint64_t begin_of(const struct dft_block *block)
 {
     return block->state == DFT_BLOCK_OVERLAPS ? block->covered + 1 : block->first;
@@ -68,7 +68,7 @@ int dft_cover_is_kept(const struct dft_block *block)
            (block->state == DFT_BLOCK_USED || (block->state == DFT_BLOCK_OVERLAPS && block->type == DFT_BLOCK_EVENTS));
 }
 
-/* Does the union of list a cover every range of list b? Both ascending and disjoint. */
+/* Does the union of list a cover every range of list b? Both are ascending and disjoint. */
 static int covers(struct dft_block *const *a, size_t na, struct dft_block *const *b, size_t nb)
 {
     size_t i = 0;
@@ -95,7 +95,7 @@ static void mark(struct dft_block **blocks, size_t count, unsigned use)
         blocks[i]->use |= (uint8_t)use;
 }
 
-/* One component: events and buckets that touch each other. */
+/* Judges one component: EVENTS and BUCKETS blocks that touch each other. */
 static void component(struct dft_source *source, struct dft_block **events, size_t nevents, struct dft_block **buckets,
                       size_t nbuckets)
 {
@@ -133,8 +133,8 @@ static void span_add(struct dft_covering *covering, uint64_t first, uint64_t las
         covering->rc = -ENOMEM;
 }
 
-/* All components of one part of a stream; `kept` are its kept EVENTS blocks, then its kept BUCKETS
- * blocks. */
+/* Judges all components of one part of a stream. `kept` holds its kept EVENTS blocks, then its kept
+ * BUCKETS blocks. */
 static void components(struct dft_covering *covering, struct dft_block **events, size_t nevents,
                        struct dft_block **buckets, size_t nbuckets)
 {
@@ -190,7 +190,7 @@ void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, si
         if (dft_cover_is_kept(block))
             kept[n++] = block;
         else if (block->type == DFT_BLOCK_EVENTS && block->state == DFT_BLOCK_USED)
-            block->use = DFT_IN_EVENTS; /* in flight, or names alone */
+            block->use = DFT_IN_EVENTS; /* in flight, or only names */
         if (block->type <= DFT_BLOCK_EVENTS)
             nevents = n;
     }

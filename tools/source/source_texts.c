@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What records of processes say, kept for as long as the source lives: equal bytes once, as hosts,
- * programs, directories and options are equal in most processes of a job, and of losses nothing
- * where there are none. */
+/* Keeps the contents of process records for as long as the source lives. Equal bytes are kept once.
+ * Hosts, programs, directories and options are equal in most processes of a job. Losses take no
+ * room where there are none. */
 #include "source/source_texts.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct dft_kept {
     size_t length;
-    char bytes[]; /* and a NUL */
+    char bytes[]; /* the bytes, then a NUL */
 };
 
 struct dft_kept_chunk {
@@ -25,7 +25,7 @@ struct dft_kept_chunk {
 
 static const uint64_t no_losses[DFT_DROP_LAST + DFT_MISUSE_LAST + 2];
 
-/* Room in the last chunk, or in one of its own for what is large. */
+/* Takes room in the last chunk. Large contents get a chunk of their own. */
 static void *reserve(struct dft_kept_texts *texts, size_t bytes)
 {
     size_t room = bytes > CHUNK_BYTES / 8 ? bytes : CHUNK_BYTES;

@@ -18,7 +18,7 @@ struct batch_at {
     const struct dft_batch *batch;
 };
 
-/* The first argument of an event, or of the next that has any. */
+/* Finds the first argument of an event, or of the next event with arguments. */
 static uint32_t args_of(const struct dft_batch *batch, size_t event)
 {
     uint32_t low = 0, high = batch->nargs;
