@@ -69,8 +69,8 @@ static int put_member(struct dft_gzip *gzip, size_t length)
     return 0;
 }
 
-/* Finds the end of the member that begins the text: behind the last line that fits, else behind the
- * first line. The result is 0 when the end is not known yet. */
+/* Finds the end of the text's first member: behind the last line that fits, else behind the first
+ * line. The result is 0 when the end is not known yet. */
 static size_t member_end(const struct dft_gzip *gzip)
 {
     size_t seen = gzip->used < LONGEST ? gzip->used : LONGEST;

@@ -2,9 +2,9 @@
 /* Names: 64-bit id -> text. Any number of threads may fill and read the table at once.
  *
  * The table is a lock-free hash table (liburcu's rculfhash). Names are never removed, and texts are
- * freed only with the table. A text changes only when another block claims a different text for the
- * same id (a collision, or a forged file). The smaller text by bytes then wins, so that the order
- * of threads does not matter. Threads that use a table must be registered (dft_names_enter,
+ * freed only with the table. A text changes only when another block claims a different text for its
+ * id. Causes are a collision, or a forged file. The smaller text by bytes then wins, so that the
+ * order of threads does not matter. Threads that use a table must be registered (dft_names_enter,
  * dft_names_leave). The worker threads of a source are registered, and so is the thread that opened
  * the source. */
 #ifndef DFT_NAMES_H

@@ -59,8 +59,7 @@ int dft_dump_has_mode(const struct dft_event_at *at)
            (at->op == DFT_OP_OPEN && (at->event->flags & O_CREAT));
 }
 
-/* --- JSON ----------------------------------------------------------------------------------------------------------
- * */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_name(struct dft_json *json, const struct dft_names *names, const char *key, uint64_t id)
 {
@@ -193,8 +192,7 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
     putc_unlocked('\n', dump->out);
 }
 
-/* --- text ----------------------------------------------------------------------------------------------------------
- * */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void text_name(struct dft_dump *dump, const char *before, uint64_t id)
 {

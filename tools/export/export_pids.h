@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Process ids for viewers that know only a number: one number for each process of each host, and
- * the names of processes. */
+/* Process ids for viewers that know only a number: each process of each host has one. Also the
+ * names of processes. */
 #ifndef DFT_EXPORT_PIDS_H
 #define DFT_EXPORT_PIDS_H
 

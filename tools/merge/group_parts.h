@@ -7,8 +7,7 @@
 #include "merge/group_rules.h"
 #include "source/source_object.h"
 
-/* The result for one block: the bytes of new blocks, in pieces, and the names that the new blocks
- * refer to. */
+/* The result for one block: the bytes of new blocks, in pieces, and the names in these blocks. */
 struct dft_parts {
     struct dft_parts_piece {
         uint32_t group, events, blocks;

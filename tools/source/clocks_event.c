@@ -154,9 +154,9 @@ static void fit_hosts(struct dft_clocks *clocks, const struct ends *ends, uint32
     }
 }
 
-/* Finds the time of the k-th event on the reference clock: the mean over ranks, each corrected by
- * what is known so far. The mean is over differences to the first time, because the numbers are
- * large. */
+/* Finds the time of the k-th event on the reference clock. This is the mean over ranks, each
+ * corrected by what is known so far. The mean is over differences to the first time, because the
+ * numbers are large. */
 static void common_times(const struct dft_clocks *clocks, const struct ends *ends, uint32_t n, int64_t *common)
 {
     for (uint32_t k = 0; k < clocks->events; k++) {

@@ -157,9 +157,9 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Finds the input that is this live file's trace by its name, which holds the key, and that
- * contains only zeros. The process of such a trace ended before its first block was whole. Trace
- * and live file may lie in different directories. */
+/* Finds the input that is this live file's trace by its name, which holds the key. The trace must
+ * contain only zeros. The process of such a trace ended before its first block was whole. Trace and
+ * live file may lie in different directories. */
 static const char *blank_trace(const struct dft_source *source, const char *live)
 {
     uint32_t nfiles;

@@ -15,10 +15,10 @@
 int dft_recover_records(const struct dft_source *source, const struct dft_source_process *process,
                         int (*put)(void *context, const void *block, size_t bytes), void *context);
 
-/* Appends to the trace of a dead process what only its live file has, and the END that the process
- * could not write. Then removes the live file. A process without a trace gets one beside its live
- * file. A failure is noted, and leaves the trace and the live file as they were. Returns 0 or
- * -errno. */
+/* Appends to the trace of a dead process what only its live file has. Appends also the END that the
+ * process could not write. Then removes the live file. A process without a trace gets one beside
+ * its live file. A failure is noted, and leaves the trace and the live file as they were. Returns 0
+ * or -errno. */
 int dft_recover(struct dft_source *source, const struct dft_source_process *process);
 
 #endif

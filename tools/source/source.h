@@ -12,8 +12,8 @@
  * partial overlap; both kinds below are noted. An EVENTS block with an overlap gives only its
  * events numbered above what is covered. Event i of the block has the number first + i. So no event
  * is given twice; at worst events are missing. A BUCKETS block with an overlap cannot be split and
- * is dropped whole. Blocks without a range (PROCESS, CLOCK, NAMES, END ..., and events in flight)
- * are dropped when an identical block was seen.
+ * is dropped whole. Blocks without a range are dropped when an identical block was seen. These are
+ * PROCESS, CLOCK, NAMES, END ..., and events in flight.
  *
  * PARTS. Blocks of a group (dft_block.part) follow the whole blocks of their stream. They are
  * judged part by part, by the same rules. They are dropped where whole blocks hold the same range.
@@ -30,9 +30,9 @@
  *
  * LIVE FILES are what a killed or running process left. They become blocks in memory when the
  * source is opened, and look like any other file. Records that a block covers already are ignored.
- * The live file of a trace is looked for beside the trace and where PROCESS says, also when only
- * the trace was named. Calls in flight form an EVENTS block with first > last, whose events have
- * DFT_BIT_OPEN.
+ * The live file of a trace is looked for beside the trace and where PROCESS says. That is so even
+ * when the user named only the trace. Calls in flight form an EVENTS block with first > last, whose
+ * events have DFT_BIT_OPEN.
  *
  * FOREIGN FILES are traces of DFTracer. They are converted into blocks when the source is opened;
  * see pfw.h.

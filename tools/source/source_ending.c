@@ -161,8 +161,8 @@ uint64_t dft_source_missing(const struct dft_source_process *process)
                : 0;
 }
 
-/* Marks processes of files that merge makes of groups. Such a file has all processes. Of each
- * process the file holds what belongs to the group: perhaps nothing. */
+/* Marks processes of files that merge makes of groups. Such a file has all processes. The file
+ * holds only the group's events of each process: perhaps none. */
 static void mark_archived(struct dft_source *source)
 {
     uint32_t *processes = calloc(source->nfiles + 1u, sizeof *processes);

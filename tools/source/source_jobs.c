@@ -2,22 +2,22 @@
 /* Jobs: the processes that belong to one launch of a parallel program. Traces of several launches
  * may lie together.
  *
- * Three things are known: the id of the batch system's job, if any, the number of ranks, and the
- * parent of each process. One id may have several launches (steps). Without an id only these facts
+ * Known are the id of the batch system's job, if any, the number of ranks, and each process's
+ * parent. One id may have several launches (steps). Without an id only these facts
  * tell launches apart. The rules are:
  *
  * 1. Roots are the processes with a rank whose parent has none, or is not here. Roots with the same
  *    id, world size, host and parent are a party: one launcher on one host. In a party of several
- *    ranks, a rank that comes again begins another party (a script that runs launch after launch).
- *    One rank alone may start program after program. Copies of a file (source_copies.c) are no
+ *    ranks, a rank that comes again begins another party. The cause is a script with several
+ *    launches. One rank alone may start program after program. Copies of a file (source_copies.c) are no
  *    other ranks.
  * 2. Parties of the same id and world size without a common rank are one launch. Parties without an
  *    id must also lie within FAR_NS of each other. A party that fits several launches joins the
- *    nearest in time. A process with an unknown parent may repeat a rank of a launch near in time:
- *    a worker may have the rank from its parent.
+ *    nearest in time. A process with an unknown parent may repeat a rank of a launch near in time.
+ *    A worker may have the rank from its parent.
  * 3. Descendants belong to the launch of their parent. Ancestors without a rank belong to a launch
- *    when all ranks below them do. Other processes with the id of a launch belong to the nearest
- *    launch of that id, or to one without ranks. The rest belongs to no job. */
+ *    when all ranks below them do. Other processes with a launch's id belong to the nearest launch
+ *    of that id, or to one without ranks. The rest belongs to no job. */
 #include "source/source_jobs.h"
 
 #include "source/source_inside.h"
@@ -258,7 +258,7 @@ static int make_launches(struct finding_jobs *finding)
     return rc;
 }
 
-/* --- who else belongs to them ----------------------------------------------------------------- */
+/* --- other members of launches ----------------------------------------------------------------- */
 
 #define SEVERAL UINT32_MAX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live files: the encoder turns them into blocks in memory, so that all later stages see only one
- * kind of input.
+/* Live files: the encoder turns them into blocks in memory. All later stages thus see only one kind
+ * of input.
  *
  * Traces are scanned first. They tell which records of a ring a block has already. */
 #include "source/source_live.h"

@@ -58,9 +58,9 @@ static void copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* Copies the live file of a process that exists or may exist, in any state: a process that is
- * ending still drains. A live file that has gone was removed behind its trace's END. That trace has
- * everything. */
+/* Copies the live file of a process that exists or may exist. Its state does not matter: a process
+ * that is ending still drains. A live file that has gone was removed behind its trace's END. That
+ * trace has everything. */
 static void take(struct dft_source_file *file, struct dft_mapped *mapped)
 {
     struct stat st;
