@@ -34,6 +34,10 @@
 #include "command/command.h"
 #include "compare/rank_test.h"
 #include "query/group_map.h"
+#include "query/answer.h"
+#include "query/answer_pages.h"
+#include "query/answer_sort.h"
+#include "query/plan_times.h"
 #include "query/query.h"
 #include "summary/summary.h"
 

@@ -20,7 +20,9 @@ static uint32_t add_unit(const struct dft_cell *cells, uint32_t count, uint32_t 
     uint32_t i = from;
 
     *cost = (struct cost){0};
-    for (; i < count && cells[i].group->key.who == key->who && (!slice || cells[i].group->key.time == key->time); i++) {
+    for (; i < count && cells[i].group->key.process_group == key->process_group &&
+           (!slice || cells[i].group->key.time == key->time);
+         i++) {
         cost->count += cells[i].group->metrics.count;
         cost->time_ns += cells[i].group->metrics.dur_sum;
     }
@@ -64,7 +66,7 @@ void dft_compare_alone(struct dft_item *item)
     struct cost cost;
 
     item->alone = (struct dft_alone){.side = (uint8_t)side};
-    if (!calls->value[!side] || !time->value[!side] || !n || !own->group->key.who)
+    if (!calls->value[!side] || !time->value[!side] || !n || !own->group->key.process_group)
         return;
     for (uint32_t i = 0, end; i < n; i = end) {
         end = add_unit(own, n, i, 0, &cost);
@@ -76,7 +78,7 @@ void dft_compare_alone(struct dft_item *item)
         if (cost_of(&cost) <= most)
             continue;
         most = cost_of(&cost);
-        item->alone.who = own[i].group->key.who;
+        item->alone.who = own[i].group->key.process_group;
     }
     if (item->alone.processes < 2)
         item->alone.count = 0; /* there the process is the run */
@@ -88,5 +90,5 @@ const struct dft_process *dft_compare_alone_process(const struct dft_comparison 
 {
     const struct dft_run *run = &comparison->runs[item->alone.side];
 
-    return item->alone.count ? &dft_compare_answer(run, table)->who[item->alone.who - 1]->process : NULL;
+    return item->alone.count ? &dft_compare_answer(run, table)->process_group[item->alone.who - 1]->process : NULL;
 }

@@ -98,7 +98,7 @@ static int json_item(struct dft_json *json, const struct dft_comparison *compari
         dft_json_text(json, "pattern", text, length);
         free(text);
     } else if (table == DFT_COMPARED_RANKS) {
-        dft_json_string(json, "ranks", comparison->rank_groups[item->key.who - 1].label);
+        dft_json_string(json, "ranks", comparison->rank_groups[item->key.process_group - 1].label);
     }
     json_changes(json, item);
     json_alone(json, comparison, table, item);
@@ -201,7 +201,7 @@ static void csv_name(const struct dft_comparison *comparison, uint64_t id)
 
 static int csv_item(const struct dft_comparison *comparison, enum dft_compared table, const struct dft_item *item)
 {
-    const char *ranks = item->key.who ? comparison->rank_groups[item->key.who - 1].label : "";
+    const char *ranks = item->key.process_group ? comparison->rank_groups[item->key.process_group - 1].label : "";
     char *text;
     uint32_t length;
 

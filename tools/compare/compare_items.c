@@ -52,8 +52,8 @@ static int key_of(const struct dft_comparison *comparison, enum dft_compared tab
         key->file = pattern_of(comparison, side, group->key.file);
         return is_io(group);
     default:
-        key->who = rank_group_of(comparison, &comparison->runs[side], group);
-        return is_io(group) && key->who;
+        key->process_group = rank_group_of(comparison, &comparison->runs[side], group);
+        return is_io(group) && key->process_group;
     }
 }
 
@@ -68,7 +68,7 @@ static int by_item(const void *left, const void *right)
     const struct dft_cell *a = left, *b = right;
     int order = compare(a->item, b->item);
 
-    order = order ? order : compare(a->group->key.who, b->group->key.who);
+    order = order ? order : compare(a->group->key.process_group, b->group->key.process_group);
     order = order ? order : compare(a->group->key.time, b->group->key.time);
     order = order ? order : compare(a->group->key.cat, b->group->key.cat);
     order = order ? order : compare(a->group->key.name, b->group->key.name);
@@ -166,7 +166,7 @@ static int by_change(const void *left, const void *right, void *context)
         order = compare_texts(ordering->comparison, a->key.name, b->key.name);
     if (!order)
         order = compare_texts(ordering->comparison, a->key.file, b->key.file);
-    return order ? order : compare(a->key.who, b->key.who);
+    return order ? order : compare(a->key.process_group, b->key.process_group);
 }
 
 static void sort(const struct dft_comparison *comparison, struct dft_items *items)

@@ -116,13 +116,13 @@ static uint32_t processes_of(const struct dft_cell *cells, uint32_t count)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        n += !i || cells[i].group->key.who != cells[i - 1].group->key.who;
+        n += !i || cells[i].group->key.process_group != cells[i - 1].group->key.process_group;
     return n;
 }
 
 static int same_unit(const struct dft_group *a, const struct dft_group *b, int by_process)
 {
-    return a->key.who == b->key.who && (by_process || a->key.time == b->key.time);
+    return a->key.process_group == b->key.process_group && (by_process || a->key.time == b->key.time);
 }
 
 static void make_units(struct dft_spread_scratch *scratch, const struct dft_item *item, int side, int by_process,

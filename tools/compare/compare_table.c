@@ -84,7 +84,7 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
     int rc;
 
     if (table == DFT_COMPARED_RANKS)
-        return dft_grid_cell(grid, comparison->rank_groups[item->key.who - 1].label);
+        return dft_grid_cell(grid, comparison->rank_groups[item->key.process_group - 1].label);
     if (table == DFT_COMPARED_FILES) {
         if (dft_compare_pattern(comparison, item->key.file, &plain, &label.length))
             return -ENOMEM;

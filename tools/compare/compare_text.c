@@ -237,7 +237,7 @@ static int print_failures(const struct dft_comparison *comparison)
         if (failure->table == DFT_COMPARED_TOTAL)
             fputs("all I/O", stdout);
         else if (failure->table == DFT_COMPARED_RANKS)
-            printf("ranks %s", comparison->rank_groups[item->key.who - 1].label);
+            printf("ranks %s", comparison->rank_groups[item->key.process_group - 1].label);
         else if (failure->table != DFT_COMPARED_FILES)
             print_name(comparison, item->key.name);
         else if (dft_compare_pattern(comparison, item->key.file, &text, &length))

@@ -8,6 +8,10 @@
 #include "mpi/comm.h"
 #include "export/export_folded.h"
 #include "format/ops.h"
+#include "query/answer.h"
+#include "query/answer_pages.h"
+#include "query/answer_sort.h"
+#include "query/plan_times.h"
 #include "query/query.h"
 
 /* For tools that read the file, a space ends a stack and a newline ends the line. */

@@ -12,7 +12,8 @@
 
 _Static_assert(sizeof(struct dft_group_key) == 80, "compared and hashed as ten words");
 
-/* Five products that do not wait for each other: most words are 0, and a chain through all of them takes longer. */
+/* Five products that do not wait for each other: most words are 0, and a chain through all of them
+ * takes longer. */
 uint64_t dft_group_hash(const struct dft_group_key *key)
 {
     static const uint64_t odd[10] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xff51afd7ed558ccd),
@@ -119,7 +120,8 @@ static void fetch_key(const struct dft_group_map *map, uint32_t hash)
     }
 }
 
-/* As dft_table_merge_rows: slots and keys are fetched into the cache some steps before they are needed. */
+/* As dft_table_merge_rows: slots and keys are fetched into the cache some steps before they are
+ * needed. */
 int dft_group_map_get_all(struct dft_group_map *map, const struct dft_group_key *keys, uint32_t count,
                           uint32_t *numbers)
 {

@@ -16,8 +16,8 @@ struct dft_group_map {
     uint32_t nslots;
 };
 
-/* An empty map is all zero. Returns 0 and the number of the key (added when new), or -ENOMEM. The key's padding must be
- * zero. */
+/* An empty map is all zero. Returns 0 and the number of the key (added when new), or -ENOMEM. The
+ * key's padding must be zero. */
 int dft_group_map_get(struct dft_group_map *map, const struct dft_group_key *key, uint32_t *number);
 /* The same for many keys, much faster where there are many numbers. */
 int dft_group_map_get_all(struct dft_group_map *map, const struct dft_group_key *keys, uint32_t count,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spill_file.h"
 #include "format/leb128.h"
 #include "mpi/comm.h"
 
@@ -71,7 +72,7 @@ static const uint8_t *get_bins(const uint8_t *at, const uint8_t *end, struct dft
     return at;
 }
 
-static size_t put_partial(uint8_t *record, const struct dft_partial *partial)
+static size_t put_record(uint8_t *record, const struct dft_record *partial)
 {
     const struct dft_row *call = partial->rows[0], *histogram = partial->rows[1];
     uint8_t *at = record + 1;
@@ -90,18 +91,18 @@ static size_t put_partial(uint8_t *record, const struct dft_partial *partial)
 }
 
 /* What a reader has of a record. */
-struct record {
-    struct dft_partial partial;
+struct decoded {
+    struct dft_record partial;
     struct dft_row rows[2];
     struct dft_bin durations[DFT_BINS], sizes[DFT_BINS];
 };
 
-static const uint8_t *get_partial(const uint8_t *at, const uint8_t *end, struct record *record)
+static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct decoded *record)
 {
-    struct dft_partial *partial = &record->partial;
+    struct dft_record *partial = &record->partial;
     uint8_t has = *at++;
 
-    *partial = (struct dft_partial){.is_parent = has & IS_PARENT};
+    *partial = (struct dft_record){.is_parent = has & IS_PARENT};
     at = dft_words_get(at, end, &partial->key, sizeof partial->key);
     if (at && has & IS_PARENT)
         at = dft_leb_get(at, end, &partial->inside_ns);
@@ -197,10 +198,10 @@ int dft_partitions_put_bytes(struct dft_partitions *partitions, const void *reco
     return 0;
 }
 
-int dft_partitions_put(struct dft_partitions *partitions, const struct dft_partial *partial, uint64_t hash,
+int dft_partitions_put(struct dft_partitions *partitions, const struct dft_record *partial, uint64_t hash,
                        uint64_t memory)
 {
-    size_t bytes = put_partial(partitions->record, partial);
+    size_t bytes = put_record(partitions->record, partial);
 
     return dft_partitions_put_bytes(partitions, partitions->record, bytes, hash, memory);
 }
@@ -252,28 +253,28 @@ int dft_partition_read_bytes(struct dft_partitions *partitions, uint32_t number,
 }
 
 struct reading {
-    struct record *record;
-    int (*emit)(void *context, const struct dft_partial *partial);
+    struct decoded *record;
+    int (*emit)(void *context, const struct dft_record *partial);
     void *context;
 };
 
-static int emit_partials(void *context, const uint8_t *at, const uint8_t *end)
+static int emit_records(void *context, const uint8_t *at, const uint8_t *end)
 {
     const struct reading *reading = context;
     int rc = 0;
 
     while (!rc && at < end) {
-        at = get_partial(at, end, reading->record);
+        at = get_record(at, end, reading->record);
         rc = at ? reading->emit(reading->context, &reading->record->partial) : -EIO;
     }
     return rc;
 }
 
 int dft_partition_read(struct dft_partitions *partitions, uint32_t number,
-                       int (*emit)(void *context, const struct dft_partial *partial), void *context)
+                       int (*emit)(void *context, const struct dft_record *partial), void *context)
 {
     struct reading reading = {.record = malloc(sizeof *reading.record), .emit = emit, .context = context};
-    struct record *record = reading.record;
+    struct decoded *record = reading.record;
     int rc;
 
     if (!record)
@@ -283,7 +284,7 @@ int dft_partition_read(struct dft_partitions *partitions, uint32_t number,
     record->rows[1].kind = DFT_ROW_HISTOGRAM;
     record->rows[1].durations = record->durations;
     record->rows[1].sizes = record->sizes;
-    rc = dft_partition_read_bytes(partitions, number, emit_partials, &reading);
+    rc = dft_partition_read_bytes(partitions, number, emit_records, &reading);
     free(record);
     return rc;
 }

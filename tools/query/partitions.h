@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Partial aggregates on disk, divided by the hash of their keys, so that a partition fits into memory.
+/* Partial aggregates on disk, divided by the hash of their keys, so that a partition fits into
+ * memory.
  *
- * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves out the call, so it is
- * known before the texts of calls are, and two calls with one text are in one partition. A partition whose groups do
- * not fit is divided by the next 7 bits of the hash of the whole key: the texts are known by then.
+ * A partition of level 0 has all groups of which 7 bits of a hash are the same. The hash leaves
+ * out the call, so it is known before the texts of calls are, and two calls with one text are in
+ * one partition. A partition whose groups do not fit is divided by the next 7 bits of the hash of
+ * the whole key: the texts are known by then.
  *
- * A record is what was counted of one group, or the time inside one region. A group may have several records. Numbers
- * are LEB128, so a record takes about a quarter of what it takes in memory. One thread at a time. */
+ * A record is what was counted of one group, or the time inside one region. A group may have
+ * several records. Numbers are LEB128, so a record takes about a quarter of what it takes in
+ * memory. One thread at a time. */
 #ifndef DFT_PARTITIONS_H
 #define DFT_PARTITIONS_H
 
@@ -18,8 +21,8 @@
 #define DFT_PARTITION_LEVEL 3u /* the last: its groups are counted whatever memory they take */
 
 /* One record. Rows point into memory of who puts it, or of the reader. */
-struct dft_partial {
-    struct dft_group_key key;      /* of the group, or (who, tid, region) of a region */
+struct dft_record {
+    struct dft_group_key key;      /* of the group, or (process group, tid, region) of a region */
     const struct dft_row *rows[2]; /* call row and histogram row, or NULL */
     uint64_t inside_ns;            /* is_parent: time of the events directly inside the region */
     int is_parent;
@@ -48,26 +51,28 @@ struct dft_partitions {
     uint8_t *record; /* one, being put or read */
 };
 
-/* Adds DFT_PARTITIONS empty partitions, which are parts of `root`; records go to these from now on. Return 0 or -errno. */
+/* Adds DFT_PARTITIONS empty partitions, which are parts of `root`; records go to these from now
+ * on. Return 0 or -errno. */
 int dft_partitions_add(struct dft_partitions *partitions, unsigned level, uint32_t root);
 /* hash: of the group's key, at this level. memory: what the record takes in memory. */
-int dft_partitions_put(struct dft_partitions *partitions, const struct dft_partial *partial, uint64_t hash,
+int dft_partitions_put(struct dft_partitions *partitions, const struct dft_record *record, uint64_t hash,
                        uint64_t memory);
 /* The same with a record that is bytes. */
 int dft_partitions_put_bytes(struct dft_partitions *partitions, const void *record, size_t bytes, uint64_t hash,
                              uint64_t memory);
 /* Writes what is in the buffers. Collective. */
 int dft_partitions_flush(struct dft_partitions *partitions);
-/* Calls `take` with whole records of a partition, as bytes. Returns 0, -errno, or what `take` returned. */
+/* Calls `take` with whole records of a partition, as bytes. Returns 0, -errno, or what `take`
+ * returned. */
 int dft_partition_read_bytes(struct dft_partitions *partitions, uint32_t number,
                              int (*take)(void *context, const uint8_t *at, const uint8_t *end), void *context);
 /* Calls `emit` with each record of a partition. Returns 0, -errno, or what `emit` returned. */
 int dft_partition_read(struct dft_partitions *partitions, uint32_t number,
-                       int (*emit)(void *context, const struct dft_partial *partial), void *context);
+                       int (*emit)(void *context, const struct dft_record *record), void *context);
 void dft_partitions_fini(struct dft_partitions *partitions);
 
-/* Structures of 64-bit words as LEB128. Unknown minima are all ones: each word is put one higher, so that these are
- * one byte. dft_words_get returns NULL when the bytes end early. */
+/* Structures of 64-bit words as LEB128. Unknown minima are all ones: each word is put one higher,
+ * so that these are one byte. dft_words_get returns NULL when the bytes end early. */
 uint8_t *dft_words_put(uint8_t *at, const void *words, size_t bytes);
 const uint8_t *dft_words_get(const uint8_t *at, const uint8_t *end, void *words, size_t bytes);
 

@@ -10,6 +10,8 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "format/leb128.h"
+#include "query/file_facts.h"
+#include "query/partitions.h"
 
 #define RECENT 4096u /* directories and patterns that were put lately: many files have the same */
 

@@ -17,7 +17,7 @@
 #include "format/end.h"
 #include "format/event.h"
 #include "format/live_format.h"
-#include "query/query.h"
+#include "query/group_keys.h"
 #include "source/recover.h"
 #include "small/repair.h"
 #include "base/write_json.h"

@@ -36,7 +36,7 @@ struct dft_kept_texts {
 };
 
 /* What all traces did together, as blocks in memory. */
-struct dft_together {
+struct dft_rollup {
     char *bytes; /* owned; on rank 0 alone */
     size_t length;
     int is_known; /* the blocks were looked for, or made */
@@ -75,7 +75,7 @@ struct dft_source {
     struct dft_found_group *groups;
     size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;
-    struct dft_together together;
+    struct dft_rollup rollup;
     const struct dft_clocks *clocks; /* corrects the times of events; NULL: no correction */
     size_t used[DFT_TYPES];
     unsigned threads;

@@ -70,7 +70,7 @@ void dft_source_close(struct dft_source *source)
     free(source->blocks);
     free(source->processes);
     free(source->groups);
-    free(source->together.bytes);
+    free(source->rollup.bytes);
     for (uint32_t j = 0; j < source->njobs; j++)
         free(source->jobs[j].name);
     free(source->jobs);

@@ -4,6 +4,10 @@
 #define DFT_SUMMARY_H
 
 #include "command/command.h"
+#include "query/answer.h"
+#include "query/answer_pages.h"
+#include "query/answer_sort.h"
+#include "query/plan_times.h"
 #include "query/query.h"
 
 #define DFT_MISSING_MAX 65536u

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys and columns of an answer: names, values, order. */
+
+/* --- keys -----------------------------------------------------------------------------------------------------------
+ * */
+#include "query/answer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "mpi/comm.h"
+#include "query/query_types.h"
+#include "source/source_names.h"
+#include "source/source_object.h"
+
+static const struct {
+    const char *word; /* of --by */
+    const char *name; /* in JSON */
+} keys[DFT_BY_COUNT] = {
+    [DFT_BY_CAT] = {"cat", "cat"},
+    [DFT_BY_NAME] = {"name", "name"},
+    [DFT_BY_REGION] = {"region", "region"},
+    [DFT_BY_FILE] = {"file", "file"},
+    [DFT_BY_DIR] = {"dir", "dir"},
+    [DFT_BY_RANK] = {"rank", "rank"},
+    [DFT_BY_PID] = {"pid", "pid"},
+    [DFT_BY_HOST] = {"host", "host"},
+    [DFT_BY_TID] = {"tid", "tid"},
+    [DFT_BY_PROCESS] = {"process", "process"},
+    [DFT_BY_PROGRAM] = {"program", "program"},
+    [DFT_BY_TIME] = {"time", "t_ns"},
+    [DFT_BY_OP] = {"op", "op"},
+    [DFT_BY_CLASS] = {"class", "class"},
+    [DFT_BY_PATTERN] = {"pattern", "pattern"},
+    [DFT_BY_STACK] = {"stack", "stack"},
+    [DFT_BY_LINE] = {"line", "line"},
+    [DFT_BY_RUN] = {"run", "run"},
+};
+
+const char *dft_by_name(enum dft_by by)
+{
+    return keys[by].name;
+}
+
+const char *dft_by_word(enum dft_by by)
+{
+    return keys[by].word;
+}
+
+static void add_key(struct dft_query *query, enum dft_by by)
+{
+    for (unsigned i = 0; i < query->nby; i++)
+        if (query->by[i] == by)
+            return;
+    query->by[query->nby++] = (uint8_t)by;
+}
+
+int dft_query_parse(struct dft_query *query, const char *by, const char **wrong)
+{
+    while (*by) {
+        size_t n = strcspn(by, ",");
+        int found = 0;
+
+        if (n == 4 && !memcmp(by, "call", 4)) {
+            add_key(query, DFT_BY_CAT);
+            add_key(query, DFT_BY_NAME);
+            found = 1;
+        }
+        for (unsigned i = 0; !found && i < DFT_BY_COUNT; i++) {
+            if (strlen(keys[i].word) != n || memcmp(by, keys[i].word, n))
+                continue;
+            add_key(query, (enum dft_by)i);
+            found = 1;
+        }
+        if (!found) {
+            *wrong = by;
+            return -EINVAL;
+        }
+        by += n;
+        if (*by == ',')
+            by++;
+    }
+    *wrong = by;
+    return query->nby ? 0 : -EINVAL;
+}
+
+unsigned dft_query_files(const struct dft_query *query)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < query->nby; i++)
+        n += query->by[i] == DFT_BY_FILE || query->by[i] == DFT_BY_DIR || query->by[i] == DFT_BY_PATTERN;
+    return n;
+}
+
+static void set_text(struct dft_key_value *value, struct dft_text text)
+{
+    value->type = DFT_KEY_TEXT;
+    value->text = text;
+}
+
+const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64_t id)
+{
+    if (answer->texts && dft_names_text(answer->texts, id).bytes)
+        return answer->texts;
+    return dft_source_names_table(answer->dft_source);
+}
+
+static void set_id(const struct dft_answer *answer, struct dft_key_value *value, uint64_t id)
+{
+    if (id)
+        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->room));
+}
+
+static void set_uint(struct dft_key_value *value, uint64_t number)
+{
+    value->type = DFT_KEY_UINT;
+    value->number = number;
+}
+
+static void set_word(struct dft_key_value *value, const char *word)
+{
+    if (word)
+        set_text(value, (struct dft_text){word, (uint32_t)strlen(word)});
+}
+
+static void set_program(struct dft_key_value *value, struct dft_text exe)
+{
+    const char *slash = exe.length ? memrchr(exe.bytes, '/', exe.length) : NULL;
+
+    if (slash) {
+        exe.length -= (uint32_t)(slash + 1 - exe.bytes);
+        exe.bytes = slash + 1;
+    }
+    if (exe.length)
+        set_text(value, exe);
+}
+
+static void set_who(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
+                    struct dft_key_value *value)
+{
+    const struct dft_source_process *process = answer->process_group[group->key.process_group - 1];
+
+    if (by == DFT_BY_RANK && process->process.rank >= 0) {
+        set_uint(value, (uint64_t)process->process.rank);
+    } else if (by == DFT_BY_PID && process->known) {
+        set_uint(value, process->process.pid);
+    } else if (by == DFT_BY_HOST && process->process.host.length) {
+        set_text(value, process->process.host);
+    } else if (by == DFT_BY_PROGRAM) {
+        set_program(value, process->process.exe);
+    } else if (by == DFT_BY_RUN) {
+        set_word(value, dft_source_run_name(answer->dft_source, process));
+    } else if (by == DFT_BY_PROCESS) {
+        snprintf(value->room, sizeof value->room, "%016llx", (unsigned long long)process->key);
+        set_text(value, (struct dft_text){value->room, 16});
+    }
+}
+
+static const char *op_word(uint8_t op)
+{
+    static const char *const words[DFT_OP_COUNT] = {
+#define DFT_OP(number, name, class, bytes, effect, group) [number] = #name,
+#include <dftrace/ops.def>
+#undef DFT_OP
+    };
+
+    return op < DFT_OP_COUNT && words[op] ? words[op] : "OTHER";
+}
+
+static const char *class_word(uint8_t class)
+{
+    static const char *const words[] = {"meta", "read", "write", "none", "mark"};
+
+    return class < sizeof words / sizeof *words ? words[class] : NULL;
+}
+
+void dft_group_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
+                     struct dft_key_value *value)
+{
+    struct dft_text category, name;
+
+    value->type = DFT_KEY_NULL;
+    switch (by) {
+    case DFT_BY_CAT:
+        set_id(answer, value, group->key.cat);
+        break;
+    case DFT_BY_NAME:
+        set_id(answer, value, group->key.name);
+        break;
+    case DFT_BY_FILE:
+    case DFT_BY_DIR:
+    case DFT_BY_PATTERN:
+        set_id(answer, value, group->key.file);
+        break;
+    case DFT_BY_STACK:
+        if (group->key.stack)
+            set_id(answer, value, group->key.stack);
+        break;
+    case DFT_BY_LINE:
+        if (group->key.line)
+            set_id(answer, value, group->key.line);
+        break;
+    case DFT_BY_REGION:
+        if (!group->key.region)
+            break;
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name, value->room);
+        set_text(value, name);
+        break;
+    case DFT_BY_TID:
+        set_uint(value, group->key.tid);
+        break;
+    case DFT_BY_TIME:
+        set_uint(value, answer->query.base_ns + group->key.time * answer->query.width_ns);
+        break;
+    case DFT_BY_OP:
+        set_word(value, op_word(group->key.op));
+        break;
+    case DFT_BY_CLASS:
+        set_word(value, class_word((uint8_t)(group->key.class - 1)));
+        break;
+    default:
+        set_who(answer, group, by, value);
+    }
+}
+
+/* --- columns --------------------------------------------------------------------------------------------------------
+ * */
+
+static const char *const columns[DFT_COLUMNS] = {
+    "count",       "errors",      "time_ns",     "self_ns",    "time_min_ns",   "time_max_ns",
+    "time_p50_ns", "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",
+    "bytes",       "size_min",    "size_max",    "offset_min", "offset_max",
+};
+
+const char *dft_column_name(enum dft_column column)
+{
+    return columns[column];
+}
+
+static int is_by_time(const struct dft_answer *answer)
+{
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        if (answer->query.by[i] == DFT_BY_TIME)
+            return 1;
+    return 0;
+}
+
+int dft_column_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_column column,
+                     int64_t *value)
+{
+    const struct dft_metrics *m = &group->metrics;
+    int percentiles = answer->has_percentiles && m->samples && group->p50 != DFT_PERCENTILE_UNKNOWN;
+    const struct {
+        int known;
+        uint64_t value;
+    } values[DFT_COLUMNS] = {
+        [DFT_COLUMN_COUNT] = {1, m->count},
+        [DFT_COLUMN_ERRORS] = {1, m->errors},
+        [DFT_COLUMN_TIME] = {1, m->dur_sum},
+        [DFT_COLUMN_SELF] = {answer->has_self, (uint64_t)group->self_ns},
+        [DFT_COLUMN_TIME_MIN] = {dft_metrics_knows_dur_min(m), m->dur_min},
+        [DFT_COLUMN_TIME_MAX] = {dft_metrics_knows_dur_max(m), m->dur_max},
+        [DFT_COLUMN_P50] = {percentiles, group->p50},
+        [DFT_COLUMN_P95] = {percentiles, group->p95},
+        [DFT_COLUMN_P99] = {percentiles, group->p99},
+        [DFT_COLUMN_BUSY] = {answer->has_busy, is_by_time(answer) ? m->edge : m->dur_sum},
+        [DFT_COLUMN_UNION] = {answer->has_union, group->busy_union_ns},
+        [DFT_COLUMN_IN_FLIGHT] = {answer->has_union, group->in_flight_max},
+        [DFT_COLUMN_BYTES] = {1, m->bytes},
+        [DFT_COLUMN_SIZE_MIN] = {dft_metrics_knows_size_min(m), m->size_min},
+        [DFT_COLUMN_SIZE_MAX] = {dft_metrics_knows_size_max(m), m->size_max},
+        [DFT_COLUMN_OFFSET_MIN] = {m->offset_min != INT64_MAX, (uint64_t)m->offset_min},
+        [DFT_COLUMN_OFFSET_MAX] = {m->offset_max >= 0, (uint64_t)m->offset_max},
+    };
+
+    *value = (int64_t)values[column].value;
+    return values[column].known;
+}

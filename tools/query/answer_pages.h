@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers that come page by page, and the end of every answer. */
+#ifndef DFT_ANSWER_PAGES_H
+#define DFT_ANSWER_PAGES_H
+
+#include "query/query_types.h"
+
+struct dft_execution;
+
+/* The first groups in order, when they do not fit at once. The execution is the answer's then.
+ * Returns 0 or -errno. Collective. */
+int dft_pages_begin(struct dft_execution *execution, const struct dft_order *order, struct dft_answer *answer);
+/* The next groups take the place of those before. Returns 1; 0: there are no more (the last ones
+ * stay); or -ENOMEM. Collective. */
+int dft_answer_next(struct dft_answer *answer);
+void dft_answer_fini(struct dft_answer *answer);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups in order, with the texts that decide it. */
+#include "query/answer_sort.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "query/answer.h"
+#include "query/file_facts.h"
+#include "query/query_types.h"
+#include "query/spilled_texts.h"
+#include "source/source_names.h"
+#include "source/source_object.h"
+
+static int compare_key(const struct dft_answer *answer, const struct dft_group *a, const struct dft_group *b,
+                       enum dft_by by)
+{
+    struct dft_key_value x, y;
+    uint32_t n;
+    int order;
+
+    dft_group_value(answer, a, by, &x);
+    dft_group_value(answer, b, by, &y);
+    if (x.type != y.type)
+        return x.type < y.type ? -1 : 1;
+    if (x.type == DFT_KEY_UINT)
+        return x.number < y.number ? -1 : x.number > y.number;
+    if (x.type == DFT_KEY_NULL)
+        return 0;
+    n = x.text.length < y.text.length ? x.text.length : y.text.length;
+    order = n ? memcmp(x.text.bytes, y.text.bytes, n) : 0;
+    return order ? order : x.text.length < y.text.length ? -1 : x.text.length > y.text.length;
+}
+
+int dft_group_compare(const void *left, const void *right, void *context)
+{
+    const struct dft_sorting *sorting = context;
+    const struct dft_answer *answer = sorting->answer;
+    const struct dft_group *a = left, *b = right;
+    int64_t x = 0, y = 0;
+    int order = 0;
+
+    if (sorting->column >= 0) {
+        int known_x = dft_column_value(answer, a, (enum dft_column)sorting->column, &x);
+        int known_y = dft_column_value(answer, b, (enum dft_column)sorting->column, &y);
+
+        if (known_x != known_y)
+            return known_x ? -1 : 1;
+        if (sorting->column == DFT_COLUMN_SELF)
+            order = x > y ? -1 : x < y;
+        else
+            order = (uint64_t)x > (uint64_t)y ? -1 : (uint64_t)x < (uint64_t)y;
+    } else {
+        order = compare_key(answer, a, b, (enum dft_by)sorting->key);
+    }
+    for (unsigned i = 0; !order && sorting->with_keys && i < answer->query.nby; i++)
+        order = compare_key(answer, a, b, (enum dft_by)answer->query.by[i]);
+    if (!order && sorting->with_keys) /* two regions of one name in two categories */
+        order = a->key.region < b->key.region ? -1 : a->key.region > b->key.region;
+    return order;
+}
+
+static int is_by_group_of_files(const struct dft_answer *answer)
+{
+    for (unsigned i = 0; i < answer->query.nby; i++)
+        if (answer->query.by[i] == DFT_BY_DIR || answer->query.by[i] == DFT_BY_PATTERN)
+            return 1;
+    return 0;
+}
+
+int dft_answer_texts(const struct dft_answer *answer, struct dft_names *into, const struct dft_group *groups,
+                     uint32_t count)
+{
+    uint64_t *files = malloc((count + 1u) * sizeof *files), *regions = malloc((count + 1u) * sizeof *regions);
+    size_t nfiles = 0, nregions = 0;
+    int rc = dft_comm_agree(files && regions ? 0 : -ENOMEM);
+
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        if (groups[i].key.file)
+            files[nfiles++] = groups[i].key.file;
+        if (groups[i].key.region)
+            regions[nregions++] = groups[i].key.region;
+    }
+    if (!rc && answer->spilled_texts)
+        rc = dft_spilled_texts_load(answer->spilled_texts, into, files, nfiles);
+    else if (!rc && is_by_group_of_files(answer))
+        rc = dft_file_facts_texts(answer->files, into, files, nfiles);
+    else if (!rc)
+        rc = dft_source_names_into(answer->dft_source, into, files, nfiles);
+    if (!rc)
+        rc = dft_source_names_into(answer->dft_source, into, regions, nregions);
+    free(files);
+    free(regions);
+    return rc;
+}
+
+int dft_order_find(const struct dft_answer *answer, const char *column, struct dft_sorting *sorting)
+{
+    *sorting = (struct dft_sorting){.answer = answer, .column = -1, .key = -1};
+    if (!column)
+        column = "time_ns";
+    for (int i = 0; i < DFT_COLUMNS; i++) {
+        const char *name = dft_column_name((enum dft_column)i);
+
+        if (!strcmp(name, column) || (!strncmp(name, column, strlen(column)) && !strcmp(name + strlen(column), "_ns")))
+            sorting->column = i;
+    }
+    for (unsigned i = 0; sorting->column < 0 && i < answer->query.nby; i++)
+        if (!strcmp(dft_by_word(answer->query.by[i]), column) || !strcmp(dft_by_name(answer->query.by[i]), column))
+            sorting->key = answer->query.by[i];
+    return sorting->column < 0 && sorting->key < 0 ? -EINVAL : 0;
+}
+
+int dft_order_check(const struct dft_order *order, const struct dft_query *query)
+{
+    const struct dft_answer empty = {.query = *query};
+    struct dft_sorting sorting;
+
+    return dft_order_find(&empty, order->column, &sorting);
+}
+
+int dft_answer_sort(struct dft_answer *answer, const char *column, uint64_t top)
+{
+    struct dft_sorting sorting;
+    uint32_t count = answer->count;
+    int rc = dft_order_find(answer, column, &sorting);
+
+    if (rc)
+        return rc;
+    if (top && top < count && sorting.column >= 0) {
+        qsort_r(answer->groups, count, sizeof *answer->groups, dft_group_compare, &sorting);
+        for (count = (uint32_t)top; count < answer->count; count++)
+            if (dft_group_compare(&answer->groups[count], &answer->groups[top - 1], &sorting))
+                break;
+    }
+    rc = dft_answer_texts(answer, answer->texts ? answer->texts : dft_source_names_table(answer->dft_source),
+                          answer->groups, count);
+    if (rc)
+        return rc;
+    sorting.with_keys = 1;
+    if (count)
+        qsort_r(answer->groups, count, sizeof *answer->groups, dft_group_compare, &sorting);
+    answer->count = top && top < count ? (uint32_t)top : count;
+    return 0;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Events into groups: each group becomes a call of its own, and the aggregator's table does the
+ * rest.
+ *
+ * A batch holds few groups beside its events, so a small memory says which one was found for what
+ * looks alike. */
+#include "query/count_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/busy_time.h"
+#include "query/spill.h"
+#include "query/execution.h"
+#include "query/group_keys.h"
+#include "query/group_map.h"
+#include "query/grouper.h"
+#include "query/query_types.h"
+#include "source/filter.h"
+
+static uint64_t duration_of(const struct dft_event *event)
+{
+    if (event->phase != DFT_PHASE_COMPLETE)
+        return 0;
+    return event->dur_ns > UINT64_MAX - event->start_ns ? UINT64_MAX - event->start_ns : event->dur_ns;
+}
+
+static inline struct dft_grouper_memo *memo_of_event(struct dft_grouper *grouper, const struct dft_event *event,
+                                                     uint64_t time)
+{
+    uint64_t h = (event->file ^ event->region) + (event->stack ^ time) + event->call;
+
+    return &grouper->memo[(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) % DFT_GROUPER_MEMO];
+}
+
+/* Finds the group of what looks like this event. Returns 0, -EAGAIN or -ENOMEM. */
+static int find_group(struct dft_execution *execution, struct dft_worker *worker,
+                      const struct dft_source_process *process, const struct dft_batch *batch,
+                      const struct dft_event *event, uint32_t *position)
+{
+    const struct dft_call *call = &batch->calls[event->call];
+    struct dft_group_key key;
+    uint32_t group;
+    int rc = dft_event_key(execution, worker, process, batch->tid, event, call->id, call->op, &key);
+
+    *position = DFT_NO_GROUP;
+    if (rc != 1)
+        return rc;
+    rc = dft_group_map_get(&worker->partial.map, &key, &group);
+    return rc ? rc : dft_grouper_call(&worker->grouper, group, call->op, position);
+}
+
+/* Puts one event's group into event->call. Returns 1: it is to be counted, 0: not, or an error. */
+static inline int place(struct dft_execution *execution, struct dft_worker *worker,
+                        const struct dft_source_process *process, const struct dft_batch *batch,
+                        struct dft_event *event)
+{
+    uint64_t time = DFT_HAS(execution, DFT_BY_TIME) ? dft_slot_of(execution, event->start_ns) : 0;
+    struct dft_grouper_memo *last = memo_of_event(&worker->grouper, event, time);
+    uint32_t position = last->position;
+
+    if (last->file != event->file || last->stack != event->stack || last->region != event->region ||
+        last->time != time || last->call != event->call || last->batch != worker->grouper.batch || event->file2) {
+        int rc = find_group(execution, worker, process, batch, event, &position);
+
+        if (rc)
+            return rc;
+        if (!event->file2)
+            *last = (struct dft_grouper_memo){event->file,           event->stack, event->region, time,
+                                              worker->grouper.batch, event->call,  position};
+    }
+    if (position == DFT_NO_GROUP)
+        return 0;
+    event->call = position;
+    return 1;
+}
+
+/* Its time behind the interval in which it starts. place() has put the group into event->call; the
+ * key does not need it. */
+static int spread(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
+                  const struct dft_batch *batch, const struct dft_call *call, const struct dft_event *event)
+{
+    uint64_t dur_ns = duration_of(event), end = event->start_ns + dur_ns;
+    struct dft_group_key key;
+
+    if (!dur_ns || dft_slot_of(execution, event->start_ns) == dft_slot_of(execution, end - 1))
+        return 0;
+    if (!dft_event_key(execution, worker, process, batch->tid, event, call->id, call->op, &key))
+        return 0;
+    return dft_spread_event(execution, worker, &key, call->op, event->start_ns, dur_ns);
+}
+
+/* Returns 1: the event is placed, 0: it is in no group, or an error; with -EAGAIN nothing was
+ * done. */
+static int count_event(struct dft_execution *execution, struct dft_worker *worker,
+                       const struct dft_source_process *process, const struct dft_batch *batch,
+                       const uint8_t *call_passes, struct dft_event *event)
+{
+    const struct dft_call *call = &batch->calls[event->call];
+    int placed = 0, passes = call_passes[event->call];
+
+    if (!dft_event_counts(event, call->op) || !dft_filter_time(execution->filter, event))
+        return 0;
+    if (passes) {
+        placed = place(execution, worker, process, batch, event);
+        if (placed < 0)
+            return placed;
+        if (placed || dft_event_file_passes(execution, worker, event)) {
+            worker->stats.events += event->calls;
+            worker->stats.events_kept += event->calls;
+        }
+        if (execution->want_busy) {
+            int rc = spread(execution, worker, process, batch, call, event);
+
+            if (rc)
+                return rc;
+        }
+    }
+    if (execution->want_self && event->region &&
+        dft_add_child(execution, worker, execution->process_group_of[process->number], batch->tid, event->region,
+                      duration_of(event)))
+        return -ENOMEM;
+    return placed;
+}
+
+/* Adds the events listed so far. */
+static int flush(struct dft_execution *execution, struct dft_worker *worker, const struct dft_batch *batch)
+{
+    int rc = dft_grouper_flush(&worker->grouper, batch, worker->partial.table);
+
+    return rc ? rc : dft_merge_partial(execution, worker);
+}
+
+int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
+                     const struct dft_source_process *process, const struct dft_block *block, struct dft_batch *batch)
+{
+    struct dft_grouper *grouper = &worker->grouper;
+    uint8_t call_passes[batch->ncalls + 1];
+    int rc = dft_grouper_reserve(grouper, batch->count);
+
+    (void)block;
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < batch->ncalls; i++)
+        call_passes[i] = (uint8_t)dft_call_passes(execution, worker, batch->calls[i].id, batch->calls[i].op);
+    worker->stats.batches = 1;
+    dft_grouper_begin(grouper);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct dft_event *event = &batch->events[i];
+
+        if (event->call >= batch->ncalls)
+            continue;
+        rc = count_event(execution, worker, process, batch, call_passes, event);
+        if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
+            rc = flush(execution, worker, batch);
+            if (rc)
+                return rc;
+            dft_grouper_begin(grouper);
+            rc = count_event(execution, worker, process, batch, call_passes, event);
+        }
+        if (rc < 0)
+            return rc;
+        if (rc) {
+            event->region = 0; /* the group's key has it, where it matters */
+            grouper->counts[event->call]++;
+            grouper->listed[grouper->nlisted++] = i;
+        }
+    }
+    return flush(execution, worker, batch);
+}

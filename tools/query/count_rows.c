@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows into groups: call rows, or, where events are not kept and files are asked about, file rows. */
+
+/* A row's time, as far as a row can say it: its interval [start, start + width). */
+#include "query/count_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "query/busy_time.h"
+#include "query/spill.h"
+#include "query/execution.h"
+#include "query/group_keys.h"
+#include "query/group_map.h"
+#include "query/partial.h"
+#include "query/query_types.h"
+#include "source/source_object.h"
+
+struct row_time {
+    uint64_t start, width;
+};
+
+static struct row_time time_of(const struct dft_row *row, uint64_t interval_ns)
+{
+    uint64_t width = row->kind == DFT_ROW_CALL ? interval_ns : interval_ns * DFT_COARSE;
+
+    return (struct row_time){row->interval * width, width};
+}
+
+/* Does the question cut the row's interval in two? */
+static int is_cut(const struct dft_execution *execution, const struct row_time *time)
+{
+    const struct dft_filter *filter = execution->filter;
+    uint64_t end = time->start + time->width;
+
+    if (filter->from_ns > time->start && filter->from_ns < end)
+        return 1;
+    if (filter->to_ns > time->start && filter->to_ns < end)
+        return 1;
+    if (!DFT_HAS(execution, DFT_BY_TIME))
+        return 0;
+    return time->start < execution->query.base_ns ||
+           dft_slot_of(execution, time->start) != dft_slot_of(execution, end - 1);
+}
+
+/* Rounded outward: a row counts when any of its interval does. */
+static int in_time(const struct dft_filter *filter, const struct row_time *time)
+{
+    return time->start + time->width > filter->from_ns && (time->start < filter->to_ns || filter->to_ns == UINT64_MAX);
+}
+
+static void key_of(const struct dft_execution *execution, const struct dft_block *block, const struct dft_row *row,
+                   const struct row_time *time, struct dft_group_key *key)
+{
+    memset(key, 0, sizeof *key);
+    key->process_group = execution->process_group_of[block->process];
+    if (DFT_HAS(execution, DFT_BY_TID))
+        key->tid = block->tid;
+    if (DFT_HAS(execution, DFT_BY_TIME))
+        key->time = dft_slot_of(execution, time->start);
+    if (DFT_HAS(execution, DFT_BY_REGION))
+        key->region = row->region;
+    if (DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME))
+        key->call = row->subject;
+    if (DFT_HAS(execution, DFT_BY_OP))
+        key->op = row->op;
+    if (DFT_HAS(execution, DFT_BY_CLASS))
+        key->class = (uint8_t)(1 + (row->kind == DFT_ROW_FILE ? row->class : dft_op_class(row->op)));
+}
+
+/* Which kind of rows answers for this block: call rows, file rows, or none (-1). */
+static int kind_for(const struct dft_execution *execution)
+{
+    const struct dft_filter *filter = execution->filter;
+    int calls = DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || DFT_HAS(execution, DFT_BY_OP) ||
+                execution->query.ops || filter->ncats || filter->nnames;
+
+    if (DFT_HAS_STACKS(execution))
+        return -1;
+    if (!DFT_HAS_FILES(execution) && !filter->nfiles)
+        return DFT_ROW_CALL;
+    return calls ? -1 : DFT_ROW_FILE;
+}
+
+static int add(struct dft_worker *worker, struct dft_row *row, uint32_t group)
+{
+    row->interval = 0;
+    row->region = 0;
+    row->subject = DFT_SUBJECT(group);
+    return dft_table_merge(worker->partial.table, row);
+}
+
+static int is_timed(const struct dft_execution *execution)
+{
+    return execution->filter->from_ns || execution->filter->to_ns != UINT64_MAX;
+}
+
+static int merge(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
+                 struct dft_row *row, const struct row_time *time)
+{
+    uint64_t interval = DFT_HAS(execution, DFT_BY_TIME) ? dft_slot_of(execution, time->start) : 0;
+    struct dft_row_memo *memo = &worker->rows[(row->region * 31 + row->subject) % DFT_ROW_MEMO];
+    struct dft_group_key key;
+    uint32_t number;
+    int rc, is_file = row->kind == DFT_ROW_FILE;
+    int spreads = execution->want_busy && row->kind != DFT_ROW_HISTOGRAM && (row->metrics.step || is_timed(execution));
+
+    if (!is_file && !spreads && memo->block == worker->block && memo->region == row->region &&
+        memo->subject == row->subject && memo->op == row->op && memo->time == interval)
+        return add(worker, row, memo->number);
+    key_of(execution, block, row, time, &key);
+    if (row->kind == DFT_ROW_FILE) {
+        struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
+        struct dft_group_key with_file;
+
+        if (!dft_event_key(execution, worker, NULL, 0, &event, 0, 0, &with_file))
+            return 0;
+        key.file = with_file.file;
+        row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
+    }
+    if (spreads) {
+        rc = dft_spread_row(execution, worker, &key, row, time->start);
+        if (rc)
+            return rc;
+    }
+    rc = dft_group_map_get(&worker->partial.map, &key, &number);
+    if (rc)
+        return rc;
+    if (!is_file)
+        *memo = (struct dft_row_memo){row->region, row->subject, interval, number, worker->block, row->op};
+    return add(worker, row, number);
+}
+
+static int count_row(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
+                     struct dft_row *row, const struct row_time *time, int kind)
+{
+    int is_call = row->kind == DFT_ROW_CALL, rc;
+
+    if (is_call && execution->want_self && row->region) {
+        rc = dft_add_child(execution, worker, execution->process_group_of[block->process], block->tid, row->region,
+                           row->metrics.dur_sum);
+        if (rc)
+            return rc;
+    }
+    if (row->kind != DFT_ROW_FILE && !dft_call_passes(execution, worker, row->subject, row->op))
+        return 0;
+    if (is_call && !execution->filter->nfiles) {
+        worker->stats.events += row->metrics.count;
+        if (block->use & DFT_IN_BOTH)
+            worker->stats.events_kept += row->metrics.count;
+    }
+    if (is_call && kind < 0)
+        worker->stats.unsplit += row->metrics.count;
+    if (row->kind == DFT_ROW_FILE && execution->filter->nfiles &&
+        dft_event_file_passes(execution, worker, &(struct dft_event){.file = row->subject}))
+        worker->stats.events += row->metrics.count;
+    if (kind < 0)
+        return 0;
+    if (row->kind != kind && !(row->kind == DFT_ROW_HISTOGRAM && kind == DFT_ROW_CALL))
+        return 0;
+    if (row->kind == DFT_ROW_HISTOGRAM && !execution->histograms)
+        return 0;
+    return merge(execution, worker, block, row, time);
+}
+
+/* --- even shares -------------------------------------------------------------------------------------------------- */
+
+/* Into how many intervals of the question a row is shared out: those that another tracer counted
+ * say nothing of the time within their period, which the question cuts into equal parts. 1: it is
+ * not. */
+static uint64_t shares_of(const struct dft_execution *execution, const struct dft_block *block,
+                          const struct dft_row *row, const struct row_time *time)
+{
+    uint64_t width = execution->query.width_ns;
+
+    if (!(block->stream & DFT_STREAM_COUNTED) || !DFT_HAS(execution, DFT_BY_TIME) || row->kind != DFT_ROW_CALL ||
+        time->width <= width || time->width % width)
+        return 1;
+    return time->width / width;
+}
+
+static uint64_t part_of(uint64_t sum, uint64_t all, uint64_t from, uint64_t to)
+{
+    return all ? (uint64_t)((__uint128_t)sum * to / all - (__uint128_t)sum * from / all) : 0;
+}
+
+/* The share of the calls from number `from` to before `to`: of each call its part of all that they
+ * did. */
+static void share_row(struct dft_row *row, uint64_t from, uint64_t to)
+{
+    struct dft_metrics *m = &row->metrics;
+    const uint64_t all = m->count;
+    uint64_t *const sums[] = {&m->samples, &m->errors, &m->dur_sum,    &m->edge,
+                              &m->data,    &m->bytes,  &m->sequential, &m->consecutive};
+
+    m->count = to - from;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        *sums[i] = part_of(*sums[i], all, from, to);
+}
+
+/* The shares that have a call, each in its interval. */
+static int count_shares(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
+                        const struct dft_row *row, const struct row_time *whole, uint64_t shares, int kind)
+{
+    const uint64_t all = row->metrics.count, width = whole->width / shares;
+    int rc = 0;
+
+    worker->stats.shared = 1;
+    for (uint64_t from = 0, to; from < all && !rc; from = to) {
+        uint64_t k = (uint64_t)(((__uint128_t)(from + 1) * shares + all - 1) / all) - 1;
+        struct row_time time = {whole->start + k * width, width};
+        struct dft_row part = *row;
+
+        to = (uint64_t)((__uint128_t)all * (k + 1) / shares);
+        share_row(&part, from, to);
+        if (in_time(execution->filter, &time))
+            rc = count_row(execution, worker, block, &part, &time, kind);
+    }
+    return rc;
+}
+
+int dft_count_rows(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
+                   const struct dft_block *block, struct dft_buckets *buckets)
+{
+    int kind = kind_for(execution), rc = 0;
+
+    (void)process;
+    if (!buckets->interval_ns || buckets->interval_ns > DFT_INTERVAL_NS_MAX)
+        return 0;
+    worker->block++;
+    if (kind == DFT_ROW_FILE)
+        worker->stats.file_rows = 1;
+    for (uint32_t i = 0; !rc && i < buckets->count; i++) {
+        struct dft_row *row = &buckets->rows[i];
+        struct row_time time = time_of(row, buckets->interval_ns);
+        uint64_t shares = 1;
+
+        if (row->kind > DFT_ROW_FILE || row->interval > UINT64_MAX / time.width - 1)
+            continue;
+        if (!in_time(execution->filter, &time))
+            continue;
+        if ((row->kind == kind || (row->kind == DFT_ROW_HISTOGRAM && execution->query.percentiles)) &&
+            is_cut(execution, &time)) {
+            if (row->kind == DFT_ROW_HISTOGRAM && block->stream & DFT_STREAM_COUNTED)
+                continue; /* no events know more: percentiles are not known then */
+            shares = shares_of(execution, block, row, &time);
+            if (shares == 1 && execution->rows_only)
+                return DFT_NOT_EXACT;
+            if (row->kind == DFT_ROW_HISTOGRAM) {
+                worker->stats.coarse = 1;
+                continue;
+            }
+            worker->stats.inexact |= shares == 1;
+        }
+        rc = shares == 1 ? count_row(execution, worker, block, row, &time, kind)
+                         : count_shares(execution, worker, block, row, &time, shares, kind);
+        if (rc == -EINVAL) /* bins that no value has: the row says nothing */
+            rc = 0;
+        if (!rc)
+            rc = dft_merge_partial(execution, worker);
+    }
+    return rc;
+}

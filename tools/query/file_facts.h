@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What a question must know of files while it counts, by their ids: the directory or pattern, and
+ * whether they pass --file.
+ *
+ * Not their texts, which may take any memory: each block's names are looked at once and forgotten,
+ * which leaves 16 bytes a file (in a table that is between a third and two thirds full, of each of
+ * both that is asked). Directories and patterns stand in no block: their texts are made again from
+ * that of any file in them, when they are to be shown. */
+#ifndef DFT_QUERY_FILES_H
+#define DFT_QUERY_FILES_H
+
+#include "source/filter.h"
+
+enum dft_file_facts_by { DFT_FILES_ALONE, DFT_FILES_DIR, DFT_FILES_PATTERN };
+
+struct dft_file_facts;
+
+/* Looks at the names of all blocks, or at none, if the source's table will have the texts. Returns
+ * 0 or -ENOMEM. Collective. `filter` must live as long as files are asked for. */
+int dft_file_facts_create(struct dft_file_facts **files, struct dft_source *source, const struct dft_filter *filter,
+                          enum dft_file_facts_by by, int look);
+void dft_file_facts_destroy(struct dft_file_facts *files); /* NULL: nothing */
+
+/* Of a file whose text is nowhere what its "#id" says, here and there. Any thread. */
+int dft_file_facts_passes(const struct dft_file_facts *files, uint64_t file);
+int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint64_t *group); /* 0 or -ENOMEM */
+
+/* Calls `emit` with the texts of all names of the source, or (files is not NULL) of their
+ * directories or patterns, from several threads at once. Returns 0 or what `emit` returned. */
+int dft_file_facts_each_text(const struct dft_file_facts *files, struct dft_source *source,
+                             int (*emit)(void *context, uint64_t id, struct dft_text text), void *context);
+/* The texts of these directories or patterns, as far as the source's table does not have them,
+ * into `into`. Collective. */
+int dft_file_facts_texts(const struct dft_file_facts *files, struct dft_names *into, const uint64_t *groups,
+                         size_t count);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Which group an event or a row belongs to. */
+#ifndef DFT_GROUP_KEYS_H
+#define DFT_GROUP_KEYS_H
+
+#include "query/execution.h"
+
+/* The key of one event (op and process known); returns 0 when it belongs to no group. */
+int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
+                  uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key);
+/* Is one of its files asked about? */
+int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_event *event);
+/* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
+int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, uint64_t call, uint8_t op);
+int dft_add_child(struct dft_execution *execution, struct dft_worker *worker, uint32_t process_group, uint32_t tid,
+                  uint64_t region, uint64_t dur_ns);
+/* The counted key of the group that a parent (process group, tid, region) belongs to. */
+struct dft_group_key dft_parent_group(const struct dft_execution *execution, const struct dft_group_key *parent);
+/* The key of an answer's group from that of a counted one (a final one stays as it is). */
+int dft_final_key(struct dft_execution *execution, const struct dft_group_key *counted, struct dft_group_key *final);
+/* Is the event one of those that count? (aggregate.h) */
+int dft_event_counts(const struct dft_event *event, uint8_t op);
+
+#endif

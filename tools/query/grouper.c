@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a batch that belong to groups: each group is a call of its own for the
+ * aggregator's table, and its events are added together (a counting sort by call), so that a row
+ * and its histogram are in the cache while they are filled. */
+#include "query/grouper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/partial.h"
+
+#define CALLS_MAX DFT_BLOCK_EVENTS_MAX /* blocks of other writers may hold more events, and more groups */
+#define SLOTS     (2u * CALLS_MAX)
+
+int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
+{
+    if (!grouper->calls)
+        grouper->calls = malloc(CALLS_MAX * sizeof *grouper->calls);
+    if (!grouper->slots)
+        grouper->slots = malloc(SLOTS * sizeof *grouper->slots);
+    if (!grouper->counts)
+        grouper->counts = malloc(CALLS_MAX * sizeof *grouper->counts);
+    if (!grouper->memo)
+        grouper->memo = calloc(DFT_GROUPER_MEMO, sizeof *grouper->memo);
+    if (events > grouper->capacity) {
+        free(grouper->listed);
+        free(grouper->order);
+        grouper->listed = malloc(events * sizeof *grouper->listed);
+        grouper->order = malloc(events * sizeof *grouper->order);
+        grouper->capacity = grouper->listed && grouper->order ? events : 0;
+    }
+    if (!grouper->calls || !grouper->slots || !grouper->counts || !grouper->memo || events > grouper->capacity)
+        return -ENOMEM;
+    return 0;
+}
+
+void dft_grouper_begin(struct dft_grouper *grouper)
+{
+    memset(grouper->slots, 0, SLOTS * sizeof *grouper->slots);
+    grouper->ncalls = grouper->nlisted = 0;
+    grouper->batch++;
+}
+
+void dft_grouper_fini(struct dft_grouper *grouper)
+{
+    free(grouper->calls);
+    free(grouper->slots);
+    free(grouper->counts);
+    free(grouper->listed);
+    free(grouper->order);
+    free(grouper->memo);
+    *grouper = (struct dft_grouper){0};
+}
+
+int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, uint32_t *position)
+{
+    uint32_t i = (group * 64u + op) * 2654435761u;
+
+    for (;; i++) {
+        uint32_t *slot = &grouper->slots[i % SLOTS];
+        struct dft_call *call;
+
+        if (!*slot) {
+            if (grouper->ncalls == CALLS_MAX)
+                return -EAGAIN;
+            grouper->calls[grouper->ncalls] = (struct dft_call){.id = DFT_SUBJECT(group), .op = op};
+            grouper->counts[grouper->ncalls] = 0;
+            *slot = ++grouper->ncalls;
+            *position = *slot - 1;
+            return 0;
+        }
+        call = &grouper->calls[*slot - 1];
+        if (call->id == DFT_SUBJECT(group) && call->op == op) {
+            *position = *slot - 1;
+            return 0;
+        }
+    }
+}
+
+int dft_grouper_flush(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table)
+{
+    struct dft_batch groups = *batch;
+    uint32_t sum = 0;
+
+    groups.calls = grouper->calls;
+    groups.ncalls = grouper->ncalls;
+    if (grouper->ncalls <= 1)
+        return dft_table_add_ordered(table, &groups, grouper->listed, grouper->nlisted);
+    for (uint32_t i = 0; i < grouper->ncalls; i++) {
+        uint32_t count = grouper->counts[i];
+
+        grouper->counts[i] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < grouper->nlisted; i++) {
+        uint32_t event = grouper->listed[i];
+
+        grouper->order[grouper->counts[batch->events[event].call]++] = event;
+    }
+    return dft_table_add_ordered(table, &groups, grouper->order, grouper->nlisted);
+}

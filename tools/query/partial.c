@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups while they are counted; merged between threads and ranks. */
+#include "query/partial.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/pages.h"
+#include "query/group_map.h"
+
+int dft_partial_init(struct dft_partial *partial, int histograms)
+{
+    partial->table = dft_table_create(DFT_QUERY_INTERVAL, DFT_MIX_OPS | (histograms ? DFT_KEEP_HISTOGRAMS : 0));
+    return partial->table ? 0 : -ENOMEM;
+}
+
+void dft_partial_fini(struct dft_partial *partial)
+{
+    dft_group_map_fini(&partial->map);
+    dft_group_map_fini(&partial->parents);
+    dft_table_destroy(partial->table);
+    dft_pages_free(partial->children_ns, partial->children_capacity * sizeof *partial->children_ns);
+    memset(partial, 0, sizeof *partial);
+}
+
+void dft_partial_clear(struct dft_partial *partial)
+{
+    if (partial->parents.count)
+        memset(partial->children_ns, 0, partial->parents.count * sizeof *partial->children_ns);
+    dft_group_map_clear(&partial->map);
+    dft_group_map_clear(&partial->parents);
+    dft_table_clear(partial->table);
+}
+
+size_t dft_partial_used(const struct dft_partial *partial)
+{
+    return dft_group_map_used(&partial->map) + dft_group_map_used(&partial->parents) + dft_table_used(partial->table) +
+           partial->parents.count * sizeof *partial->children_ns;
+}
+
+int dft_partial_add_child(struct dft_partial *partial, const struct dft_group_key *parent, uint64_t dur_ns)
+{
+    uint32_t number;
+
+    if (dft_group_map_get(&partial->parents, parent, &number))
+        return -ENOMEM;
+    if (number >= partial->children_capacity) {
+        uint32_t capacity = partial->children_capacity ? 2 * partial->children_capacity : 64;
+        uint64_t *bigger = dft_pages_grow(partial->children_ns, partial->children_capacity * sizeof *bigger,
+                                          capacity * sizeof *bigger);
+
+        if (!bigger)
+            return -ENOMEM;
+        memset(bigger + partial->children_capacity, 0, (capacity - partial->children_capacity) * sizeof *bigger);
+        partial->children_ns = bigger;
+        partial->children_capacity = capacity;
+    }
+    partial->children_ns[number] += dur_ns;
+    return 0;
+}
+
+/* Rows of groups with these keys; their subjects are changed. */
+static int merge_rows(struct dft_partial *into, const struct dft_group_key *keys, uint32_t nkeys, struct dft_row *rows,
+                      uint32_t nrows)
+{
+    uint32_t *numbers = malloc((nkeys + 1u) * sizeof *numbers), position = 0;
+    int rc = numbers ? dft_group_map_get_all(&into->map, keys, nkeys, numbers) : -ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < nrows; i++) {
+        rows[i].interval = 0;
+        rows[i].subject = DFT_SUBJECT(numbers[DFT_GROUP(rows[i].subject)]);
+    }
+    if (!rc)
+        rc = dft_table_merge_rows(into->table, rows, nrows, &position);
+    free(numbers);
+    return rc;
+}
+
+int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
+{
+    struct dft_row *rows;
+    uint32_t count;
+    int rc = dft_table_rows_unsorted(from->table, &rows, &count);
+
+    if (!rc)
+        rc = merge_rows(into, from->map.keys, from->map.count, rows, count);
+    for (uint32_t i = 0; !rc && i < from->parents.count; i++)
+        rc = dft_partial_add_child(into, &from->parents.keys[i], from->children_ns[i]);
+    return rc;
+}
+
+/* --- between ranks ------------------------------------------------------------------------------------------------- */
+
+/* Followed by keys, rows, bins (of durations and sizes, row by row), parents, times of children. */
+struct packed {
+    uint64_t keys, rows, bins, parents;
+};
+
+int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
+{
+    struct packed head = {.keys = partial->map.count, .parents = partial->parents.count};
+    struct dft_row *rows;
+    uint32_t count;
+    char *at;
+    int rc = dft_table_rows_unsorted(partial->table, &rows, &count);
+
+    if (rc)
+        return rc;
+    head.rows = count;
+    for (uint32_t i = 0; i < count; i++)
+        head.bins += (uint64_t)rows[i].ndurations + rows[i].nsizes;
+    *length = sizeof head + head.keys * sizeof(struct dft_group_key) + head.rows * sizeof *rows +
+              head.bins * sizeof(struct dft_bin) + head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t));
+    *bytes = at = malloc(*length);
+    if (!at)
+        return -ENOMEM;
+#define DFT_PACK(from, size)                                                                                           \
+    do {                                                                                                               \
+        size_t bytes_ = (size);                                                                                        \
+        if (bytes_)                                                                                                    \
+            memcpy(at, (from), bytes_);                                                                                \
+        at += bytes_;                                                                                                  \
+    } while (0)
+    DFT_PACK(&head, sizeof head);
+    DFT_PACK(partial->map.keys, head.keys * sizeof(struct dft_group_key));
+    DFT_PACK(rows, head.rows * sizeof *rows);
+    for (uint32_t i = 0; i < count; i++) {
+        DFT_PACK(rows[i].durations, rows[i].ndurations * sizeof(struct dft_bin));
+        DFT_PACK(rows[i].sizes, rows[i].nsizes * sizeof(struct dft_bin));
+    }
+    DFT_PACK(partial->parents.keys, head.parents * sizeof(struct dft_group_key));
+    DFT_PACK(partial->children_ns, head.parents * sizeof(uint64_t));
+#undef DFT_PACK
+    dft_partial_clear(partial);
+    return 0;
+}
+
+int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t length)
+{
+    const struct packed *head = bytes;
+    const struct dft_group_key *keys = (const void *)(head + 1), *parents;
+    struct dft_row *rows = (struct dft_row *)(uintptr_t)(keys + head->keys); /* the bytes are the receiver's own */
+    const struct dft_bin *bins = (const void *)(rows + head->rows);
+    const uint64_t *children_ns;
+    int rc;
+
+    (void)length;
+    parents = (const void *)(bins + head->bins);
+    children_ns = (const void *)(parents + head->parents);
+    for (uint64_t i = 0; i < head->rows; i++) {
+        rows[i].durations = bins;
+        bins += rows[i].ndurations;
+        rows[i].sizes = bins;
+        bins += rows[i].nsizes;
+    }
+    rc = merge_rows(into, keys, (uint32_t)head->keys, rows, (uint32_t)head->rows);
+    for (uint64_t i = 0; !rc && i < head->parents; i++)
+        rc = dft_partial_add_child(into, &parents[i], children_ns[i]);
+    return rc;
+}

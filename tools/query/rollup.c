@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Which questions a rollup answers, and where the rollup comes from. */
+
+/* Does it tell apart all that the question does? */
+#include "query/rollup.h"
+
+#include "dftracer/foreign_index.h"
+#include "mpi/comm.h"
+#include "query/execution.h"
+#include "query/rollup_file.h"
+#include "query/rollup_make.h"
+
+static int answers(const struct dft_execution *execution)
+{
+    const struct dft_filter *filter = execution->filter;
+    const unsigned told = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | 1u << DFT_BY_FILE |
+                          1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
+
+    return !execution->query.events && !(execution->has & ~told) && !filter->nranks && !filter->npids &&
+           !filter->from_ns && filter->to_ns == UINT64_MAX;
+}
+
+/* Reads it, or makes it. Collective. */
+static int find(struct dft_source *source, struct dft_rollup *rollup)
+{
+    struct dft_index_key key;
+    int has_one = dft_rollup_key(source, &key); /* rank 0 may know more than others of where blocks are */
+    int rc = !dft_comm_rank() && has_one ? dft_rollup_read(source, &key, rollup) : 0;
+    int makes = !rc && has_one;
+
+    dft_comm_broadcast(&makes, sizeof makes);
+    rc = dft_comm_agree(rc < 0 ? rc : 0);
+    if (!rc && makes)
+        rc = dft_rollup_make(source, &key, rollup);
+    rollup->is_there = rollup->bytes != NULL;
+    dft_comm_broadcast(&rollup->is_there, sizeof rollup->is_there);
+    rollup->is_known = !rc;
+    return rc;
+}
+
+/* Reads it, if it is there. Rows of each trace would answer, too, but it has fewer. */
+static int look(struct dft_source *source, struct dft_rollup *rollup)
+{
+    struct dft_index_key key;
+    int rc = 0;
+
+    if (dft_comm_size() == 1 && dft_rollup_key(source, &key))
+        rc = dft_rollup_read(source, &key, rollup);
+    rollup->is_known = rc == 1;
+    rollup->is_there = rollup->bytes != NULL;
+    return rc < 0 ? rc : 0;
+}
+
+int dft_rollup_begin(struct dft_execution *execution)
+{
+    struct dft_rollup *rollup = &execution->source->rollup;
+    int rc = 0;
+
+    if (!answers(execution))
+        return 0;
+    if (!rollup->is_known)
+        rc = DFT_HAS_FILES(execution) || execution->filter->nfiles ? find(execution->source, rollup)
+                                                                   : look(execution->source, rollup);
+    execution->rollup = rollup->is_there ? rollup : NULL;
+    return rc;
+}
