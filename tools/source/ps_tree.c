@@ -132,8 +132,8 @@ static int make_order(struct dft_ps_tree *tree)
     }
     sorting = tree;
     qsort(sorted, n, sizeof(*sorted), by_start);
-    /* Children are pushed in front, in ascending order. The last child thus leaves the stack
-     * last. */
+    /* Children are pushed in front, in ascending order. The last child thus comes first in its
+     * list, and leaves the stack last. */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t child = sorted[i], parent = tree->parent[child];
 

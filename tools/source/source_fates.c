@@ -13,7 +13,8 @@
 
 #define NAMED 3u /* processes that a note names; the others are counted */
 
-enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED /* + enum dft_ending */, FATES = FATE_ENDED + DFT_ENDING_RUNNING };
+/* FATE_ENDED + enum dft_ending: the process ended in that way. */
+enum fate { FATE_RUNNING, FATE_UNSEEN, FATE_ENDED, FATES = FATE_ENDED + DFT_ENDING_RUNNING };
 
 struct fated {
     const struct dft_source_process *named[NAMED];

@@ -15,7 +15,8 @@ struct dft_names;
 struct dft_pfw_counts;
 struct dft_kept_rows;
 
-enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN = 3 /* DFTracer's */ };
+/* FOREIGN: a trace of DFTracer. */
+enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN = 3 };
 
 /* One input. */
 struct dft_source_file {
