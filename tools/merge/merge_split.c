@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge merge` into a directory: one archive for each process, rank or host. The archives are
- * written one after another, so that ten thousand archives need no more memory than one. Each rank
- * of dftmerge-mpi writes some of the archives.
+ * written in turn, so that many archives need no more memory than one. Each rank of dftmerge-mpi
+ * writes some archives.
  *
  * Blocks go where their process belongs. A file may hold processes of several archives (an archive
- * itself, or a trace of DFTracer). The text of a name may then stand in a block that goes
- * elsewhere. For such files, the names that blocks refer to are noted, and missing texts are
- * added. */
+ * itself, or a trace of DFTracer). A name's text may then stand in a block that goes elsewhere. For
+ * such files, the names in blocks are noted, and missing texts are added. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +43,7 @@ struct split {
     uint8_t *mixed;              /* by file: its blocks go to several places */
     struct place *places, *live; /* blocks; processes with a live file */
     size_t nplaces, nlive, place, live_at;
-    /* by unit: a rank of dftmerge-mpi; or SEVERAL, when several ranks alone can read blocks of the
-     * unit */
+    /* by unit: a rank of dftmerge-mpi; or SEVERAL, when several ranks alone can read its blocks */
     uint32_t *writers;
     uint32_t unit; /* the unit that is being written */
     uint64_t written;
@@ -200,8 +198,7 @@ static int find_live(struct split *split)
     return 0;
 }
 
-/* A rank with blocks in memory writes the archive of these blocks. The other archives are spread by
- * their bytes. */
+/* Ranks with blocks in memory write the archives of these. The others are spread by bytes. */
 static int choose_writers(struct split *split)
 {
     size_t count;

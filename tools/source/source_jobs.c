@@ -9,8 +9,8 @@
  * 1. Roots are the processes with a rank whose parent has none, or is not here. Roots with the same
  *    id, world size, host and parent are a party: one launcher on one host. In a party of several
  *    ranks, a rank that comes again begins another party. The cause is a script with several
- *    launches. One rank alone may start program after program. Copies of a file (source_copies.c) are
- *    no other ranks.
+ *    launches. One rank alone may start program after program. Copies of a file
+ *    (source_copies.c) are no other ranks.
  * 2. Parties of the same id and world size without a common rank are one launch. Parties without an
  *    id must also lie within FAR_NS of each other. A party that fits several launches joins the
  *    nearest in time. A process with an unknown parent may repeat a rank of a launch near in time.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads one record of telemetry with json-c. Knows the fields a record must have, and their older
- * names. */
+/* Reads one telemetry record with json-c. Knows its fields, and their older names. */
 #include "telemetry/telemetry_record.h"
 
 #include <errno.h>
@@ -86,8 +85,7 @@ static int is_blank(const char *text)
     return !text[strspn(text, " \t\r\n\v\f")];
 }
 
-/* json-c turns a number that does not fit into the nearest number that fits. The extremes therefore
- * count as too large. */
+/* json-c clamps a number that does not fit. The extremes therefore count as too large. */
 static int number_of(struct json_object *value, const char *name, int64_t least, int64_t *number, const char **why)
 {
     if (!json_object_is_type(value, json_type_int))
@@ -314,8 +312,7 @@ static int legacy_bytes(struct json_object *record, int64_t *used, const char **
     return check_bytes(*used, value != NULL, unused, found, total, why);
 }
 
-/* A text of the record, or of its metadata, or `otherwise`. NULL: the record has a text of this
- * name that is empty or no text. */
+/* A text of the record, or of its metadata, or `otherwise`. NULL: the text is empty or no text. */
 static const char *legacy_text(struct json_object *record, const char *name, int in_metadata, const char *otherwise)
 {
     struct json_object *value = member(record, name);
