@@ -11,10 +11,9 @@
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
-#define STORED_BYTES                                                                                                   \
 /* Smaller blocks are not deflated. With the other blocks of a short process they fill one block
-     * of most file systems. */
-3072u
+ * of most file systems. */
+#define STORED_BYTES 3072u
 
 /* mlockall counts address space, and a short process needs little. So a context is made with 1/16
  * of the capacity, in which drains write more and smaller blocks. A drain of a larger ring widens
@@ -22,7 +21,7 @@
 #define SMALL_SHARE       4u
 #define TEXT_BYTES(share) ((DFT_RING_SLOTS_MAX * DFT_PART_BYTES) >> ((share) / 2))
 
-    static struct dft_context *contexts[CONTEXTS_MAX];
+static struct dft_context *contexts[CONTEXTS_MAX];
 static uint64_t idle; /* atomic bits: contexts that exist and are not in use */
 static uint32_t made; /* atomic */
 static struct dft_spin making;
