@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge merge` into a directory: one archive for each process, rank or host. The archives are
- * written in turn, so that many archives need no more memory than one. Each rank of dftmerge-mpi
- * writes some archives.
+ * written in turn, which keeps memory small. Each rank of dftmerge-mpi writes some archives.
  *
  * Blocks go where their process belongs. A file may hold processes of several archives (an archive
- * itself, or a trace of DFTracer). A name's text may then stand in a block that goes elsewhere. For
- * such files, the names in blocks are noted, and missing texts are added. */
+ * itself, or a trace of DFTracer). A name's text may then stand in a block that goes elsewhere. So
+ * the names in its blocks are noted, and missing texts are added. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
