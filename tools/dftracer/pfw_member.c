@@ -82,7 +82,8 @@ size_t dft_member_copy(struct dft_member *member, char *to, size_t room)
 {
     size_t left = member->end - member->at, n = left < room ? left : room;
 
-    memcpy(to, member->text + member->at, n);
+    if (n)
+        memcpy(to, member->text + member->at, n);
     member->at += n;
     return n;
 }
