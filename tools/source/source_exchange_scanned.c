@@ -210,10 +210,10 @@ static int take_file(struct sharing *sharing, struct dft_unpack *unpack)
     file->skipped.why = keep_string(source, dft_unpack_string(unpack));
     free(old.counts);
     free(old.end);
-    if (take_parts(source, file, unpack))
-        return -ENOMEM;
     file->memory = NULL;
     file->snapshot = NULL;
+    if (take_parts(source, file, unpack))
+        return -ENOMEM;
     if (!file->path || (blocks_path && !file->blocks_path))
         return -ENOMEM;
     return take_scanned(source, &(*sharing->scanned)[number], unpack);
