@@ -45,9 +45,10 @@ static void be_silent(void)
     int copy = dup(STDERR_FILENO);
     FILE *errors = copy < 0 ? NULL : fdopen(copy, "w");
 
+    if (errors)
+        dft_world.errors = errors; /* a freopen that fails has closed stderr */
     if (!errors || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
         dft_mpi_give_up("cannot open /dev/null");
-    dft_world.errors = errors;
 }
 
 int dft_comm_main(int argc, char **argv, int (*run)(int argc, char **argv))
