@@ -6,7 +6,7 @@
 # 0 when nothing failed.
 #
 #   tests/run.sh            all but the long form's steps (a few minutes on two cores)
-#   tests/run.sh --full     also unit tests under ThreadSanitizer, clang-tidy and shellcheck
+#   tests/run.sh --full     also unit tests under ThreadSanitizer, clang-tidy, shellcheck and gcc -fanalyzer
 #   FUZZ_SECONDS=5 tests/run.sh
 #   JOBS=8 tests/run.sh
 set -u
@@ -192,6 +192,7 @@ run_long_form() {
     fi
     step_with clang-tidy "clang-tidy" run_tidy
     step_with shellcheck "shellcheck" run_shellcheck
+    step_with gcc-12 "gcc -fanalyzer" env JOBS="$JOBS" python3 tests/analyzer/analyzer_test.py build-analyzer
 }
 
 main() {

@@ -112,11 +112,12 @@ static int take_anchors(void *context, unsigned rank, const void *bytes, size_t 
 static int share(struct anchoring *anchoring)
 {
     size_t length = anchoring->count * sizeof *anchoring->anchors;
-    void *mine = dft_comm_size() > 1 ? malloc(length + 1) : NULL;
+    void *mine;
     int rc;
 
     if (dft_comm_size() == 1)
         return 0;
+    mine = malloc(length + 1);
     if (mine && length)
         memcpy(mine, anchoring->anchors, length);
     rc = dft_comm_agree(mine ? 0 : -ENOMEM);
