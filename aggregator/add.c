@@ -18,10 +18,10 @@ DFT_INLINE void add_data(struct dft_metrics *metrics, const struct dft_event *ev
     metrics->data = 1;
     metrics->bytes = metrics->size_min = metrics->size_max = bytes;
     if (event->offset >= 0 && event->offset < INT64_MAX) {
-        uint64_t room = (uint64_t)(INT64_MAX - event->offset);
+        uint64_t capacity = (uint64_t)(INT64_MAX - event->offset);
 
         metrics->offset_min = event->offset;
-        metrics->offset_max = event->offset + (int64_t)(bytes < room ? bytes : room);
+        metrics->offset_max = event->offset + (int64_t)(bytes < capacity ? bytes : capacity);
     }
     metrics->sequential = (event->bits & DFT_BIT_SEQUENTIAL) != 0;
     metrics->consecutive = (event->bits & DFT_BIT_CONSECUTIVE) != 0;
@@ -193,8 +193,8 @@ DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bin
     }
     same->count++;
     if (event->offset >= 0 && event->offset < INT64_MAX) {
-        uint64_t room = (uint64_t)(INT64_MAX - event->offset);
-        int64_t end = event->offset + (int64_t)(same->bytes < room ? same->bytes : room);
+        uint64_t capacity = (uint64_t)(INT64_MAX - event->offset);
+        int64_t end = event->offset + (int64_t)(same->bytes < capacity ? same->bytes : capacity);
 
         sum->offset_min = event->offset < sum->offset_min ? event->offset : sum->offset_min;
         sum->offset_max = end > sum->offset_max ? end : sum->offset_max;
@@ -211,8 +211,8 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     const struct dft_call *call = &batch->calls[event->call];
     const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
     const struct add_bins bins = {recent.spine ? &table->spines[recent.spine - 1] : NULL, table->chunks};
-    uint32_t number = event->call, room = (table->chunks_capacity - table->nchunks) / 2;
-    uint32_t end = room < count - i ? i + room : count;
+    uint32_t number = event->call, capacity = (table->chunks_capacity - table->nchunks) / 2;
+    uint32_t end = capacity < count - i ? i + capacity : count;
     struct add_same same = {.count = 0};
     struct dft_metrics sum;
     uint8_t op = call->op;
@@ -285,18 +285,18 @@ DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, c
 
 int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
 {
-    const struct dft_streak *streak = batch->streaks, *last = streak ? streak + batch->nstreaks : NULL;
+    const struct dft_repeat *repeat = batch->repeats, *last = repeat ? repeat + batch->nrepeats : NULL;
     int rc = 0;
 
     if (*position < batch->count)
         table->sorted = 0;
-    while (streak < last && streak->first + streak->count <= *position)
-        streak++;
-    for (; streak < last && !rc; streak++) {
-        if (*position < streak->first)
-            rc = add_all(table, batch, NULL, streak->first, position);
+    while (repeat < last && repeat->first + repeat->count <= *position)
+        repeat++;
+    for (; repeat < last && !rc; repeat++) {
+        if (*position < repeat->first)
+            rc = add_all(table, batch, NULL, repeat->first, position);
         if (!rc)
-            rc = dft_table_add_streak(table, batch, streak, position);
+            rc = dft_table_add_repeat(table, batch, repeat, position);
     }
     return rc ? rc : add_all(table, batch, NULL, batch->count, position);
 }

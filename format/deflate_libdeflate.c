@@ -39,7 +39,7 @@ __attribute__((constructor(101))) static void set_allocator(void)
     libdeflate_set_memory_allocator(allocate, release);
 }
 
-size_t dft_deflate(void *memory, const void *bytes, size_t length, size_t symbols, void *out, size_t room)
+size_t dft_deflate(void *memory, const void *bytes, size_t length, size_t symbols, void *out, size_t capacity)
 {
     struct workspace *workspace = memory;
 
@@ -50,7 +50,9 @@ size_t dft_deflate(void *memory, const void *bytes, size_t length, size_t symbol
         workspace->object = libdeflate_alloc_compressor(LEVEL);
         place = NULL;
     }
-    return workspace->object && room ? libdeflate_deflate_compress(workspace->object, bytes, length, out, room - 1) : 0;
+    return workspace->object && capacity
+               ? libdeflate_deflate_compress(workspace->object, bytes, length, out, capacity - 1)
+               : 0;
 }
 
 struct dft_inflate *dft_inflate_create(void)
@@ -83,11 +85,11 @@ int dft_inflate(struct dft_inflate *inflate, const void *bytes, size_t length, v
 }
 
 int dft_inflate_gzip(struct dft_inflate *inflate, const void *bytes, size_t length, size_t *used, void *out,
-                     size_t room, size_t *got)
+                     size_t capacity, size_t *got)
 {
     struct workspace *workspace = (struct workspace *)inflate;
 
-    switch (libdeflate_gzip_decompress_ex(workspace->object, bytes, length, out, room, used, got)) {
+    switch (libdeflate_gzip_decompress_ex(workspace->object, bytes, length, out, capacity, used, got)) {
     case LIBDEFLATE_SUCCESS:
         return 0;
     case LIBDEFLATE_INSUFFICIENT_SPACE:

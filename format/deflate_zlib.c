@@ -48,7 +48,7 @@ static int zlib_put(z_stream *stream, const uint8_t *bytes, size_t length, int f
     return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !stream->avail_in ? 0 : -1;
 }
 
-size_t dft_deflate(void *workspace, const void *input, size_t length, size_t symbols, void *out, size_t room)
+size_t dft_deflate(void *workspace, const void *input, size_t length, size_t symbols, void *out, size_t capacity)
 {
     struct zlib_workspace *zlib = workspace;
     z_stream *stream = &zlib->stream;
@@ -68,14 +68,14 @@ size_t dft_deflate(void *workspace, const void *input, size_t length, size_t sym
                      searched ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY) != Z_OK)
         return 0;
     stream->next_out = out;
-    stream->avail_out = (uInt)room;
+    stream->avail_out = (uInt)capacity;
     if (searched && searched < length) {
         if (zlib_put(stream, bytes, searched, Z_NO_FLUSH) || deflateParams(stream, 1, Z_HUFFMAN_ONLY) != Z_OK)
             return 0;
         bytes += searched;
         length -= searched;
     }
-    if (zlib_put(stream, bytes, length, Z_FINISH) || stream->total_out >= room)
+    if (zlib_put(stream, bytes, length, Z_FINISH) || stream->total_out >= capacity)
         return 0;
     return stream->total_out;
 }
@@ -102,13 +102,13 @@ void dft_inflate_destroy(struct dft_inflate *state)
 }
 
 /* Inflates one stream of the kind that zlib's windowBits name, at most `room` bytes of it. Returns what zlib returned. */
-static int inflate_stream(z_stream *stream, int kind, const void *bytes, size_t length, void *out, size_t room)
+static int inflate_stream(z_stream *stream, int kind, const void *bytes, size_t length, void *out, size_t capacity)
 {
     inflateReset2(stream, kind);
     stream->next_in = (Bytef *)(uintptr_t)bytes;
     stream->avail_in = (uInt)length;
     stream->next_out = out;
-    stream->avail_out = (uInt)room;
+    stream->avail_out = (uInt)capacity;
     return inflate(stream, Z_FINISH);
 }
 
@@ -119,13 +119,13 @@ int dft_inflate(struct dft_inflate *state, const void *bytes, size_t length, voi
     return result == Z_STREAM_END && !state->stream.avail_out ? 0 : -EBADMSG;
 }
 
-int dft_inflate_gzip(struct dft_inflate *state, const void *bytes, size_t length, size_t *used, void *out, size_t room,
-                     size_t *got)
+int dft_inflate_gzip(struct dft_inflate *state, const void *bytes, size_t length, size_t *used, void *out,
+                     size_t capacity, size_t *got)
 {
-    int result = inflate_stream(&state->stream, GZIP, bytes, length, out, room);
+    int result = inflate_stream(&state->stream, GZIP, bytes, length, out, capacity);
 
     *used = length - state->stream.avail_in;
-    *got = room - state->stream.avail_out;
+    *got = capacity - state->stream.avail_out;
     if (result == Z_STREAM_END)
         return 0;
     return result == Z_BUF_ERROR && !state->stream.avail_out ? -ENOSPC : -EBADMSG;

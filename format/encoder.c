@@ -48,7 +48,7 @@ struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share)
 
     encoder->arena = take(&at, ARENA_BYTES(share));
     encoder->arena_end = encoder->arena + ARENA_BYTES(share);
-    encoder->raw_room = RAW_BYTES(share);
+    encoder->raw_capacity = RAW_BYTES(share);
     encoder->raw_bytes = take(&at, RAW_BYTES(share));
     encoder->block = take(&at, BLOCK_BYTES(share));
     encoder->names.slots = take(&at, MAP_BYTES(share));
@@ -104,7 +104,7 @@ void dft_block_begin(struct dft_encoder *encoder)
 {
     encoder->arena_at = encoder->arena;
     encoder->raw.start = encoder->raw.at = encoder->raw_bytes;
-    encoder->raw.end = encoder->raw_bytes + encoder->raw_room;
+    encoder->raw.end = encoder->raw_bytes + encoder->raw_capacity;
     encoder->raw.symbols = NULL;
     encoder->raw.full = 0;
 }

@@ -33,7 +33,7 @@ struct dft_entries {
     struct dft_idmap map;
     struct dft_entry *list;
     uint32_t *order; /* position in the column -> entry */
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint32_t referred; /* positions given out */
     const struct dft_name *names;
 };
@@ -50,7 +50,7 @@ struct dft_encoder {
     uint8_t *arena, *arena_end;
     uint8_t *arena_at;
     uint8_t *raw_bytes;
-    size_t raw_room;
+    size_t raw_capacity;
     uint8_t *block; /* output: header, payload, padding */
     void *workspace;
 };

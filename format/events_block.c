@@ -3,17 +3,17 @@
 #include <errno.h>
 
 #include "args.h"
-#include "putting.h"
+#include "events_encoder.h"
 #include "times.h"
 
-static const uint8_t column_bytes[DFT_PUT_COLUMNS] = {
+static const uint8_t column_bytes[DFT_EVENTS_ENCODER_COLUMNS] = {
 #define DFT_EVENT_COLUMN(name, encodings, bytes) [DFT_EV_##name] = bytes,
 #include "events.def"
 #undef DFT_EVENT_COLUMN
 };
 
 /* Memory for a batch. Returns 0 or -E2BIG. */
-static int putting_begin(struct dft_putting *p, struct dft_encoder *encoder, const struct dft_batch *batch)
+static int putting_begin(struct dft_events_encoder *p, struct dft_encoder *encoder, const struct dft_batch *batch)
 {
     uint64_t count = batch->count, bound = 3 * count + batch->nnames + batch->nargs + batch->ncalls;
     uint64_t ncalls = batch->ncalls < count ? batch->ncalls : count;
@@ -29,7 +29,7 @@ static int putting_begin(struct dft_putting *p, struct dft_encoder *encoder, con
     p->call_order = dft_arena_take(encoder, ncalls * 4);
     if (!p->gaps || !p->durations || !p->shapes || !p->calls || !p->call_of || !p->call_order)
         return -E2BIG;
-    for (unsigned i = 0; i < DFT_PUT_COLUMNS; i++) {
+    for (unsigned i = 0; i < DFT_EVENTS_ENCODER_COLUMNS; i++) {
         p->start[i] = p->at[i] = dft_arena_take(encoder, count * column_bytes[i]);
         if (!p->start[i])
             return -E2BIG;
@@ -43,7 +43,7 @@ static int putting_begin(struct dft_putting *p, struct dft_encoder *encoder, con
     return dft_entries_begin(encoder, &p->entries, batch->names, batch->nnames, bound);
 }
 
-static void put_shapes(struct dft_putting *p)
+static void put_shapes(struct dft_events_encoder *p)
 {
     struct dft_raw *raw = &p->encoder->raw;
 
@@ -69,7 +69,7 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
     const uint8_t *tail = NULL;
     size_t tail_bytes = 0;
     uint32_t *arg_keys = NULL;
-    struct dft_putting p;
+    struct dft_events_encoder p;
     int status;
 
     if (batch->count > DFT_BLOCK_EVENTS_MAX || batch->ncalls > DFT_COUNT_MAX)
@@ -87,7 +87,7 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
     dft_names_put(&encoder->raw, &p.entries);
     if (batch->count) {
         put_shapes(&p);
-        for (unsigned i = 0; i < DFT_PUT_COLUMNS; i++)
+        for (unsigned i = 0; i < DFT_EVENTS_ENCODER_COLUMNS; i++)
             if (p.at[i] > p.start[i])
                 dft_raw_column(&encoder->raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p.start[i],
                                (size_t)(p.at[i] - p.start[i]));

@@ -4,18 +4,18 @@
 #include <errno.h>
 
 #include "alike.h"
-#include "putting.h"
+#include "events_encoder.h"
 
-static inline void put(struct dft_putting *p, unsigned column, uint64_t value)
+static inline void put(struct dft_events_encoder *p, unsigned column, uint64_t value)
 {
     p->at[column] = dft_leb_put(p->at[column], value);
 }
 
-static struct dft_call_state *call_state(struct dft_putting *p, uint32_t call)
+static struct dft_call_state *call_state(struct dft_events_encoder *p, uint32_t call)
 {
     struct dft_call_state *state;
 
-    if (p->call_of[call] == DFT_PUT_UNSEEN) {
+    if (p->call_of[call] == DFT_EVENTS_ENCODER_UNSEEN) {
         p->call_of[call] = p->ncalls;
         p->call_order[p->ncalls] = call;
         state = &p->calls[p->ncalls];
@@ -26,7 +26,7 @@ static struct dft_call_state *call_state(struct dft_putting *p, uint32_t call)
 }
 
 /* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into *flags. NULL: too many names. */
-static __attribute__((noinline)) struct dft_entry *put_file(struct dft_putting *p, uint64_t id, uint32_t *flags)
+static __attribute__((noinline)) struct dft_entry *put_file(struct dft_events_encoder *p, uint64_t id, uint32_t *flags)
 {
     struct dft_entry *entry = NULL;
     uint32_t code = 1;
@@ -55,7 +55,7 @@ static __attribute__((noinline)) struct dft_entry *put_file(struct dft_putting *
 }
 
 /* The fields that few events have, or that rarely change. Returns their flags, or UINT32_MAX: too many names. */
-static __attribute__((noinline)) uint32_t put_rare(struct dft_putting *p, const struct dft_event *event,
+static __attribute__((noinline)) uint32_t put_rare(struct dft_events_encoder *p, const struct dft_event *event,
                                                    struct dft_call_state *call)
 {
     struct dft_block_state *block = &p->block;
@@ -108,7 +108,8 @@ static inline int has_rare(const struct dft_block_state *block, const struct dft
     return different != 0;
 }
 
-static inline uint32_t put_result(struct dft_putting *p, const struct dft_event *event, struct dft_call_state *call)
+static inline uint32_t put_result(struct dft_events_encoder *p, const struct dft_event *event,
+                                  struct dft_call_state *call)
 {
     uint32_t flags = 0;
 
@@ -138,8 +139,8 @@ static inline uint32_t put_result(struct dft_putting *p, const struct dft_event 
     return flags;
 }
 
-static inline uint32_t put_place(struct dft_putting *p, const struct dft_event *event, struct dft_call_state *call,
-                                 struct dft_entry *file)
+static inline uint32_t put_place(struct dft_events_encoder *p, const struct dft_event *event,
+                                 struct dft_call_state *call, struct dft_entry *file)
 {
     uint32_t flags = 0;
 
@@ -160,7 +161,7 @@ static inline uint32_t put_place(struct dft_putting *p, const struct dft_event *
     return flags;
 }
 
-static uint32_t find_shape(struct dft_putting *p, struct dft_call_state *call, uint32_t flags)
+static uint32_t find_shape(struct dft_events_encoder *p, struct dft_call_state *call, uint32_t flags)
 {
     struct dft_idmap *map = &p->encoder->shapes;
     uint64_t shape = (uint64_t)call->position << 32 | flags;
@@ -177,7 +178,7 @@ static uint32_t find_shape(struct dft_putting *p, struct dft_call_state *call, u
 }
 
 /* One event. Returns 0, -EINVAL or -E2BIG. */
-static inline int put_event(struct dft_putting *p, const struct dft_event *event, uint64_t gap)
+static inline int put_event(struct dft_events_encoder *p, const struct dft_event *event, uint64_t gap)
 {
     struct dft_call_state *call;
     struct dft_entry *file;
@@ -213,7 +214,7 @@ static inline int put_event(struct dft_putting *p, const struct dft_event *event
     return 0;
 }
 
-static inline void put_times(struct dft_putting *p, uint32_t i, uint64_t start_ns, uint64_t dur_ns, uint64_t gap)
+static inline void put_times(struct dft_events_encoder *p, uint32_t i, uint64_t start_ns, uint64_t dur_ns, uint64_t gap)
 {
     uint64_t end_ns = start_ns + dur_ns;
 
@@ -232,7 +233,7 @@ struct predicted {
 };
 
 /* Returns 0 when the next one needs a look whatever it is. */
-static int predict(const struct dft_putting *p, const struct dft_event *event, struct predicted *next)
+static int predict(const struct dft_events_encoder *p, const struct dft_event *event, struct predicted *next)
 {
     const struct dft_call_state *call = &p->calls[p->call_of[event->call]];
 
@@ -246,7 +247,7 @@ static int predict(const struct dft_putting *p, const struct dft_event *event, s
 }
 
 /* The last of so many events that were as predicted has been put, but for their shapes. */
-static void put_predicted(struct dft_putting *p, const struct predicted *next, uint32_t count)
+static void put_predicted(struct dft_events_encoder *p, const struct predicted *next, uint32_t count)
 {
     if (next->at_end)
         p->recent[0]->end += count * next->bytes;
@@ -256,7 +257,7 @@ static void put_predicted(struct dft_putting *p, const struct predicted *next, u
 
 /* The events behind the i-th and before `limit` that differ from it in nothing but what is predicted: they have its shape, and no
  * columns but that. Returns the last of them, or i. */
-static uint32_t put_run(struct dft_putting *p, uint32_t i, uint32_t limit)
+static uint32_t put_run(struct dft_events_encoder *p, uint32_t i, uint32_t limit)
 {
     const struct dft_event *first = &p->batch->events[i], *event = first;
     uint64_t offset, end = p->previous_end;
@@ -279,7 +280,7 @@ static uint32_t put_run(struct dft_putting *p, uint32_t i, uint32_t limit)
 }
 
 /* An event in full. Returns 0, -EINVAL or -E2BIG. */
-static int put_whole(struct dft_putting *p, uint32_t i, const struct dft_event *event)
+static int put_whole(struct dft_events_encoder *p, uint32_t i, const struct dft_event *event)
 {
     uint64_t gap = i ? event->start_ns - p->previous_end : 0;
 
@@ -288,8 +289,8 @@ static int put_whole(struct dft_putting *p, uint32_t i, const struct dft_event *
     return put_event(p, event, gap);
 }
 
-/* The times of a streak from the i-th event on, which are in order. */
-static void put_streak_times(struct dft_putting *p, uint32_t i, uint32_t limit)
+/* The times of a repeat from the i-th event on, which are in order. */
+static void put_repeat_times(struct dft_events_encoder *p, uint32_t i, uint32_t limit)
 {
     const struct dft_when *when = p->batch->when;
     uint64_t *gaps = p->gaps, *durations = p->durations, end = p->previous_end;
@@ -304,12 +305,12 @@ static void put_streak_times(struct dft_putting *p, uint32_t i, uint32_t limit)
     p->previous_end = end;
 }
 
-/* A streak: its first events in full, until the others are as predicted. */
-static int put_streak(struct dft_putting *p, const struct dft_streak *streak)
+/* A repeat: its first events in full, until the others are as predicted. */
+static int put_repeat(struct dft_events_encoder *p, const struct dft_repeat *repeat)
 {
     const struct dft_batch *batch = p->batch;
-    const struct dft_event *first = &batch->events[streak->first];
-    uint32_t i = streak->first, limit = i + streak->count;
+    const struct dft_event *first = &batch->events[repeat->first];
+    uint32_t i = repeat->first, limit = i + repeat->count;
     uint64_t bytes = first->call < batch->ncalls ? dft_event_bytes(first, batch->calls[first->call].op) : 0;
     struct dft_event event;
     struct predicted next;
@@ -317,37 +318,37 @@ static int put_streak(struct dft_putting *p, const struct dft_streak *streak)
     for (; i < limit; i++) {
         int status;
 
-        if (i > streak->first && predict(p, &event, &next) &&
+        if (i > repeat->first && predict(p, &event, &next) &&
             (uint64_t)(event.offset == -1 ? -1 : event.offset + (int64_t)bytes) == next.offset)
             break;
-        dft_streak_event(batch, streak, i, bytes, &event);
+        dft_repeat_event(batch, repeat, i, bytes, &event);
         status = put_whole(p, i, &event);
         if (status)
             return status;
     }
     if (i < limit) {
-        put_streak_times(p, i, limit);
+        put_repeat_times(p, i, limit);
         put_predicted(p, &next, limit - i);
     }
     return 0;
 }
 
-int dft_put_events(struct dft_putting *p)
+int dft_put_events(struct dft_events_encoder *p)
 {
     const struct dft_batch *batch = p->batch;
     const struct dft_event *events = batch->events;
-    const struct dft_streak *streak = batch->streaks, *last = streak ? streak + batch->nstreaks : NULL;
+    const struct dft_repeat *repeat = batch->repeats, *last = repeat ? repeat + batch->nrepeats : NULL;
 
     p->start_ns = batch->count ? UINT64_MAX : 0;
     p->end_ns = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
-        uint32_t limit = streak < last ? streak->first : batch->count;
-        int status = i == limit ? put_streak(p, streak) : put_whole(p, i, &events[i]);
+        uint32_t limit = repeat < last ? repeat->first : batch->count;
+        int status = i == limit ? put_repeat(p, repeat) : put_whole(p, i, &events[i]);
 
         if (status)
             return status;
         if (i == limit)
-            i += streak++->count - 1;
+            i += repeat++->count - 1;
         else if (i + 1 < limit && events[i + 1].call == events[i].call)
             i = put_run(p, i, limit);
     }

@@ -5,7 +5,7 @@
 
 #include "format/live_format.h"
 
-struct dft_items {
+struct dft_item_list {
     const struct dft_ring *ring;
     uint64_t sequence; /* of the part */
     uint32_t at, used; /* within the part */
@@ -13,6 +13,6 @@ struct dft_items {
 };
 
 /* Copies `length` bytes of the items to `out`; returns how many there were. */
-uint32_t dft_items_get(struct dft_items *items, void *out, uint32_t length);
+uint32_t dft_items_get(struct dft_item_list *items, void *out, uint32_t length);
 
 #endif

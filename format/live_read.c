@@ -72,51 +72,51 @@ void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
 /* A private copy, so that a running owner does not change what was checked, and room for its batches. */
 struct reading {
     struct dft_ring *ring;
-    struct dft_take take;
+    struct dft_ring_decoder decoder;
 };
 
 static void reading_fini(struct reading *reading)
 {
     free(reading->ring);
-    free(reading->take.events);
-    free(reading->take.calls);
-    free(reading->take.names);
-    free(reading->take.args);
-    free(reading->take.text);
-    free(reading->take.taken);
-    free(reading->take.call_of);
+    free(reading->decoder.events);
+    free(reading->decoder.calls);
+    free(reading->decoder.names);
+    free(reading->decoder.args);
+    free(reading->decoder.text);
+    free(reading->decoder.taken);
+    free(reading->decoder.call_of);
 }
 
 static int reading_init(struct reading *reading, const struct dft_live *live, const struct dft_ring *ring,
                         const struct dft_live_reader *reader)
 {
     uint32_t slots = ring->capacity;
-    struct dft_take *take = &reading->take;
+    struct dft_ring_decoder *decoder = &reading->decoder;
 
     *reading = (struct reading){.ring = aligned_alloc(64, dft_ring_bytes(slots))};
-    take->events_max = take->names_max = DFT_BLOCK_EVENTS_MAX;
-    take->args_max = DFT_BLOCK_EVENTS_MAX * 4;
-    take->text_max = DFT_RING_SLOTS_MAX * DFT_PART_BYTES;
-    take->events = malloc(take->events_max * sizeof *take->events);
-    take->calls = malloc(take->events_max * sizeof *take->calls);
-    take->names = malloc(take->names_max * sizeof *take->names);
-    take->args = malloc(take->args_max * sizeof *take->args);
-    take->text = malloc(take->text_max);
-    take->taken = calloc(DFT_RING_SLOTS_MAX / 64, sizeof *take->taken);
-    take->call_of = calloc(DFT_TAKE_HASH, sizeof *take->call_of);
-    if (!reading->ring || !take->events || !take->calls || !take->names || !take->args || !take->text || !take->taken ||
-        !take->call_of)
+    decoder->events_max = decoder->names_max = DFT_BLOCK_EVENTS_MAX;
+    decoder->args_max = DFT_BLOCK_EVENTS_MAX * 4;
+    decoder->text_max = DFT_RING_SLOTS_MAX * DFT_PART_BYTES;
+    decoder->events = malloc(decoder->events_max * sizeof *decoder->events);
+    decoder->calls = malloc(decoder->events_max * sizeof *decoder->calls);
+    decoder->names = malloc(decoder->names_max * sizeof *decoder->names);
+    decoder->args = malloc(decoder->args_max * sizeof *decoder->args);
+    decoder->text = malloc(decoder->text_max);
+    decoder->taken = calloc(DFT_RING_SLOTS_MAX / 64, sizeof *decoder->taken);
+    decoder->call_of = calloc(DFT_RING_DECODER_HASH, sizeof *decoder->call_of);
+    if (!reading->ring || !decoder->events || !decoder->calls || !decoder->names || !decoder->args || !decoder->text ||
+        !decoder->taken || !decoder->call_of)
         return -ENOMEM;
     dft_live_copy_head(reading->ring, ring);
     memcpy(dft_ring_slot(reading->ring, 0), dft_ring_slot(ring, 0), slots * sizeof(struct dft_slot));
     reading->ring->capacity = slots;
     reading->ring->shift = (uint32_t)__builtin_ctz(slots);
-    take->clock = &live->clock;
-    take->metric = live->metric;
-    take->key = live->key;
-    take->torn_ok = 1;
-    take->covered = reader->covered;
-    take->context = reader->context;
+    decoder->clock = &live->clock;
+    decoder->metric = live->metric;
+    decoder->key = live->key;
+    decoder->torn_ok = 1;
+    decoder->covered = reader->covered;
+    decoder->context = reader->context;
     return 0;
 }
 
@@ -129,9 +129,9 @@ static int give_requests(struct reading *reading, const struct dft_live *live, c
     if (atomic_load(&((struct dft_live *)(uintptr_t)live)->state) != DFT_LIVE_RUNNING)
         return 0;
     do {
-        dft_requests_batch(reading->ring, &reading->take, &batch);
+        dft_requests_batch(reading->ring, &reading->decoder, &batch);
         if (batch.count)
-            result = reader->give(reader->context, &batch);
+            result = reader->emit(reader->context, &batch);
     } while (!result && batch.count);
     return result;
 }
@@ -156,18 +156,18 @@ int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, s
     if (sequence < reading.ring->base)
         sequence = reading.ring->base <= head ? reading.ring->base : head;
     while (sequence < head && !result) {
-        dft_ring_take(reading.ring, &sequence, head, &reading.take, &batch);
+        dft_ring_decode(reading.ring, &sequence, head, &reading.decoder, &batch);
         if (batch.count || batch.nnames)
-            result = reader->give(reader->context, &batch);
+            result = reader->emit(reader->context, &batch);
     }
-    reader->torn = reading.take.torn;
+    reader->torn = reading.decoder.torn;
     dft_unclaim_regions(reading.ring, reader);
-    dft_unfinished_batch(reading.ring, &reading.take, reader, &ended, &batch);
+    dft_unfinished_batch(reading.ring, &reading.decoder, reader, &ended, &batch);
     if (batch.count && !result)
-        result = reader->give(reader->context, &batch);
-    dft_open_batch(reading.ring, &reading.take, &batch);
+        result = reader->emit(reader->context, &batch);
+    dft_open_batch(reading.ring, &reading.decoder, &batch);
     if (batch.count && !result)
-        result = reader->give(reader->context, &batch);
+        result = reader->emit(reader->context, &batch);
 out:
     reading_fini(&reading);
     return result;

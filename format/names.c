@@ -14,7 +14,7 @@ int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, 
     if (bound > 1u << encoder->names.bits)
         bound = 1u << encoder->names.bits; /* DFT_NAMES_MAX, or a share of it */
     entries->names = names;
-    entries->room = (uint32_t)bound;
+    entries->capacity = (uint32_t)bound;
     entries->count = entries->referred = 0;
     entries->list = dft_arena_take(encoder, bound * sizeof *entries->list);
     entries->order = dft_arena_take(encoder, bound * sizeof *entries->order);
@@ -40,7 +40,7 @@ struct dft_entry *dft_entries_get(struct dft_entries *entries, uint64_t id)
 
     if (slot->generation == entries->map.generation)
         return &entries->list[slot->position];
-    if (entries->count == entries->room)
+    if (entries->count == entries->capacity)
         return NULL;
     slot->generation = entries->map.generation;
     slot->position = entries->count;

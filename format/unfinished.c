@@ -10,10 +10,10 @@
 #include "format/calls.h"
 #include "format/end.h"
 
-static void add_open(const struct dft_take *take, struct dft_batch *batch, uint32_t call, uint64_t start,
+static void add_open(const struct dft_ring_decoder *decoder, struct dft_batch *batch, uint32_t call, uint64_t start,
                      uint64_t region, uint16_t depth)
 {
-    batch->events[batch->count++] = (struct dft_event){.start_ns = dft_clock_ns(take->clock, start),
+    batch->events[batch->count++] = (struct dft_event){.start_ns = dft_clock_ns(decoder->clock, start),
                                                        .region = region,
                                                        .offset = -1,
                                                        .fd = -1,
@@ -25,19 +25,19 @@ static void add_open(const struct dft_take *take, struct dft_batch *batch, uint3
                                                        .bits = DFT_BIT_OPEN};
 }
 
-static void run_event(const struct dft_run *run, const struct dft_clock *clock, uint32_t position,
+static void run_event(const struct dft_burst *run, const struct dft_clock *clock, uint32_t position,
                       struct dft_event *event)
 {
-    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+    uint64_t moved = atomic_load_explicit(&((struct dft_burst *)(uintptr_t)run)->moved, memory_order_relaxed);
 
     *event = (struct dft_event){.start_ns = dft_clock_ns(clock, run->start),
                                 .file = run->file,
                                 .region = run->region,
-                                .size = moved >> DFT_RUN_CALL_BITS,
-                                .result = (int64_t)(moved >> DFT_RUN_CALL_BITS),
+                                .size = moved >> DFT_BURST_CALL_BITS,
+                                .result = (int64_t)(moved >> DFT_BURST_CALL_BITS),
                                 .offset = run->offset,
                                 .call = position,
-                                .calls = (uint32_t)moved & ((1u << DFT_RUN_CALL_BITS) - 1),
+                                .calls = (uint32_t)moved & ((1u << DFT_BURST_CALL_BITS) - 1),
                                 .unit = 1,
                                 .fd = run->fd,
                                 .depth = run->depth,
@@ -78,9 +78,9 @@ static uint64_t key_of(const struct dft_live_reader *reader)
 }
 
 /* Has the run become a record: one that stands whole in a ring, or is in a block? */
-static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_run *run)
+static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_burst *run)
 {
-    uint64_t record = atomic_load(&((struct dft_run *)(uintptr_t)run)->record);
+    uint64_t record = atomic_load(&((struct dft_burst *)(uintptr_t)run)->record);
     const struct dft_ring *ring;
     size_t offset = 0;
 
@@ -93,16 +93,16 @@ static int run_is_recorded(const struct dft_live_reader *reader, const struct df
     return reader->covered && reader->covered(reader->context, key_of(reader), run->record_stream, record);
 }
 
-static void add_runs(struct dft_ring *ring, const struct dft_take *take, const struct dft_live_reader *reader,
-                     struct dft_batch *batch)
+static void add_runs(struct dft_ring *ring, const struct dft_ring_decoder *decoder,
+                     const struct dft_live_reader *reader, struct dft_batch *batch)
 {
-    for (uint32_t i = 0; i < DFT_RUNS; i++) {
-        uint32_t call = atomic_load(&ring->runs[i].call);
+    for (uint32_t i = 0; i < DFT_BURSTS; i++) {
+        uint32_t call = atomic_load(&ring->bursts[i].call);
 
-        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_run_calls(&ring->runs[i]) ||
-            (reader && run_is_recorded(reader, &ring->runs[i])))
+        if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_burst_calls(&ring->bursts[i]) ||
+            (reader && run_is_recorded(reader, &ring->bursts[i])))
             continue;
-        run_event(&ring->runs[i], take->clock, position_of_call(batch, call), &batch->events[batch->count++]);
+        run_event(&ring->bursts[i], decoder->clock, position_of_call(batch, call), &batch->events[batch->count++]);
     }
 }
 
@@ -130,7 +130,7 @@ static uint32_t arg_of_item(const uint8_t *item, uint32_t left, struct dft_arg *
 }
 
 /* The arguments that an open region has, for the last event: none when it is another region by now. */
-static void add_args(struct dft_ring *ring, const struct dft_take *take, uint32_t index, uint64_t start,
+static void add_args(struct dft_ring *ring, const struct dft_ring_decoder *decoder, uint32_t index, uint64_t start,
                      struct dft_batch *batch)
 {
     uint32_t word = atomic_load_explicit(&ring->region_args[index], memory_order_acquire);
@@ -138,16 +138,16 @@ static void add_args(struct dft_ring *ring, const struct dft_take *take, uint32_
 
     if (from > end || end > DFT_ARGS_BYTES)
         return;
-    memcpy(take->text + from, ring->args + from, end - from); /* those of each region have a place of their own */
+    memcpy(decoder->text + from, ring->args + from, end - from); /* those of each region have a place of their own */
     atomic_thread_fence(memory_order_acquire);
     if (dft_region_start(&ring->regions[index]) != start ||
         atomic_load_explicit(&ring->region_args[index], memory_order_relaxed) != word)
         return;
-    batch->args = take->args;
-    for (; from < end && batch->nargs < take->args_max - DFT_OPEN_REGIONS; from += n, batch->nargs++) {
-        struct dft_arg *arg = &take->args[batch->nargs];
+    batch->args = decoder->args;
+    for (; from < end && batch->nargs < decoder->args_max - DFT_OPEN_REGIONS; from += n, batch->nargs++) {
+        struct dft_arg *arg = &decoder->args[batch->nargs];
 
-        n = arg_of_item((const uint8_t *)take->text + from, end - from, arg);
+        n = arg_of_item((const uint8_t *)decoder->text + from, end - from, arg);
         if (!n)
             return;
         arg->event = batch->count - 1;
@@ -157,14 +157,14 @@ static void add_args(struct dft_ring *ring, const struct dft_take *take, uint32_
 }
 
 /* Says what ended the region of the last event: nobody did in the program. */
-static void add_reason(struct dft_take *take, enum dft_ending how, struct dft_batch *batch)
+static void add_reason(struct dft_ring_decoder *decoder, enum dft_ending how, struct dft_batch *batch)
 {
     static const char key[] = "\0" DFT_ENDED_BY;
     const char *text = dft_ending_text(how);
     uint64_t id = dft_name_id(key, sizeof key - 1);
 
-    batch->args = take->args;
-    batch->names = take->names;
+    batch->args = decoder->args;
+    batch->names = decoder->names;
     if (!batch->nnames)
         batch->names[batch->nnames++] = (struct dft_name){.id = id, .text = {key, sizeof key - 1}};
     batch->args[batch->nargs++] = (struct dft_arg){
@@ -172,7 +172,7 @@ static void add_reason(struct dft_take *take, enum dft_ending how, struct dft_ba
 }
 
 /* The open regions, from the outermost, as ended by the end of the process. */
-static void add_regions(struct dft_ring *ring, struct dft_take *take, const struct dft_ended *ended,
+static void add_regions(struct dft_ring *ring, struct dft_ring_decoder *decoder, const struct dft_ended *ended,
                         struct dft_batch *batch)
 {
     uint32_t depth = atomic_load(&ring->depth), known = depth < DFT_OPEN_REGIONS ? depth : DFT_OPEN_REGIONS;
@@ -188,20 +188,20 @@ static void add_regions(struct dft_ring *ring, struct dft_take *take, const stru
             outer = name;
             continue;
         }
-        add_open(take, batch, position_of_region(batch, name), start, outer, (uint16_t)i);
+        add_open(decoder, batch, position_of_region(batch, name), start, outer, (uint16_t)i);
         event->phase = DFT_PHASE_COMPLETE;
         event->bits = 0;
         event->dur_ns = ended->time_ns > event->start_ns ? ended->time_ns - event->start_ns : 0;
-        add_args(ring, take, i, start, batch);
-        add_reason(take, (enum dft_ending)ended->how, batch);
+        add_args(ring, decoder, i, start, batch);
+        add_reason(decoder, (enum dft_ending)ended->how, batch);
         outer = name;
     }
 }
 
 void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *reader)
 {
-    int written = reader->covered && reader->covered(reader->context, key_of(reader), ring->stream | DFT_RUN_STREAMS,
-                                                     atomic_load(&ring->runs_taken));
+    int written = reader->covered && reader->covered(reader->context, key_of(reader), ring->stream | DFT_BURST_STREAMS,
+                                                     atomic_load(&ring->bursts_taken));
 
     for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
         if (written && ring->regions[i].start & DFT_REGION_CLAIMED)
@@ -210,27 +210,27 @@ void dft_unclaim_regions(struct dft_ring *ring, const struct dft_live_reader *re
     }
 }
 
-void dft_unfinished_batch(struct dft_ring *ring, struct dft_take *take, const struct dft_live_reader *reader,
+void dft_unfinished_batch(struct dft_ring *ring, struct dft_ring_decoder *decoder, const struct dft_live_reader *reader,
                           const struct dft_ended *ended, struct dft_batch *batch)
 {
-    *batch = (struct dft_batch){.key = take->key,
-                                .stream = ring->stream | DFT_RUN_STREAMS,
+    *batch = (struct dft_batch){.key = decoder->key,
+                                .stream = ring->stream | DFT_BURST_STREAMS,
                                 .tid = ring->tid,
-                                .first = atomic_load(&ring->runs_taken),
-                                .events = take->events,
-                                .calls = take->calls};
+                                .first = atomic_load(&ring->bursts_taken),
+                                .events = decoder->events,
+                                .calls = decoder->calls};
     if (!atomic_load(&ring->paused))
-        add_runs(ring, take, reader, batch);
+        add_runs(ring, decoder, reader, batch);
     if (ended->time_ns && !atomic_load(&ring->paused))
-        add_regions(ring, take, ended, batch);
+        add_regions(ring, decoder, ended, batch);
     batch->last = batch->first + batch->count - 1;
 }
 
-void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch)
+void dft_requests_batch(struct dft_ring *ring, const struct dft_ring_decoder *decoder, struct dft_batch *batch)
 {
     *batch = (struct dft_batch){
-        .key = take->key, .stream = ring->stream, .first = 1, .events = take->events, .calls = take->calls};
-    for (uint32_t i = 0; i < ring->capacity && batch->count < take->events_max; i++) {
+        .key = decoder->key, .stream = ring->stream, .first = 1, .events = decoder->events, .calls = decoder->calls};
+    for (uint32_t i = 0; i < ring->capacity && batch->count < decoder->events_max; i++) {
         struct dft_slot *slot = dft_ring_slot(ring, i);
         struct dft_event *event = &batch->events[batch->count];
 
@@ -238,7 +238,7 @@ void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, stru
             slot->call >= DFT_CALL_COUNT || (batch->count && slot->duration != batch->tid))
             continue;
         batch->tid = slot->duration;
-        add_open(take, batch, position_of_call(batch, slot->call), slot->start, slot->region, slot->depth);
+        add_open(decoder, batch, position_of_call(batch, slot->call), slot->start, slot->region, slot->depth);
         event->file = slot->file;
         event->fd = slot->fd;
         event->size = slot->size | (uint64_t)slot->err << 32;
@@ -250,18 +250,18 @@ void dft_requests_batch(struct dft_ring *ring, const struct dft_take *take, stru
 }
 
 /* What was open when the copy was made: the regions from the outermost, then the call. */
-void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct dft_batch *batch)
+void dft_open_batch(struct dft_ring *ring, const struct dft_ring_decoder *decoder, struct dft_batch *batch)
 {
     uint32_t depth = atomic_load(&ring->depth), call = atomic_load(&ring->flight_call);
     uint32_t known = depth < DFT_OPEN_REGIONS ? depth : DFT_OPEN_REGIONS;
     uint64_t region = 0;
 
-    *batch = (struct dft_batch){.key = take->key,
+    *batch = (struct dft_batch){.key = decoder->key,
                                 .stream = ring->stream,
                                 .tid = ring->tid,
                                 .first = 1,
-                                .events = take->events,
-                                .calls = take->calls};
+                                .events = decoder->events,
+                                .calls = decoder->calls};
     for (uint32_t i = 0; i < known; i++) {
         if (!ring->regions[i].name || ring->regions[i].start & DFT_REGION_CLAIMED)
             continue;
@@ -269,13 +269,13 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_take *take, struct d
             region = ring->regions[i].name;
             continue;
         }
-        add_open(take, batch, position_of_region(batch, ring->regions[i].name), ring->regions[i].start, region,
+        add_open(decoder, batch, position_of_region(batch, ring->regions[i].name), ring->regions[i].start, region,
                  (uint16_t)i);
-        add_args(ring, take, i, ring->regions[i].start, batch);
+        add_args(ring, decoder, i, ring->regions[i].start, batch);
         region = ring->regions[i].name;
     }
     if (call > DFT_CALL_NONE && call < DFT_CALL_COUNT) {
-        add_open(take, batch, position_of_call(batch, call), ring->flight_start, region, (uint16_t)depth);
+        add_open(decoder, batch, position_of_call(batch, call), ring->flight_start, region, (uint16_t)depth);
         batch->events[batch->count - 1].file = ring->flight_file;
         batch->events[batch->count - 1].fd = ring->flight_fd;
     }

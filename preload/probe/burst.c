@@ -9,14 +9,14 @@
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits)
 {
-    struct dft_run one = {.call = call,
-                          .moved = dft_run_pack(1, (uint64_t)moved),
-                          .file = probe->file,
-                          .start = probe->start,
-                          .duration = dft_ticks_between(probe->start, end),
-                          .offset = offset,
-                          .fd = probe->fd,
-                          .bits = bits};
+    struct dft_burst one = {.call = call,
+                            .moved = dft_burst_pack(1, (uint64_t)moved),
+                            .file = probe->file,
+                            .start = probe->start,
+                            .duration = dft_ticks_between(probe->start, end),
+                            .offset = offset,
+                            .fd = probe->fd,
+                            .bits = bits};
 
     if (moved > DFT_BURST_LINE_MAX || dft_bursts_add(self, stream, &one, probe->word, end))
         dft_ring_put_run(self, &one, NULL);
@@ -25,13 +25,13 @@ void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe,
 void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                            const FILE *stream, int64_t offset, int64_t moved, uint8_t bits)
 {
-    struct dft_run many = {.call = call,
-                           .moved = dft_run_pack((uint32_t)moved, (uint64_t)moved),
-                           .file = probe->file,
-                           .start = probe->start,
-                           .offset = offset,
-                           .fd = probe->fd,
-                           .bits = bits};
+    struct dft_burst many = {.call = call,
+                             .moved = dft_burst_pack((uint32_t)moved, (uint64_t)moved),
+                             .file = probe->file,
+                             .start = probe->start,
+                             .offset = offset,
+                             .fd = probe->fd,
+                             .bits = bits};
 
     if (dft_bursts_add(self, stream, &many, probe->word, probe->start))
         dft_ring_put_run(self, &many, NULL);

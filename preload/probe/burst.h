@@ -52,13 +52,13 @@ static inline __attribute__((always_inline)) int dft_burst_ticket_is_alone(const
 }
 
 /* Does the call happen where the run ends? */
-static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct dft_run *run,
+static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct dft_burst *run,
                                                                    const struct dft_burst_call *quick)
 {
     int64_t at = atomic_load_explicit(&dft_fd_open(quick->word)->offset, memory_order_relaxed);
 
     return !quick->counted ||
-           (dft_burst_ticket_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) == at
+           (dft_burst_ticket_is_alone(quick) ? run->offset >= 0 && run->offset + (int64_t)dft_burst_bytes(run) == at
                                              : run->offset < 0);
 }
 
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
 {
     struct dft_thread *self = dft_self;
     struct dft_open *open = dft_fd_open(quick->word);
-    struct dft_run *run;
+    struct dft_burst *run;
 
     if (__builtin_expect(self == NULL || !*dft_generation ||
                              atomic_load_explicit(&open->flags, memory_order_relaxed) != DFT_OPEN_STREAM,
@@ -130,12 +130,12 @@ static inline __attribute__((always_inline)) int dft_burst_add_quick(enum dft_ca
     if (__builtin_expect(run == NULL, 0))
         return 0;
     if (__builtin_expect(!dft_burst_goes_on(run, quick), 0)) {
-        atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
+        atomic_store_explicit(&self->home->bursts_busy, 0, memory_order_release);
         return 0;
     }
-    dft_bursts_count(run, dft_run_pack(1, (uint64_t)moved));
+    dft_bursts_count(run, dft_burst_pack(1, (uint64_t)moved));
     __asm__ volatile("" : : : "memory");
-    atomic_store_explicit(&self->home->runs_busy, 0, memory_order_release);
+    atomic_store_explicit(&self->home->bursts_busy, 0, memory_order_release);
     if (dft_is_single())
         atomic_store_explicit(&open->offset, atomic_load_explicit(&open->offset, memory_order_relaxed) + moved,
                               memory_order_relaxed);

@@ -11,37 +11,37 @@
 /* Returns 0, or -1 when the bursts may not be touched now. */
 static int lock(struct dft_ring *home)
 {
-    if (atomic_load_explicit(&home->runs_busy, memory_order_relaxed))
+    if (atomic_load_explicit(&home->bursts_busy, memory_order_relaxed))
         return -1;
-    atomic_store_explicit(&home->runs_busy, 1, memory_order_relaxed);
+    atomic_store_explicit(&home->bursts_busy, 1, memory_order_relaxed);
     __asm__ volatile("" : : : "memory");
     if (!*(volatile int *)&dft_late)
         return 0;
-    atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
+    atomic_store_explicit(&home->bursts_busy, 0, memory_order_release);
     return -1;
 }
 
 static void unlock(struct dft_ring *home)
 {
     __asm__ volatile("" : : : "memory");
-    atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
+    atomic_store_explicit(&home->bursts_busy, 0, memory_order_release);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
 /* Records the end of the burst's last access in its description, if that description still
  * exists. */
-static void settle(struct dft_thread *self, uint32_t i, const struct dft_run *run)
+static void settle(struct dft_thread *self, uint32_t i, const struct dft_burst *run)
 {
     if (run->offset >= 0 && dft_fd_word(run->fd) == self->burst_words[i])
-        atomic_store_explicit(&dft_fd_open(self->burst_words[i])->last_end, run->offset + (int64_t)dft_run_bytes(run),
+        atomic_store_explicit(&dft_fd_open(self->burst_words[i])->last_end, run->offset + (int64_t)dft_burst_bytes(run),
                               memory_order_relaxed);
 }
 
 /* Locked. */
 static void end_burst(struct dft_thread *self, uint32_t i)
 {
-    struct dft_run *run = &self->home->runs[i];
+    struct dft_burst *run = &self->home->bursts[i];
 
     if (atomic_load_explicit(&run->call, memory_order_relaxed)) { /* else the finaliser has it */
         settle(self, i, run);
@@ -58,7 +58,7 @@ void dft_bursts_break(struct dft_thread *self, const void *stream, enum dft_call
 
     if (lock(self->home))
         return;
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
+    for (uint32_t i = 0; i < DFT_BURSTS; i++)
         if (self->burst_keys[i] && (self->burst_keys[i] & most) == (key & most) &&
             self->burst_keys[i] != dft_bursts_key(stream, keep))
             end_burst(self, i);
@@ -69,7 +69,7 @@ void dft_bursts_end(struct dft_thread *self)
 {
     if (!self->bursts_open || lock(self->home))
         return;
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
+    for (uint32_t i = 0; i < DFT_BURSTS; i++)
         if (self->burst_keys[i])
             end_burst(self, i);
     unlock(self->home);
@@ -82,9 +82,9 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
 
     if (lock(from))
         return -1;
-    memcpy(to->runs, from->runs, sizeof to->runs);
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
-        atomic_store_explicit(&from->runs[i].call, DFT_CALL_NONE, memory_order_relaxed);
+    memcpy(to->bursts, from->bursts, sizeof to->bursts);
+    for (uint32_t i = 0; i < DFT_BURSTS; i++)
+        atomic_store_explicit(&from->bursts[i].call, DFT_CALL_NONE, memory_order_relaxed);
     self->home = to;
     return 0;
 }
@@ -93,7 +93,7 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to)
 
 /* Has the burst been open for as long as an interval of the aggregates? Then its next calls belong
  * to another interval. */
-static int is_old(const struct dft_run *run, uint64_t now)
+static int is_old(const struct dft_burst *run, uint64_t now)
 {
     const struct dft_live *live =
         /* NULL in the child that a handler has just made, before the child notices the fork */
@@ -109,25 +109,25 @@ static uint32_t place(struct dft_thread *self, uint64_t key)
 {
     uint32_t oldest = 0;
 
-    for (uint32_t i = 0; i < DFT_RUNS; i++) {
-        if (self->burst_keys[i] && !atomic_load_explicit(&self->home->runs[i].call, memory_order_relaxed))
+    for (uint32_t i = 0; i < DFT_BURSTS; i++) {
+        if (self->burst_keys[i] && !atomic_load_explicit(&self->home->bursts[i].call, memory_order_relaxed))
             end_burst(self, i);
         if (self->burst_keys[i] == key)
             return i;
     }
-    for (uint32_t i = 0; i < DFT_RUNS; i++) {
+    for (uint32_t i = 0; i < DFT_BURSTS; i++) {
         if (!self->burst_keys[i])
             return i;
-        if (self->home->runs[i].start < self->home->runs[oldest].start)
+        if (self->home->bursts[i].start < self->home->bursts[oldest].start)
             oldest = i;
     }
     end_burst(self, oldest);
     return oldest;
 }
 
-static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struct dft_run *as, uint64_t word)
+static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struct dft_burst *as, uint64_t word)
 {
-    struct dft_run *run = &self->home->runs[i];
+    struct dft_burst *run = &self->home->bursts[i];
 
     atomic_store_explicit(&run->record, 0, memory_order_relaxed);
     atomic_store_explicit(&run->moved, atomic_load_explicit(&as->moved, memory_order_relaxed), memory_order_relaxed);
@@ -144,10 +144,11 @@ static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struc
     atomic_store_explicit(&run->call, atomic_load_explicit(&as->call, memory_order_relaxed), memory_order_release);
 }
 
-int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_run *more, uint64_t word, uint64_t now)
+int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_burst *more, uint64_t word,
+                   uint64_t now)
 {
     uint64_t key = dft_bursts_key(stream, atomic_load_explicit(&more->call, memory_order_relaxed));
-    struct dft_run *run;
+    struct dft_burst *run;
     uint32_t i;
 
     if (self->bursts_open)
@@ -155,10 +156,11 @@ int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft
     if (lock(self->home))
         return -1;
     i = place(self, key);
-    run = &self->home->runs[i];
-    if (self->burst_keys[i] == key && (self->burst_words[i] != word || !dft_bursts_has_room(run) || is_old(run, now) ||
-                                       (run->offset < 0) != (more->offset < 0) ||
-                                       (run->offset >= 0 && run->offset + (int64_t)dft_run_bytes(run) != more->offset)))
+    run = &self->home->bursts[i];
+    if (self->burst_keys[i] == key &&
+        (self->burst_words[i] != word || !dft_bursts_has_room(run) || is_old(run, now) ||
+         (run->offset < 0) != (more->offset < 0) ||
+         (run->offset >= 0 && run->offset + (int64_t)dft_burst_bytes(run) != more->offset)))
         end_burst(self, i);
     if (self->burst_keys[i] == key) {
         dft_bursts_count(run, atomic_load_explicit(&more->moved, memory_order_relaxed));

@@ -8,7 +8,7 @@
  * becomes a record.
  *
  *   who                           may                        with whom at the same time
- *   the owner                     begin, add, end            nobody: `runs_busy` is set meanwhile
+ *   the owner                     begin, add, end            nobody: `bursts_busy` is set meanwhile
  *   its signal handlers           the same, unless busy      -
  *   finaliser, after dft_late     take open bursts that are  an owner that does not see
  *                                 not busy                   dft_late yet: it is busy */
@@ -33,18 +33,18 @@ int dft_bursts_move(struct dft_thread *self, struct dft_ring *to);
 /* Adds `more`, a burst that ended at `now` ticks, to the open burst of its stream and call. Opens a
  * burst with `more` where none is open. `word`: the descriptor's. Returns 0, or -1 when no burst
  * can be open now. */
-int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_run *more, uint64_t word,
+int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft_burst *more, uint64_t word,
                    uint64_t now);
 
 /* Can the burst grow without an overflow of either number into the other? */
-static inline int dft_bursts_has_room(const struct dft_run *run)
+static inline int dft_bursts_has_room(const struct dft_burst *run)
 {
-    uint64_t moved = atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed);
+    uint64_t moved = atomic_load_explicit(&((struct dft_burst *)(uintptr_t)run)->moved, memory_order_relaxed);
 
-    return !(moved & (UINT64_C(1) << 63 | UINT64_C(1) << (DFT_RUN_CALL_BITS - 1)));
+    return !(moved & (UINT64_C(1) << 63 | UINT64_C(1) << (DFT_BURST_CALL_BITS - 1)));
 }
 
-static inline void dft_bursts_count(struct dft_run *run, uint64_t moved)
+static inline void dft_bursts_count(struct dft_burst *run, uint64_t moved)
 {
     atomic_store_explicit(&run->moved, atomic_load_explicit(&run->moved, memory_order_relaxed) + moved,
                           memory_order_relaxed);
@@ -52,24 +52,24 @@ static inline void dft_bursts_count(struct dft_run *run, uint64_t moved)
 
 /* Finds the open burst of a call and locks its place. NULL: no burst is open, or the burst cannot
  * go on. */
-static inline __attribute__((always_inline)) struct dft_run *dft_bursts_find(struct dft_thread *self, uint64_t key,
-                                                                             uint64_t word)
+static inline __attribute__((always_inline)) struct dft_burst *dft_bursts_find(struct dft_thread *self, uint64_t key,
+                                                                               uint64_t word)
 {
     struct dft_ring *home = self->home;
     uint32_t i = 0;
 
-    if (__builtin_expect(atomic_load_explicit(&home->runs_busy, memory_order_relaxed), 0))
+    if (__builtin_expect(atomic_load_explicit(&home->bursts_busy, memory_order_relaxed), 0))
         return NULL;
-    atomic_store_explicit(&home->runs_busy, 1, memory_order_relaxed);
+    atomic_store_explicit(&home->bursts_busy, 1, memory_order_relaxed);
     __asm__ volatile("" : : : "memory");
-    while (i < DFT_RUNS && self->burst_keys[i] != key)
+    while (i < DFT_BURSTS && self->burst_keys[i] != key)
         i++;
-    if (__builtin_expect(i < DFT_RUNS && self->burst_words[i] == word && !*(volatile int *)&dft_late &&
-                             atomic_load_explicit(&home->runs[i].call, memory_order_relaxed) != DFT_CALL_NONE &&
-                             dft_bursts_has_room(&home->runs[i]),
+    if (__builtin_expect(i < DFT_BURSTS && self->burst_words[i] == word && !*(volatile int *)&dft_late &&
+                             atomic_load_explicit(&home->bursts[i].call, memory_order_relaxed) != DFT_CALL_NONE &&
+                             dft_bursts_has_room(&home->bursts[i]),
                          1))
-        return &home->runs[i];
-    atomic_store_explicit(&home->runs_busy, 0, memory_order_release);
+        return &home->bursts[i];
+    atomic_store_explicit(&home->bursts_busy, 0, memory_order_release);
     return NULL;
 }
 

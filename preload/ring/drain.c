@@ -150,16 +150,16 @@ static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
  * are kept. Records that have become valid since the first pass are left for the next drain. */
 static void keep_names(const struct job *job)
 {
-    struct dft_take *take = &job->context->take;
-    uint64_t sequence = job->from, again[DFT_RING_SLOTS_MAX / 64] = {0}, *taken = take->taken;
+    struct dft_ring_decoder *decoder = &job->context->decoder;
+    uint64_t sequence = job->from, again[DFT_RING_SLOTS_MAX / 64] = {0}, *taken = decoder->taken;
     struct dft_batch batch;
 
-    take->taken = again;
+    decoder->taken = again;
     while (sequence < job->to) {
-        dft_ring_take(job->ring, &sequence, job->to, take, &batch);
+        dft_ring_decode(job->ring, &sequence, job->to, decoder, &batch);
         dft_pending_names_keep(batch.names, batch.nnames);
     }
-    take->taken = taken;
+    decoder->taken = taken;
 }
 
 static int put_names(void *argument, const struct dft_name *names, uint32_t count)
@@ -193,12 +193,12 @@ static void drain(void *argument)
     uint64_t sequence = job->from;
     struct dft_batch batch;
 
-    memset(context->take.taken, 0, DFT_RING_SLOTS_MAX / 8);
-    context->take.key = dft_key;
+    memset(context->decoder.taken, 0, DFT_RING_SLOTS_MAX / 8);
+    context->decoder.key = dft_key;
     context->failed = 0;
     context->keeps = can_keep(job->ring);
     while (sequence < job->to) {
-        dft_ring_take(job->ring, &sequence, job->to, &context->take, &batch);
+        dft_ring_decode(job->ring, &sequence, job->to, &context->decoder, &batch);
         if (batch.count || batch.nnames)
             put_batch(context, &batch);
     }
@@ -209,7 +209,7 @@ static void drain(void *argument)
         keep_names(job);
     else if (!context->share) /* a small context may lack capacity for them */
         dft_pending_names_emit(put_names, context);
-    free_taken(job->ring, context->take.taken);
+    free_taken(job->ring, context->decoder.taken);
     job->done = 1;
 }
 
@@ -221,7 +221,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 
     if (!job.context)
         return -ENOMEM;
-    if (to - from > job.context->take.events_max || dft_pending_names_are_there())
+    if (to - from > job.context->decoder.events_max || dft_pending_names_are_there())
         job.context = dft_context_widen(job.context);
     if (dft_clock_update(&job.context->clock))
         dft_process_note(DFT_NOTE_CLOCKS);
@@ -353,7 +353,7 @@ static void drain_open(void *argument)
     if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* only the thread knows these */
         atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
                                   memory_order_relaxed);
-    dft_unfinished_batch(job->home, &context->take, NULL, job->ended, &batch);
+    dft_unfinished_batch(job->home, &context->decoder, NULL, job->ended, &batch);
     batch.key = dft_key;
     if (batch.count)
         put_batch(context, &batch);
@@ -363,17 +363,17 @@ static void drain_open(void *argument)
         return keep_records();
     }
     settle_regions(job->home, &batch, 1);
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
-        atomic_store_explicit(&job->home->runs[i].call, DFT_CALL_NONE, memory_order_release);
-    atomic_store_explicit(&job->home->runs_taken, batch.last + 1, memory_order_release);
+    for (uint32_t i = 0; i < DFT_BURSTS; i++)
+        atomic_store_explicit(&job->home->bursts[i].call, DFT_CALL_NONE, memory_order_release);
+    atomic_store_explicit(&job->home->bursts_taken, batch.last + 1, memory_order_release);
 }
 
 static int has_open(const struct dft_ring *home, const struct dft_ended *ended)
 {
     if (ended->time_ns && atomic_load_explicit(&home->depth, memory_order_acquire))
         return 1;
-    for (uint32_t i = 0; i < DFT_RUNS; i++)
-        if (atomic_load_explicit(&home->runs[i].call, memory_order_acquire))
+    for (uint32_t i = 0; i < DFT_BURSTS; i++)
+        if (atomic_load_explicit(&home->bursts[i].call, memory_order_acquire))
             return 1;
     return 0;
 }
@@ -388,7 +388,7 @@ uint32_t dft_drain_open(struct dft_thread *thread, const struct dft_ended *ended
          * events. */
         &thread->lock);
     job.home = thread->home;
-    if (atomic_load_explicit(&job.home->runs_busy, memory_order_acquire))
+    if (atomic_load_explicit(&job.home->bursts_busy, memory_order_acquire))
         goto out;
     open = 0;
     if (!has_open(job.home, ended))

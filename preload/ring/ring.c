@@ -83,7 +83,7 @@ static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
 
 static void fill_parts(const struct dft_ring *ring, uint64_t first, const struct dft_pieces *items)
 {
-    struct dft_part *part = NULL;
+    struct dft_slot_part *part = NULL;
     uint32_t number = 0;
 
     for (uint32_t i = 0; i < items->count; i++)
@@ -91,7 +91,7 @@ static void fill_parts(const struct dft_ring *ring, uint64_t first, const struct
             uint32_t n = items->length[i] - done;
 
             if (!part || part->used == DFT_PART_BYTES) {
-                part = (struct dft_part *)dft_ring_slot(ring, first + ++number);
+                part = (struct dft_slot_part *)dft_ring_slot(ring, first + ++number);
                 part->part = (uint16_t)number;
                 part->used = 0;
             }
@@ -132,7 +132,7 @@ static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint3
 /* Returns 0, or -1 with the record dropped and counted. `run`, if any, learns where its record
  * stands before the record is valid. */
 static int put_slots(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
-                     struct dft_run *run)
+                     struct dft_burst *run)
 {
     uint32_t bytes = 0, n;
     struct dft_ring *ring;
@@ -166,7 +166,7 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
 
 /* The record of a vfork child begins with the child's identity. A name belongs to every process. */
 static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
-                    struct dft_run *run)
+                    struct dft_burst *run)
 {
     struct dft_vfork_child *child;
     struct dft_pieces signed_items;
@@ -214,12 +214,12 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
     put_long(self, record, items, NULL);
 }
 
-void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open)
+void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, struct dft_burst *open)
 {
     uint8_t tags[3] = {DFT_ITEM_CALLS, DFT_ITEM_SIZE, DFT_ITEM_DURATION};
     struct dft_pieces items = {.count = 0};
-    uint32_t calls = dft_run_calls(run);
-    uint64_t bytes = dft_run_bytes(run);
+    uint32_t calls = dft_burst_calls(run);
+    uint64_t bytes = dft_burst_bytes(run);
     struct dft_slot record = {.start = run->start,
                               .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
                               .call = (uint16_t)atomic_load_explicit(&run->call, memory_order_relaxed),

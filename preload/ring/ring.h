@@ -156,7 +156,7 @@ static inline void dft_misuse(struct dft_thread *self, enum dft_misuse what, uin
 
 /* Appends a burst as a record. `open`: the burst in the live file, which learns where its record
  * stands, or NULL. */
-void dft_ring_put_run(struct dft_thread *self, const struct dft_run *run, struct dft_run *open);
+void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, struct dft_burst *open);
 
 /* Has this stream carried the text of the name? */
 static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)

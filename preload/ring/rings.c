@@ -62,7 +62,7 @@ void dft_rings_renew(struct dft_thread *thread)
     uint32_t depth = atomic_load_explicit(&old->depth, memory_order_relaxed), number = dft_livefile_number;
 
     if (thread->livefile == number || thread->nrings == DFT_THREAD_RINGS || dft_late ||
-        atomic_load_explicit(&old->runs_busy, memory_order_relaxed)) /* a handler's drain */
+        atomic_load_explicit(&old->bursts_busy, memory_order_relaxed)) /* a handler's drain */
         return;
     ring = dft_livefile_ring(thread->ring->capacity, old->tid, 0);
     if (!ring)

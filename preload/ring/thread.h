@@ -80,9 +80,9 @@ struct dft_thread {
     uint64_t frames[DFT_OPEN_REGIONS]; /* frames of the open regions: annotate.h */
     /* ids whose text this stream has carried; by the lowest bits */
     uint64_t sent[DFT_SENT_NAMES];
-    uint64_t burst_keys[DFT_RUNS],
+    uint64_t burst_keys[DFT_BURSTS],
         /* of the bursts in `home`: stream and call, and the descriptor's word */
-        burst_words[DFT_RUNS];
+        burst_words[DFT_BURSTS];
     uint32_t bursts_open;
     uint64_t cwd_version;
     uint32_t cwd_length;

@@ -11,8 +11,8 @@
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
-/* Smaller blocks are not deflated. With the other blocks of a short process they fill one block
- * of most file systems. */
+/* So many bytes of blocks are stored before the first one is deflated: with them, the trace of a
+ * short process still fits one block of most file systems. */
 #define STORED_BYTES 3072u
 
 /* mlockall counts address space, and a short process needs little. So a context is made with 1/16
@@ -53,26 +53,26 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
 {
     size_t events = DFT_BLOCK_EVENTS_MAX >> share, args = ARGS_MAX >> (share ? share - 1 : 0);
     size_t encoder = dft_encoder_share_bytes(share), table = dft_table_bytes(rows_of(share));
-    struct dft_take *take = &context->take;
+    struct dft_ring_decoder *decoder = &context->decoder;
     char *from = at;
 
     carve(&at, sizeof *context);
     context->encoder = carve(&at, encoder);
     context->table = carve(&at, table);
-    take->events = carve(&at, events * sizeof *take->events);
-    take->calls = carve(&at, events * sizeof *take->calls);
-    take->names = carve(&at, events * sizeof *take->names);
-    take->args = carve(&at, args * sizeof *take->args);
-    take->streaks = carve(&at, events / 2 * sizeof *take->streaks);
-    take->when = carve(&at, events * sizeof *take->when);
-    take->text = carve(&at, TEXT_BYTES(share));
-    take->call_of = carve(&at, DFT_TAKE_HASH * 4);
-    take->taken = (uint64_t *)carve(&at, 4096);
+    decoder->events = carve(&at, events * sizeof *decoder->events);
+    decoder->calls = carve(&at, events * sizeof *decoder->calls);
+    decoder->names = carve(&at, events * sizeof *decoder->names);
+    decoder->args = carve(&at, args * sizeof *decoder->args);
+    decoder->repeats = carve(&at, events / 2 * sizeof *decoder->repeats);
+    decoder->when = carve(&at, events * sizeof *decoder->when);
+    decoder->text = carve(&at, TEXT_BYTES(share));
+    decoder->call_of = carve(&at, DFT_RING_DECODER_HASH * 4);
+    decoder->taken = (uint64_t *)carve(&at, 4096);
     context->staging = carve(&at, DFT_STAGING_BYTES);
     context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
-    take->events_max = take->names_max = (uint32_t)events;
-    take->args_max = (uint32_t)args;
-    take->text_max = TEXT_BYTES(share);
+    decoder->events_max = decoder->names_max = (uint32_t)events;
+    decoder->args_max = (uint32_t)args;
+    decoder->text_max = TEXT_BYTES(share);
     return (size_t)(at - from);
 }
 
@@ -110,8 +110,8 @@ static struct dft_context *make_context(uint32_t number, unsigned share)
     dft_encoder_store_first(context->encoder, STORED_BYTES);
     dft_table_init(context->table, rows_of(share), dft_config.trace_interval_ms * 1000000u,
                    DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
-    context->take.clock = &context->clock;
-    context->take.metric = dft_config.time_metric;
+    context->decoder.clock = &context->clock;
+    context->decoder.metric = dft_config.time_metric;
     return context;
 }
 

@@ -5,14 +5,14 @@
 #define DFT_CONTEXT_H
 
 #include "aggregator/aggregate.h"
-#include "format/take.h"
+#include "format/ring_decode.h"
 
 #define DFT_STAGING_BYTES (128u << 10)
 
 struct dft_context {
     struct dft_encoder *encoder;
     struct dft_table *table;
-    struct dft_take take;
+    struct dft_ring_decoder decoder;
     struct dft_clock clock; /* of the current drain: one clock converts all its events */
     uint32_t number;
     uint32_t share;   /* 0: capacity for all of the largest ring; 4: for 1/16 */

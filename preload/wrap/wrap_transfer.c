@@ -52,12 +52,12 @@ static void end_call(struct side *side, size_t size, int flags, int64_t result, 
 static void end_half(struct side *side, int64_t moved)
 {
     struct dft_thread *self = dft_thread_get();
-    struct dft_run half = {.call = side->call,
-                           .moved = dft_run_pack(0, (uint64_t)moved),
-                           .file = side->probe.file,
-                           .start = side->probe.start,
-                           .offset = start_of(side, moved, 0),
-                           .fd = side->fd};
+    struct dft_burst half = {.call = side->call,
+                             .moved = dft_burst_pack(0, (uint64_t)moved),
+                             .file = side->probe.file,
+                             .start = side->probe.start,
+                             .offset = start_of(side, moved, 0),
+                             .fd = side->fd};
 
     if (!side->position)
         half.offset = dft_offset_end(&side->probe, moved);

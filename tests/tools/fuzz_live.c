@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         demand(why != NULL);
     } else {
         struct dft_live_reader reader = {
-            .bytes = exact, .length = patched.live_bytes, .give = give, .covered = size & 1 ? every_third : NULL};
+            .bytes = exact, .length = patched.live_bytes, .emit = give, .covered = size & 1 ? every_third : NULL};
 
         while ((ring = dft_live_ring(exact, patched.live_bytes, &offset))) {
             demand(offset > before && offset <= patched.live_bytes);

@@ -200,7 +200,7 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     struct dft_live_reader reader = {
-        .bytes = bytes, .length = length, .give = give_batch, .covered = covered, .context = converting};
+        .bytes = bytes, .length = length, .emit = give_batch, .covered = covered, .context = converting};
     const struct dft_ring *ring;
     size_t offset = 0;
     int rc = 0;

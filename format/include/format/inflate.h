@@ -16,6 +16,6 @@ int dft_inflate(struct dft_inflate *inflate, const void *bytes, size_t length, v
 /* Inflates the gzip member at the beginning of `bytes`. Returns 0 with the member's size in *used and the size of its
  * text in *got; -ENOSPC: the text is longer than `room`; -EBADMSG: the member is damaged, or goes on behind `bytes`. */
 int dft_inflate_gzip(struct dft_inflate *inflate, const void *bytes, size_t length, size_t *used, void *out,
-                     size_t room, size_t *got);
+                     size_t capacity, size_t *got);
 
 #endif

@@ -31,10 +31,10 @@
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
 #define DFT_ARGS_BYTES       1024u
 #define DFT_RECORD_SLOTS_MAX 200u
-#define DFT_RUNS             4u
+#define DFT_BURSTS           4u
 #define DFT_BOOT_ID_ROOM     40u
-#define DFT_RUN_CALL_BITS    28u
-#define DFT_RUN_STREAMS      0x80000000u /* + a ring's stream: where its open runs are read as events */
+#define DFT_BURST_CALL_BITS  28u
+#define DFT_BURST_STREAMS    0x80000000u /* + a ring's stream: where its open runs are read as events */
 
 enum dft_live_state { DFT_LIVE_RUNNING = 1, DFT_LIVE_EXEC = 2, DFT_LIVE_CLEAN = 3, DFT_LIVE_FATAL = 4 };
 
@@ -92,13 +92,13 @@ _Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
 
 /* Further slots: `payload` of all of them together is a list of items. */
 #define DFT_PART_BYTES 56u
-struct dft_part {
+struct dft_slot_part {
     _Atomic uint32_t marker;
     uint16_t part; /* 1, 2, ... */
     uint16_t used;
     uint8_t payload[DFT_PART_BYTES];
 };
-_Static_assert(sizeof(struct dft_part) == 64, "a part is a slot");
+_Static_assert(sizeof(struct dft_slot_part) == 64, "a part is a slot");
 
 /* An item: tag (one byte), then the value. */
 enum dft_item {
@@ -166,10 +166,10 @@ struct dft_ended {
 
 /* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner puts the record into a ring, whose stream and number it notes
  * here first, and then ends the run: so that off line it is counted once. */
-struct dft_run {
+struct dft_burst {
     _Atomic uint32_t call; /* set last, cleared first; 0: no run */
     uint32_t pad;
-    _Atomic uint64_t moved; /* bytes << DFT_RUN_CALL_BITS | calls, in one number, so that they always fit together */
+    _Atomic uint64_t moved; /* bytes << DFT_BURST_CALL_BITS | calls, in one number, so that they always fit together */
     uint64_t file, region;
     uint64_t start, duration; /* ticks; the duration is that of the calls which found the stream's buffer exhausted */
     int64_t offset;
@@ -181,20 +181,21 @@ struct dft_run {
     _Atomic uint64_t record; /* sequence number + 1; 0: none yet */
 };
 
-static inline uint64_t dft_run_pack(uint32_t calls, uint64_t bytes)
+static inline uint64_t dft_burst_pack(uint32_t calls, uint64_t bytes)
 {
-    return bytes << DFT_RUN_CALL_BITS | calls;
+    return bytes << DFT_BURST_CALL_BITS | calls;
 }
 
-static inline uint32_t dft_run_calls(const struct dft_run *run)
+static inline uint32_t dft_burst_calls(const struct dft_burst *run)
 {
-    return (uint32_t)atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) &
-           ((1u << DFT_RUN_CALL_BITS) - 1);
+    return (uint32_t)atomic_load_explicit(&((struct dft_burst *)(uintptr_t)run)->moved, memory_order_relaxed) &
+           ((1u << DFT_BURST_CALL_BITS) - 1);
 }
 
-static inline uint64_t dft_run_bytes(const struct dft_run *run)
+static inline uint64_t dft_burst_bytes(const struct dft_burst *run)
 {
-    return atomic_load_explicit(&((struct dft_run *)(uintptr_t)run)->moved, memory_order_relaxed) >> DFT_RUN_CALL_BITS;
+    return atomic_load_explicit(&((struct dft_burst *)(uintptr_t)run)->moved, memory_order_relaxed) >>
+           DFT_BURST_CALL_BITS;
 }
 
 struct dft_ring {
@@ -214,14 +215,14 @@ struct dft_ring {
     uint64_t flight_start, flight_file;
     /* The open regions; depth may exceed DFT_OPEN_REGIONS. */
     _Atomic uint32_t depth;
-    _Atomic uint32_t runs_busy; /* the owner is at its runs: nobody else may be, its handlers included */
+    _Atomic uint32_t bursts_busy; /* the owner is at its runs: nobody else may be, its handlers included */
     struct dft_open_region regions[DFT_OPEN_REGIONS];
-    struct dft_run runs[DFT_RUNS];
+    struct dft_burst bursts[DFT_BURSTS];
     _Atomic uint64_t misuse[DFT_MISUSE_LAST + 1];
     _Atomic uint64_t spans_begun, spans_ended; /* by this thread: their sums over threads tell how many are open */
     _Atomic uint32_t paused;                   /* what is recorded here is not kept, but for names */
     _Atomic uint32_t requests;                 /* 1: its slots are requests, see below */
-    _Atomic uint64_t runs_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
+    _Atomic uint64_t bursts_taken; /* runs that went into blocks from here: where the numbers of the next ones begin */
     _Atomic uint32_t region_args[DFT_OPEN_REGIONS];
     uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
 };

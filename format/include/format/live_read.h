@@ -19,15 +19,15 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
 struct dft_live_reader {
     const void *bytes; /* the live file */
     size_t length;
-    int (*give)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
+    int (*emit)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
     int (*covered)(void *context, uint64_t key, uint32_t stream,
                    uint64_t sequence); /* in a block already; may be NULL */
     void *context;
     uint64_t torn; /* out: records that were half-written */
 };
 
-/* All batches of one ring of a dead or running process, one after the other. Returns 0, what give returned, or -ENOMEM. Open runs come behind the records, in a
- * stream of their own (DFT_RUN_STREAMS). The call in flight and the
+/* All batches of one ring of a dead or running process, one after the other. Returns 0, what emit returned, or -ENOMEM. Open runs come behind the records, in a
+ * stream of their own (DFT_BURST_STREAMS). The call in flight and the
  * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
 int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
 

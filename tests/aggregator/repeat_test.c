@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A drain hands on events that are alike as streaks. Nobody can tell from what it writes: rings of records that form streaks, and of all that
- * breaks them, are taken with streaks and without; events, blocks and rows are the same. */
+/* A drain hands on events that are alike as repeats. Nobody can tell from what it writes: rings of records that form repeats, and of all that
+ * breaks them, are taken with repeats and without; events, blocks and rows are the same. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "alike.h"
 #include "format/encode.h"
 #include "format/calls.h"
-#include "format/take.h"
+#include "format/ring_decode.h"
 #include "model.h"
 #include "suites.h"
 
@@ -17,9 +17,9 @@
 #define ROUNDS    400u
 #define INTERVAL  50000u
 
-/* Everything that a drain has, twice: with and without streaks. */
+/* Everything that a drain has, twice: with and without repeats. */
 struct side {
-    struct dft_take take;
+    struct dft_ring_decoder decoder;
     struct dft_batch batch;
     uint64_t sequence;
     struct dft_encoder *encoder;
@@ -68,7 +68,7 @@ static void any_slot(struct dft_slot *slot)
     slot->depth = (uint16_t)below(3);
 }
 
-/* One thing changes: whatever it is, the streak is over. */
+/* One thing changes: whatever it is, the repeat is over. */
 static void change(struct dft_slot *slot)
 {
     struct dft_slot other;
@@ -127,7 +127,7 @@ static int64_t bytes_of(const struct dft_slot *slot)
     return (int64_t)dft_event_bytes(&event, op);
 }
 
-/* The record behind `last`: mostly of its streak. */
+/* The record behind `last`: mostly of its repeat. */
 static void next_slot(struct dft_slot *slot, const struct dft_slot *last)
 {
     memcpy(slot, last, sizeof *slot);
@@ -143,7 +143,7 @@ static void next_slot(struct dft_slot *slot, const struct dft_slot *last)
 }
 
 /* A record of two slots, with its size in the second. */
-static void put_part(struct dft_slot *slot, struct dft_part *part, uint32_t marker)
+static void put_part(struct dft_slot *slot, struct dft_slot_part *part, uint32_t marker)
 {
     uint64_t size = below(1000);
 
@@ -170,7 +170,7 @@ static void fill_ring(struct dft_ring *ring, uint64_t ticks)
         atomic_store(&slot->marker, dft_ring_marker(ring, i, state) - (below(500) ? 0 : 4));
         if (below(100) == 0 && i + 1 < head) {
             i++;
-            put_part(slot, (struct dft_part *)dft_ring_slot(ring, i), dft_ring_marker(ring, i, DFT_SLOT_PART));
+            put_part(slot, (struct dft_slot_part *)dft_ring_slot(ring, i), dft_ring_marker(ring, i, DFT_SLOT_PART));
         }
     }
     atomic_store(&ring->head, head);
@@ -207,22 +207,22 @@ static struct dft_clock make_clock(void)
 
 /* --- both ways ------------------------------------------------------------------------------------------------------ */
 
-static void side_init(struct side *side, int with_streaks)
+static void side_init(struct side *side, int with_repeats)
 {
-    struct dft_take *take = &side->take;
+    struct dft_ring_decoder *decoder = &side->decoder;
 
-    *take = (struct dft_take){.events_max = SLOTS_MAX, .names_max = SLOTS_MAX, .args_max = SLOTS_MAX};
-    take->text_max = SLOTS_MAX * DFT_PART_BYTES;
-    take->events = memory(SLOTS_MAX * sizeof *take->events);
-    take->calls = memory(SLOTS_MAX * sizeof *take->calls);
-    take->names = memory(SLOTS_MAX * sizeof *take->names);
-    take->args = memory(SLOTS_MAX * sizeof *take->args);
-    take->text = memory(take->text_max);
-    take->taken = memory(SLOTS_MAX / 8);
-    take->call_of = memory(DFT_TAKE_HASH * 4);
-    if (with_streaks) {
-        take->streaks = memory(SLOTS_MAX / 2 * sizeof *take->streaks);
-        take->when = memory(SLOTS_MAX * sizeof *take->when);
+    *decoder = (struct dft_ring_decoder){.events_max = SLOTS_MAX, .names_max = SLOTS_MAX, .args_max = SLOTS_MAX};
+    decoder->text_max = SLOTS_MAX * DFT_PART_BYTES;
+    decoder->events = memory(SLOTS_MAX * sizeof *decoder->events);
+    decoder->calls = memory(SLOTS_MAX * sizeof *decoder->calls);
+    decoder->names = memory(SLOTS_MAX * sizeof *decoder->names);
+    decoder->args = memory(SLOTS_MAX * sizeof *decoder->args);
+    decoder->text = memory(decoder->text_max);
+    decoder->taken = memory(SLOTS_MAX / 8);
+    decoder->call_of = memory(DFT_RING_DECODER_HASH * 4);
+    if (with_repeats) {
+        decoder->repeats = memory(SLOTS_MAX / 2 * sizeof *decoder->repeats);
+        decoder->when = memory(SLOTS_MAX * sizeof *decoder->when);
     }
     side->encoder = dft_encoder_init(memory(dft_encoder_bytes()));
 }
@@ -276,21 +276,21 @@ static uint32_t compare_events(const struct dft_batch *plain, const struct dft_b
     uint32_t next = 0, left_out = 0;
 
     for (uint32_t i = 0; i < plain->count; i++) {
-        const struct dft_streak *streak = &with->streaks[next];
+        const struct dft_repeat *repeat = &with->repeats[next];
         struct dft_event event = with->events[i];
 
-        if (next < with->nstreaks && i >= streak->first) {
-            const struct dft_event *first = &with->events[streak->first];
+        if (next < with->nrepeats && i >= repeat->first) {
+            const struct dft_event *first = &with->events[repeat->first];
 
-            dft_streak_event(with, streak, i, dft_event_bytes(first, with->calls[first->call].op), &event);
-            left_out += i > streak->first;
-            next += i == streak->first + streak->count - 1;
+            dft_repeat_event(with, repeat, i, dft_event_bytes(first, with->calls[first->call].op), &event);
+            left_out += i > repeat->first;
+            next += i == repeat->first + repeat->count - 1;
         }
         CU_ASSERT_FATAL(dft_is_alike(&event, &plain->events[i]));
         CU_ASSERT_FATAL(event.start_ns == plain->events[i].start_ns && event.dur_ns == plain->events[i].dur_ns);
         CU_ASSERT_FATAL(event.offset == plain->events[i].offset);
     }
-    CU_ASSERT_EQUAL(next, with->nstreaks);
+    CU_ASSERT_EQUAL(next, with->nrepeats);
     return left_out;
 }
 
@@ -317,27 +317,27 @@ static void test_same(void)
         uint32_t rows = DFT_TABLE_ROWS_MIN + (uint32_t)below(1000);
         unsigned keep = (unsigned)below(4);
 
-        plain.take.clock = with.take.clock = &clock;
+        plain.decoder.clock = with.decoder.clock = &clock;
         plain.sequence = with.sequence = ring->base;
-        memset(plain.take.taken, 0, SLOTS_MAX / 8);
-        memset(with.take.taken, 0, SLOTS_MAX / 8);
+        memset(plain.decoder.taken, 0, SLOTS_MAX / 8);
+        memset(with.decoder.taken, 0, SLOTS_MAX / 8);
         begin_rows(&plain, rows, keep);
         begin_rows(&with, rows, keep);
         while (plain.sequence < atomic_load(&ring->head)) {
-            memset(with.take.events, 0xa5,
-                   SLOTS_MAX * sizeof *with.take.events); /* what is not filled in is not used */
-            dft_ring_take(ring, &plain.sequence, atomic_load(&ring->head), &plain.take, &plain.batch);
-            dft_ring_take(ring, &with.sequence, atomic_load(&ring->head), &with.take, &with.batch);
+            memset(with.decoder.events, 0xa5,
+                   SLOTS_MAX * sizeof *with.decoder.events); /* what is not filled in is not used */
+            dft_ring_decode(ring, &plain.sequence, atomic_load(&ring->head), &plain.decoder, &plain.batch);
+            dft_ring_decode(ring, &with.sequence, atomic_load(&ring->head), &with.decoder, &with.batch);
             CU_ASSERT_FATAL(plain.sequence == with.sequence && plain.batch.count == with.batch.count);
             CU_ASSERT(plain.batch.first == with.batch.first && plain.batch.last == with.batch.last);
-            CU_ASSERT_EQUAL(plain.batch.nstreaks, 0);
+            CU_ASSERT_EQUAL(plain.batch.nrepeats, 0);
             left_out += compare_events(&plain.batch, &with.batch);
             events += plain.batch.count;
             compare_blocks(&plain, &with);
             add_rows(&plain);
             add_rows(&with);
         }
-        CU_ASSERT(memcmp(plain.take.taken, with.take.taken, SLOTS_MAX / 8) == 0);
+        CU_ASSERT(memcmp(plain.decoder.taken, with.decoder.taken, SLOTS_MAX / 8) == 0);
         compare_rows(&plain, &with);
         munmap(ring, dft_ring_bytes(SLOTS_MAX));
     }
@@ -345,10 +345,10 @@ static void test_same(void)
     CU_ASSERT(left_out > events / 2 && left_out < events);
 }
 
-int suite_streaks(void)
+int suite_repeats(void)
 {
-    CU_TestInfo tests[] = {{"taken as streaks or one by one: the same", test_same}, CU_TEST_INFO_NULL};
-    CU_SuiteInfo suites[] = {{"streaks", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_TestInfo tests[] = {{"taken as repeats or one by one: the same", test_same}, CU_TEST_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"repeats", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 
     random_state.state = 42;
     return CU_register_suites(suites) != CUE_SUCCESS;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Streaks of events into rows: all that they have in common is added once. */
+/* Repeats of events into rows: all that they have in common is added once. */
 #include "add_inside.h"
 
-/* The events of a streak from the i-th on (`event`, behind the first of the streak) and before `limit` that fall into the same recent
+/* The events of a repeat from the i-th on (`event`, behind the first of the repeat) and before `limit` that fall into the same recent
  * row: as add_run of add.c. Their times are in order. Returns where it ends, i when that row is not to be had. */
-static uint32_t add_streak_run(struct dft_table *table, const struct dft_batch *batch, const struct dft_event *event,
+static uint32_t add_repeat_run(struct dft_table *table, const struct dft_batch *batch, const struct dft_event *event,
                                uint32_t i, uint32_t limit, int is_data)
 {
     const struct dft_when *when = batch->when;
     const struct dft_call *call = &batch->calls[event->call];
     const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
     const struct add_bins bins = {recent.spine ? &table->spines[recent.spine - 1] : NULL, table->chunks};
-    uint32_t room = (table->chunks_capacity - table->nchunks) / 2, count;
+    uint32_t capacity = (table->chunks_capacity - table->nchunks) / 2, count;
     struct dft_metrics sum;
 
     if (!recent.to_ns || recent.subject != call->id || recent.op != call->op || recent.region != event->region ||
         !add_is_of_run(&recent, event, event->call))
         return i;
-    if (limit - i > room)
-        limit = i + room;
+    if (limit - i > capacity)
+        limit = i + capacity;
     while (limit > i && (when[limit - 1].start_ns >= recent.to_ns ||
                          when[limit - 1].start_ns + when[limit - 1].dur_ns > recent.to_ns))
         limit--;
@@ -52,12 +52,12 @@ static uint32_t add_streak_run(struct dft_table *table, const struct dft_batch *
     return limit;
 }
 
-int dft_table_add_streak(struct dft_table *table, const struct dft_batch *batch, const struct dft_streak *streak,
+int dft_table_add_repeat(struct dft_table *table, const struct dft_batch *batch, const struct dft_repeat *repeat,
                          uint32_t *position)
 {
-    const struct dft_event *first = &batch->events[streak->first];
+    const struct dft_event *first = &batch->events[repeat->first];
     const struct dft_call *call = batch->calls + first->call;
-    uint32_t i = *position, limit = streak->first + streak->count;
+    uint32_t i = *position, limit = repeat->first + repeat->count;
     uint64_t bytes = dft_event_bytes(first, call->op);
     enum dft_class class = dft_op_class(call->op);
     int rc = 0, is_data = class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
@@ -68,9 +68,9 @@ int dft_table_add_streak(struct dft_table *table, const struct dft_batch *batch,
         struct dft_event event;
         uint32_t end = i;
 
-        dft_streak_event(batch, streak, i, bytes, &event);
-        if (!(table->keep & DFT_KEEP_FILES) && i > streak->first)
-            end = add_streak_run(table, batch, &event, i, limit, is_data);
+        dft_repeat_event(batch, repeat, i, bytes, &event);
+        if (!(table->keep & DFT_KEEP_FILES) && i > repeat->first)
+            end = add_repeat_run(table, batch, &event, i, limit, is_data);
         if (end > i) {
             i = end;
             continue;

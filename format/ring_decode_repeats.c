@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The common records of a ring, of one slot each, become events, many at once. Nearly all of what a drain takes comes this way. */
-#include "filling.h"
+#include "batch_builder.h"
 
 #include "format/calls.h"
 #include "format/event.h"
@@ -19,25 +19,25 @@ static uint32_t call_add(struct dft_batch *batch, const char *text, uint8_t leng
     return batch->ncalls++;
 }
 
-uint32_t dft_filling_call(struct dft_filling *filling, const struct dft_slot *slot)
+uint32_t dft_batch_builder_call(struct dft_batch_builder *builder, const struct dft_slot *slot)
 {
-    struct dft_take *take = filling->take;
-    struct dft_batch *batch = filling->batch;
+    struct dft_ring_decoder *decoder = builder->decoder;
+    struct dft_batch *batch = builder->batch;
     uint32_t *at;
 
     if (slot->call < DFT_CALL_COUNT) {
-        at = &take->call_of[slot->call];
+        at = &decoder->call_of[slot->call];
         if (!*at)
             *at = 1 + call_add(batch, dft_call_rows[slot->call].text, dft_call_rows[slot->call].length, 0,
                                dft_call_rows[slot->call].op);
         return *at - 1;
     }
-    take->annotated = 1;
+    decoder->annotated = 1;
     for (uint32_t i = (uint32_t)((slot->file ^ slot->call) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
         const struct dft_call *call;
 
-        at = &take->call_of[i % DFT_TAKE_HASH];
-        if (i % DFT_TAKE_HASH < DFT_CALL_COUNT)
+        at = &decoder->call_of[i % DFT_RING_DECODER_HASH];
+        if (i % DFT_RING_DECODER_HASH < DFT_CALL_COUNT)
             continue;
         if (!*at) {
             *at = 1 + call_add(batch, NULL, 0, slot->file, (uint8_t)(slot->call - DFT_CALL_ANNOTATION));
@@ -49,18 +49,19 @@ uint32_t dft_filling_call(struct dft_filling *filling, const struct dft_slot *sl
     }
 }
 
-void dft_filling_mark(const struct dft_take *take, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
+void dft_batch_builder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
+                            uint64_t end)
 {
     while (sequence < end) {
         uint32_t index = (uint32_t)sequence & (ring->capacity - 1), bit = index % 64;
         uint64_t n = end - sequence < 64 - bit ? end - sequence : 64 - bit;
 
-        take->taken[index / 64] |= (UINT64_MAX >> (64 - n)) << bit;
+        decoder->taken[index / 64] |= (UINT64_MAX >> (64 - n)) << bit;
         sequence += n;
     }
 }
 
-/* --- streaks -------------------------------------------------------------------------------------------------------- */
+/* --- repeats -------------------------------------------------------------------------------------------------------- */
 
 /* Ticks to ns without numbers of 128 bits, for ticks from `origin` on and less than `most` behind it: the same to the last bit. */
 struct near_clock {
@@ -113,7 +114,7 @@ _Static_assert(offsetof(struct dft_slot, call) == offsetof(struct dft_slot, dura
                    sizeof(struct dft_slot) == offsetof(struct dft_slot, fd) + 8,
                "every field is in one of these words");
 
-/* How many of the `count` slots behind this one are its streak. `event` is the slot's, `bytes` moved it. Fills in `when`. (Not inlined:
+/* How many of the `count` slots behind this one are its repeat. `event` is the slot's, `bytes` moved it. Fills in `when`. (Not inlined:
  * its loop has use for all registers.) */
 static __attribute__((noinline)) uint32_t follow(const struct dft_slot *first, uint32_t count, uint32_t marker,
                                                  const struct near_clock *near, const struct dft_event *event,
@@ -141,7 +142,7 @@ static __attribute__((noinline)) uint32_t follow(const struct dft_slot *first, u
     return n;
 }
 
-/* May the event be the first of a streak? */
+/* May the event be the first of a repeat? */
 static inline int may_follow(const struct dft_event *event, const struct dft_meaning *meaning, uint64_t bytes)
 {
     return !meaning->mode && (event->offset == -1 || (event->offset >= 0 && event->offset >> 62 == 0)) &&
@@ -150,11 +151,12 @@ static inline int may_follow(const struct dft_event *event, const struct dft_mea
 
 /* --- runs ----------------------------------------------------------------------------------------------------------- */
 
-static uint32_t take_streak(struct dft_filling *filling, const struct dft_slot *slot, const struct dft_event *event,
-                            uint32_t count, uint64_t most, const struct dft_meaning *meaning)
+static uint32_t decode_repeat(struct dft_batch_builder *builder, const struct dft_slot *slot,
+                              const struct dft_event *event, uint32_t count, uint64_t most,
+                              const struct dft_meaning *meaning)
 {
-    struct dft_take *take = filling->take;
-    uint32_t first = (uint32_t)(event - take->events), n;
+    struct dft_ring_decoder *decoder = builder->decoder;
+    uint32_t first = (uint32_t)(event - decoder->events), n;
     uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
     struct near_clock near;
     uint64_t bytes;
@@ -162,40 +164,42 @@ static uint32_t take_streak(struct dft_filling *filling, const struct dft_slot *
     if (!count || !is_same_kind(slot + 1, slot))
         return 0;
     bytes = dft_event_bytes(event, dft_slot_op(slot->call));
-    if (!may_follow(event, meaning, bytes) || !near_clock_init(&near, take->clock, most, slot->start))
+    if (!may_follow(event, meaning, bytes) || !near_clock_init(&near, decoder->clock, most, slot->start))
         return 0;
-    n = follow(slot, count, marker, &near, event, bytes, &take->when[first + 1]);
+    n = follow(slot, count, marker, &near, event, bytes, &decoder->when[first + 1]);
     if (n)
-        take->streaks[filling->batch->nstreaks++] = (struct dft_streak){first, n + 1};
+        decoder->repeats[builder->batch->nrepeats++] = (struct dft_repeat){first, n + 1};
     return n;
 }
 
-/* The first number behind those that may be of the run: there must be room, and the next lap has another marker. */
-static uint64_t end_of_run(const struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence,
+/* The first number behind those that may be of the run: there must be capacity, and the next lap has another marker. */
+static uint64_t end_of_run(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                            uint64_t end)
 {
-    uint64_t room = filling->take->events_max - filling->batch->count, lap_end = (sequence | (ring->capacity - 1)) + 1;
+    uint64_t capacity = builder->decoder->events_max - builder->batch->count,
+             lap_end = (sequence | (ring->capacity - 1)) + 1;
 
-    if (end - sequence > room)
-        end = sequence + room;
+    if (end - sequence > capacity)
+        end = sequence + capacity;
     return end < lap_end ? end : lap_end;
 }
 
-uint64_t dft_filling_run(struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
+uint64_t dft_batch_builder_run(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+                               uint64_t end)
 {
-    struct dft_take *take = filling->take;
+    struct dft_ring_decoder *decoder = builder->decoder;
     uint32_t lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID), call = DFT_CALL_NONE, position = 0, more;
     const uint64_t first = sequence;
     const struct dft_slot *slot = dft_ring_slot(ring, sequence);
-    struct dft_event *event = &take->events[filling->batch->count];
-    const struct dft_clock clock = *take->clock; /* whose fields no store to an event can change */
-    const uint64_t most = take->streaks ? near_most(&clock) : 0;
+    struct dft_event *event = &decoder->events[builder->batch->count];
+    const struct dft_clock clock = *decoder->clock; /* whose fields no store to an event can change */
+    const uint64_t most = decoder->repeats ? near_most(&clock) : 0;
     struct dft_meaning meaning = {0, 0};
     uint64_t subject = 0; /* the name that an annotation's call stands for */
 
-    if (take->torn_ok || take->metric != DFT_TIME_NS)
+    if (decoder->torn_ok || decoder->metric != DFT_TIME_NS)
         return sequence;
-    end = end_of_run(filling, ring, sequence, end);
+    end = end_of_run(builder, ring, sequence, end);
     for (; sequence < end; sequence += more, event += more, slot += more) {
         if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1)
             break;
@@ -204,7 +208,7 @@ uint64_t dft_filling_run(struct dft_filling *filling, const struct dft_ring *rin
                 break;
             call = slot->call;
             subject = call >= DFT_CALL_COUNT ? slot->file : 0;
-            position = dft_filling_call(filling, slot);
+            position = dft_batch_builder_call(builder, slot);
             meaning = dft_meaning_of(dft_slot_op(call));
         }
         dft_slot_event(slot, event, meaning);
@@ -214,10 +218,10 @@ uint64_t dft_filling_run(struct dft_filling *filling, const struct dft_ring *rin
         event->dur_ns = dft_clock_since(&clock, event->start_ns, slot->start + slot->duration);
         event->call = position;
         more = 1;
-        if (take->streaks)
-            more += take_streak(filling, slot, event, (uint32_t)(end - sequence) - 1, most, &meaning);
+        if (decoder->repeats)
+            more += decode_repeat(builder, slot, event, (uint32_t)(end - sequence) - 1, most, &meaning);
     }
-    dft_filling_mark(take, ring, first, sequence);
-    filling->batch->count = (uint32_t)(event - take->events);
+    dft_batch_builder_mark(decoder, ring, first, sequence);
+    builder->batch->count = (uint32_t)(event - decoder->events);
     return sequence;
 }

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
-#include "format/take.h"
+#include "format/ring_decode.h"
 
 #include <string.h>
 
 #include "format/calls.h"
-#include "filling.h"
+#include "batch_builder.h"
 #include "items.h"
 #include "resolution.h"
 #include "slot_event.h"
 
 /* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no room. */
-static int items_get_text(struct dft_items *items, struct dft_take *take, uint32_t *used, uint32_t length,
-                          struct dft_text *text)
+static int items_get_text(struct dft_item_list *items, struct dft_ring_decoder *decoder, uint32_t *used,
+                          uint32_t length, struct dft_text *text)
 {
-    if (length > take->text_max - *used)
+    if (length > decoder->text_max - *used)
         return -1;
-    text->bytes = take->text + *used;
+    text->bytes = decoder->text + *used;
     text->length = length;
-    if (dft_items_get(items, take->text + *used, length) != length)
+    if (dft_items_get(items, decoder->text + *used, length) != length)
         return -1;
     *used += length;
     return 0;
 }
 
-static int get_arg(struct dft_filling *filling, struct dft_items *items, uint8_t tag)
+static int get_arg(struct dft_batch_builder *builder, struct dft_item_list *items, uint8_t tag)
 {
-    struct dft_batch *batch = filling->batch;
-    struct dft_arg *arg = &filling->take->args[batch->nargs];
+    struct dft_batch *batch = builder->batch;
+    struct dft_arg *arg = &builder->decoder->args[batch->nargs];
     uint32_t length;
 
-    if (batch->nargs == filling->take->args_max || dft_items_get(items, &arg->key, 8) != 8)
+    if (batch->nargs == builder->decoder->args_max || dft_items_get(items, &arg->key, 8) != 8)
         return -1;
     arg->event = batch->count;
     if (tag == DFT_ITEM_ARG_STRING) {
         arg->type = DFT_ARG_STRING;
         if (dft_items_get(items, &length, 4) != 4 ||
-            items_get_text(items, filling->take, &filling->text_used, length, &arg->s))
+            items_get_text(items, builder->decoder, &builder->text_used, length, &arg->s))
             return -1;
     } else {
         arg->type = tag == DFT_ITEM_ARG_INT ? DFT_ARG_INT : DFT_ARG_DOUBLE;
@@ -54,15 +54,15 @@ struct owner {
 } __attribute__((packed));
 
 /* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the batch. */
-static struct owner owner_of(const struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence,
+static struct owner owner_of(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                              const struct dft_slot *slot)
 {
-    struct dft_items items = {.ring = ring, .sequence = sequence, .left = 1};
-    struct owner owner = {filling->take->key, ring->tid}, child;
+    struct dft_item_list items = {.ring = ring, .sequence = sequence, .left = 1};
+    struct owner owner = {builder->decoder->key, ring->tid}, child;
     uint8_t tag;
 
     if (slot->call == DFT_CALL_NAME)
-        return (struct owner){filling->batch->key, filling->batch->tid};
+        return (struct owner){builder->batch->key, builder->batch->tid};
     if (slot->bits & DFT_BIT_VFORK && slot->slots > 1 && dft_items_get(&items, &tag, 1) && tag == DFT_ITEM_CHILD &&
         dft_items_get(&items, &child, sizeof child) == sizeof child)
         return child;
@@ -70,7 +70,8 @@ static struct owner owner_of(const struct dft_filling *filling, const struct dft
 }
 
 /* The items of an event's parts. Returns 0, or -1: they make no sense. */
-static int get_items(struct dft_filling *filling, struct dft_items *items, struct dft_event *event, uint64_t *duration)
+static int get_items(struct dft_batch_builder *builder, struct dft_item_list *items, struct dft_event *event,
+                     uint64_t *duration)
 {
     struct owner owner; /* the batch has it */
     uint8_t tag;
@@ -114,7 +115,7 @@ static int get_items(struct dft_filling *filling, struct dft_items *items, struc
             to = &owner, n = sizeof owner;
             break;
         default:
-            if (tag < DFT_ITEM_ARG_INT || tag > DFT_ITEM_ARG_STRING || get_arg(filling, items, tag))
+            if (tag < DFT_ITEM_ARG_INT || tag > DFT_ITEM_ARG_STRING || get_arg(builder, items, tag))
                 return -1;
             continue;
         }
@@ -124,22 +125,22 @@ static int get_items(struct dft_filling *filling, struct dft_items *items, struc
     return 0;
 }
 
-static void get_times(struct dft_filling *filling, const struct dft_slot *slot, uint64_t duration,
+static void get_times(struct dft_batch_builder *builder, const struct dft_slot *slot, uint64_t duration,
                       struct dft_event *event)
 {
-    const struct dft_clock *clock = filling->take->clock;
+    const struct dft_clock *clock = builder->decoder->clock;
 
     event->start_ns = dft_clock_ns(clock, slot->start);
     event->dur_ns = dft_clock_since(clock, event->start_ns, slot->start + duration);
-    if (filling->take->metric != DFT_TIME_NS)
-        dft_resolution_keep(filling->take->metric, &filling->previous_end, event);
+    if (builder->decoder->metric != DFT_TIME_NS)
+        dft_resolution_keep(builder->decoder->metric, &builder->previous_end, event);
 }
 
-static int take_event(struct dft_filling *filling, const struct dft_slot *slot, struct dft_items *items)
+static int take_event(struct dft_batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
 {
-    struct dft_batch *batch = filling->batch;
-    struct dft_event *event = &filling->take->events[batch->count];
-    uint32_t nargs = batch->nargs, text_used = filling->text_used;
+    struct dft_batch *batch = builder->batch;
+    struct dft_event *event = &builder->decoder->events[batch->count];
+    uint32_t nargs = batch->nargs, text_used = builder->text_used;
     uint64_t duration = slot->duration;
     int annotation = slot->call >= DFT_CALL_COUNT;
     uint8_t op;
@@ -154,21 +155,21 @@ static int take_event(struct dft_filling *filling, const struct dft_slot *slot, 
         if (op == DFT_OP_COUNTER || op == DFT_OP_METADATA)
             event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
     }
-    if (slot->slots > 1 && get_items(filling, items, event, &duration)) {
+    if (slot->slots > 1 && get_items(builder, items, event, &duration)) {
         batch->nargs = nargs;
-        filling->text_used = text_used;
+        builder->text_used = text_used;
         return -1;
     }
-    get_times(filling, slot, duration, event);
-    event->call = dft_filling_call(filling, slot);
+    get_times(builder, slot, duration, event);
+    event->call = dft_batch_builder_call(builder, slot);
     batch->count++;
     return 0;
 }
 
-static int take_name(struct dft_filling *filling, const struct dft_slot *slot, struct dft_items *items)
+static int take_name(struct dft_batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
 {
-    struct dft_batch *batch = filling->batch;
-    struct dft_name *name = &filling->take->names[batch->nnames];
+    struct dft_batch *batch = builder->batch;
+    struct dft_name *name = &builder->decoder->names[batch->nnames];
     uint32_t length;
     uint8_t tag;
 
@@ -176,20 +177,20 @@ static int take_name(struct dft_filling *filling, const struct dft_slot *slot, s
         return -1;
     name->id = slot->file;
     name->cut = slot->bits & DFT_BIT_CUT ? 1 : 0;
-    if (length > DFT_TEXT_MAX || items_get_text(items, filling->take, &filling->text_used, length, &name->text))
+    if (length > DFT_TEXT_MAX || items_get_text(items, builder->decoder, &builder->text_used, length, &name->text))
         return -1;
     batch->nnames++;
     return 0;
 }
 
 /* One whole record at a sequence number. Returns 0, or -1: it makes no sense. */
-static int take_record(struct dft_filling *filling, const struct dft_ring *ring, uint64_t sequence,
+static int take_record(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                        const struct dft_slot *slot)
 {
-    struct dft_items items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
+    struct dft_item_list items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
-    dft_filling_mark(filling->take, ring, sequence, sequence + slot->slots);
-    return slot->call == DFT_CALL_NAME ? take_name(filling, slot, &items) : take_event(filling, slot, &items);
+    dft_batch_builder_mark(builder->decoder, ring, sequence, sequence + slot->slots);
+    return slot->call == DFT_CALL_NAME ? take_name(builder, slot, &items) : take_event(builder, slot, &items);
 }
 
 static int is_whole(const struct dft_ring *ring, uint64_t sequence, const struct dft_slot *slot)
@@ -203,40 +204,41 @@ static int is_whole(const struct dft_ring *ring, uint64_t sequence, const struct
     return 1;
 }
 
-static int has_room(const struct dft_filling *filling, const struct dft_slot *slot)
+static int has_room(const struct dft_batch_builder *builder, const struct dft_slot *slot)
 {
-    const struct dft_take *take = filling->take;
-    const struct dft_batch *batch = filling->batch;
+    const struct dft_ring_decoder *decoder = builder->decoder;
+    const struct dft_batch *batch = builder->batch;
 
-    return batch->count < take->events_max && batch->nnames < take->names_max &&
-           batch->nargs + slot->slots * (DFT_PART_BYTES / 17 + 1) <= take->args_max &&
-           take->text_max - filling->text_used >= slot->slots * DFT_PART_BYTES;
+    return batch->count < decoder->events_max && batch->nnames < decoder->names_max &&
+           batch->nargs + slot->slots * (DFT_PART_BYTES / 17 + 1) <= decoder->args_max &&
+           decoder->text_max - builder->text_used >= slot->slots * DFT_PART_BYTES;
 }
 
-static int was_taken(const struct dft_take *take, const struct dft_ring *ring, uint64_t sequence)
+static int was_taken(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence)
 {
     uint32_t index = (uint32_t)sequence & (ring->capacity - 1);
 
-    return take->taken[index / 64] >> index % 64 & 1;
+    return decoder->taken[index / 64] >> index % 64 & 1;
 }
 
-static void begin_batch(struct dft_filling *filling, const struct dft_ring *ring, uint64_t first)
+static void begin_batch(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t first)
 {
-    struct dft_take *take = filling->take;
+    struct dft_ring_decoder *decoder = builder->decoder;
 
-    memset(take->call_of, 0, (take->annotated ? DFT_TAKE_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *take->call_of);
-    take->annotated = 0;
-    *filling->batch = (struct dft_batch){.key = take->key,
+    memset(decoder->call_of, 0,
+           (decoder->annotated ? DFT_RING_DECODER_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *decoder->call_of);
+    decoder->annotated = 0;
+    *builder->batch = (struct dft_batch){.key = decoder->key,
                                          .stream = ring->stream,
                                          .tid = ring->tid,
                                          .first = first,
                                          .last = first - 1,
-                                         .events = take->events,
-                                         .calls = take->calls,
-                                         .names = take->names,
-                                         .args = take->args,
-                                         .streaks = take->streaks,
-                                         .when = take->when};
+                                         .events = decoder->events,
+                                         .calls = decoder->calls,
+                                         .names = decoder->names,
+                                         .args = decoder->args,
+                                         .repeats = decoder->repeats,
+                                         .when = decoder->when};
 }
 
 enum step { STEP_ON, STEP_END };
@@ -247,40 +249,40 @@ static int covers_something(const struct dft_batch *batch)
 }
 
 /* A number at which nothing can be taken: on the one hand pending, on the other never used. */
-static enum step pass_over(struct dft_filling *filling, uint64_t *sequence, int pending)
+static enum step pass_over(struct dft_batch_builder *builder, uint64_t *sequence, int pending)
 {
     (*sequence)++;
-    if (pending && !filling->take->torn_ok) {
-        if (covers_something(filling->batch))
+    if (pending && !builder->decoder->torn_ok) {
+        if (covers_something(builder->batch))
             return STEP_END;
-        filling->batch->first = *sequence;
-        filling->batch->last = *sequence - 1;
-    } else if (!filling->take->torn_ok) {
-        filling->batch->last = *sequence - 1;
+        builder->batch->first = *sequence;
+        builder->batch->last = *sequence - 1;
+    } else if (!builder->decoder->torn_ok) {
+        builder->batch->last = *sequence - 1;
     }
     return STEP_ON;
 }
 
-static enum step take_at(struct dft_filling *filling, const struct dft_ring *ring, uint64_t *sequence, uint64_t number,
-                         const struct dft_slot *slot)
+static enum step take_at(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t *sequence,
+                         uint64_t number, const struct dft_slot *slot)
 {
-    struct dft_take *take = filling->take;
-    struct dft_batch *batch = filling->batch;
+    struct dft_ring_decoder *decoder = builder->decoder;
+    struct dft_batch *batch = builder->batch;
     int old = number != *sequence;
     struct owner owner;
 
-    if (was_taken(take, ring, number))
-        return pass_over(filling, sequence, 0);
+    if (was_taken(decoder, ring, number))
+        return pass_over(builder, sequence, 0);
     if (!is_whole(ring, number, slot)) {
-        take->torn += take->torn_ok ? 1 : 0;
-        return pass_over(filling, sequence, 1);
+        decoder->torn += decoder->torn_ok ? 1 : 0;
+        return pass_over(builder, sequence, 1);
     }
-    owner = owner_of(filling, ring, number, slot);
-    if (take->covered && take->covered(take->context, owner.key, ring->stream, number)) {
+    owner = owner_of(builder, ring, number, slot);
+    if (decoder->covered && decoder->covered(decoder->context, owner.key, ring->stream, number)) {
         (*sequence)++;
         return covers_something(batch) ? STEP_END : STEP_ON;
     }
-    if ((old || take->torn_ok) && !covers_something(batch))
+    if ((old || decoder->torn_ok) && !covers_something(batch))
         batch->first = number;
     else if (old)
         return STEP_END;
@@ -288,25 +290,25 @@ static enum step take_at(struct dft_filling *filling, const struct dft_ring *rin
         return STEP_END;
     batch->key = owner.key;
     batch->tid = owner.pid;
-    if (!has_room(filling, slot))
+    if (!has_room(builder, slot))
         return STEP_END;
-    if (take_record(filling, ring, number, slot))
-        take->torn++;
+    if (take_record(builder, ring, number, slot))
+        decoder->torn++;
     batch->last = number + slot->slots - 1;
     *sequence += old ? 1 : slot->slots;
     return old ? STEP_END : STEP_ON;
 }
 
-void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_take *take,
-                   struct dft_batch *batch)
+void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_ring_decoder *decoder,
+                     struct dft_batch *batch)
 {
-    struct dft_filling filling = {.take = take, .batch = batch};
+    struct dft_batch_builder builder = {.decoder = decoder, .batch = batch};
     enum step step = STEP_ON;
 
-    begin_batch(&filling, ring, *sequence);
+    begin_batch(&builder, ring, *sequence);
     while (step == STEP_ON && *sequence < end) {
         const struct dft_slot *slot;
-        uint64_t run = batch->key == take->key ? dft_filling_run(&filling, ring, *sequence, end) : *sequence;
+        uint64_t run = batch->key == decoder->key ? dft_batch_builder_run(&builder, ring, *sequence, end) : *sequence;
         uint32_t marker;
         int this_lap;
 
@@ -318,16 +320,16 @@ void dft_ring_take(const struct dft_ring *ring, uint64_t *sequence, uint64_t end
         slot = dft_ring_slot(ring, *sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_acquire);
         this_lap = dft_slot_laps_ahead(marker, (uint32_t)(*sequence >> ring->shift)) == 0;
-        if (take->torn_ok && dft_ring_is_ahead(ring, *sequence, marker)) {
+        if (decoder->torn_ok && dft_ring_is_ahead(ring, *sequence, marker)) {
             (*sequence)++;
             step = covers_something(batch) ? STEP_END : STEP_ON;
         } else if (dft_slot_state(marker) == DFT_SLOT_VALID) {
-            step = take_at(&filling, ring, sequence, dft_ring_sequence(ring, *sequence, marker), slot);
+            step = take_at(&builder, ring, sequence, dft_ring_sequence(ring, *sequence, marker), slot);
         } else {
-            take->torn += take->torn_ok && dft_slot_state(marker) == DFT_SLOT_BUSY;
-            step = pass_over(&filling, sequence, dft_slot_state(marker) == DFT_SLOT_FREE || this_lap);
+            decoder->torn += decoder->torn_ok && dft_slot_state(marker) == DFT_SLOT_BUSY;
+            step = pass_over(&builder, sequence, dft_slot_state(marker) == DFT_SLOT_FREE || this_lap);
         }
     }
     if (atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed))
-        batch->count = batch->nargs = batch->nstreaks = 0;
+        batch->count = batch->nargs = batch->nrepeats = 0;
 }
