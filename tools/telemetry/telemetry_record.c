@@ -33,16 +33,16 @@ int dft_telemetry_record(struct dft_telemetry *telemetry, const char *text, size
 
 #define DEPTH_MAX 64
 
-static _Thread_local char reason[160];
+static _Thread_local char reason_text[160];
 
 static int bad(const char **why, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
+    vsnprintf(reason_text, sizeof reason_text, format, arguments);
     va_end(arguments);
-    *why = reason;
+    *why = reason_text;
     return -EINVAL;
 }
 
