@@ -87,7 +87,7 @@ int dft_args_get(struct dft_decoder *decoder, const struct dft_block_header *hea
     uint64_t event = 0, key;
     struct dft_arg *arg;
 
-    while (dft_column_left(columns, DFT_EV_ARG_EVENT) && !columns->why) {
+    while (dft_column_left(columns, DFT_EV_ARG_EVENT) && !columns->reason) {
         if (batch->nargs == DFT_ARGS_MAX) {
             dft_columns_fault(columns, "more arguments than a block may hold");
             break;
@@ -108,5 +108,5 @@ int dft_args_get(struct dft_decoder *decoder, const struct dft_block_header *hea
         get_value(columns, arg);
     }
     batch->args = decoder->args.bytes;
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }

@@ -60,14 +60,14 @@ static const char *header_fault(const struct dft_block_header *header)
 static const char *block_fault(const uint8_t *at, size_t left, struct dft_block_header *header,
                                struct dft_skipped *skipped)
 {
-    const char *why;
+    const char *reason;
 
     if (left < HEADER)
         return "cut short";
     memcpy(header, at, HEADER);
-    why = header_fault(header);
-    if (why)
-        return why;
+    reason = header_fault(header);
+    if (reason)
+        return reason;
     if (left - HEADER < header->stored)
         return "cut short";
     if (header->type == DFT_BLOCK_UNFINISHED)
@@ -85,14 +85,14 @@ int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_
     size_t at = *offset;
 
     while (at < length) {
-        const char *why;
+        const char *reason;
         size_t next;
 
         at = find_magic(start, length, at, skipped);
         if (at == length)
             break;
-        why = block_fault(start + at, length - at, header, skipped);
-        if (!why) {
+        reason = block_fault(start + at, length - at, header, skipped);
+        if (!reason) {
             size_t end = at + HEADER + header->stored, padding = -header->stored & 7;
 
             *found = at;
@@ -107,7 +107,7 @@ int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_
         }
         if (!skipped->damaged++) {
             skipped->first_damaged = at;
-            skipped->why = why;
+            skipped->reason = reason;
         }
         next = at + 8;
         if (skipped->vain > VAIN_BYTES_MAX + 2 * (uint64_t)length && length - at >= HEADER && !header_fault(header) &&

@@ -248,7 +248,7 @@ static void get_keys(struct dft_decoder *decoder, struct dft_row *rows, uint32_t
     const struct dft_call *calls = decoder->calls.bytes;
     uint64_t interval = 0;
 
-    for (uint32_t i = 0; i < count && !columns->why; i++) {
+    for (uint32_t i = 0; i < count && !columns->reason; i++) {
         struct dft_row *row = &rows[i];
         uint64_t region, subject;
 
@@ -307,7 +307,7 @@ static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *co
     if (dft_buffer_reserve(&decoder->bins, (*used + n + 1) * sizeof *bins))
         return -ENOMEM;
     bins = (struct dft_bin *)decoder->bins.bytes + *used;
-    for (uint64_t i = 0; i < n && !columns->why; i++) {
+    for (uint64_t i = 0; i < n && !columns->reason; i++) {
         distance = dft_column_leb_max(columns, DFT_BK_BINS, DFT_BIN_LAST);
         bin += distance;
         if (bin > DFT_BIN_LAST || (i && !distance))
@@ -317,7 +317,7 @@ static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *co
     }
     *used += n;
     *count = (uint16_t)n; /* at most DFT_BIN_LAST + 1 */
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }
 
 static int get_bins(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
@@ -375,18 +375,18 @@ static int get_buckets(struct dft_decoder *decoder, const struct dft_block_heade
                                     .part = header->part};
     buckets->interval_ns = dft_column_leb(columns, DFT_BK_INTERVAL_NS);
     get_keys(decoder, buckets->rows, buckets->count);
-    if (columns->why)
+    if (columns->reason)
         return -EBADMSG;
     get_metrics(columns, buckets->rows, buckets->count);
-    return columns->why ? -EBADMSG : get_bins(decoder, buckets->rows, buckets->count);
+    return columns->reason ? -EBADMSG : get_bins(decoder, buckets->rows, buckets->count);
 }
 
 int dft_decode_buckets(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                       struct dft_buckets *buckets, const char **why)
+                       struct dft_buckets *buckets, const char **reason)
 {
-    int status = dft_decoder_open(decoder, header, payload, specs, NSPECS, why);
+    int status = dft_decoder_open(decoder, header, payload, specs, NSPECS, reason);
 
     if (status)
         return status;
-    return dft_decoder_result(decoder, get_buckets(decoder, header, buckets), why);
+    return dft_decoder_result(decoder, get_buckets(decoder, header, buckets), reason);
 }

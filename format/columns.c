@@ -9,12 +9,12 @@ static int open_column(struct dft_columns *columns, const struct dft_column_spec
     struct dft_column *column = &columns->list[id];
 
     if (column->present)
-        columns->why = spec->twice;
+        columns->reason = spec->twice;
     else if (encoding > 7 || !(spec->encodings & DFT_MASK(encoding)))
-        columns->why = spec->encoding;
+        columns->reason = spec->encoding;
     column->present = 1;
     column->encoding = (uint8_t)encoding;
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }
 
 int dft_columns_parse(struct dft_columns *columns, const struct dft_column_spec *specs, unsigned nspecs,
@@ -33,7 +33,7 @@ int dft_columns_parse(struct dft_columns *columns, const struct dft_column_spec 
         if (at)
             at = dft_leb_get(at, end, &size);
         if (!at || size > (uint64_t)(end - at)) {
-            columns->why = "the list of columns ends early";
+            columns->reason = "the list of columns ends early";
             return -EBADMSG;
         }
         if (id < nspecs && specs[id].encodings) {

@@ -32,7 +32,7 @@ struct dft_column {
 
 struct dft_columns {
     struct dft_column list[DFT_COLUMNS_MAX];
-    const char *why; /* the first fault; NULL: none */
+    const char *reason; /* the first fault; NULL: none */
 };
 
 /* Makes the column cursors of a list. Returns 0, or -EBADMSG and `why`. */
@@ -41,10 +41,10 @@ int dft_columns_parse(struct dft_columns *columns, const struct dft_column_spec 
 
 uint64_t dft_column_leb_slow(struct dft_columns *columns, struct dft_column *column);
 
-static inline void dft_columns_fault(struct dft_columns *columns, const char *why)
+static inline void dft_columns_fault(struct dft_columns *columns, const char *reason)
 {
-    if (!columns->why)
-        columns->why = why;
+    if (!columns->reason)
+        columns->reason = reason;
 }
 
 /* The value is not one that the column may hold. */

@@ -77,14 +77,14 @@ static const char *header_fault(const struct dft_block_header *header)
 }
 
 int dft_decoder_open(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                     const struct dft_column_spec *specs, unsigned nspecs, const char **why)
+                     const struct dft_column_spec *specs, unsigned nspecs, const char **reason)
 {
     size_t first = header->stored - header->tail;
     int status;
 
     decoder->nnames = decoder->ncalls = 0;
-    *why = header_fault(header);
-    if (*why)
+    *reason = header_fault(header);
+    if (*reason)
         return -EBADMSG;
     /* Results point into the columns, so that they are copied also when they are stored as they are. */
     status = dft_buffer_reserve(&decoder->raw, header->raw + RAW_SLACK);
@@ -95,19 +95,19 @@ int dft_decoder_open(struct dft_decoder *decoder, const struct dft_block_header 
     } else {
         status = dft_inflate(decoder->inflate, payload, first, decoder->raw.bytes, header->raw);
         if (status == -EBADMSG)
-            *why = "the deflate stream is damaged";
+            *reason = "the deflate stream is damaged";
         if (status)
             return status;
     }
     status = dft_columns_parse(&decoder->columns, specs, nspecs, decoder->raw.bytes, header->raw);
-    return dft_decoder_result(decoder, status, why);
+    return dft_decoder_result(decoder, status, reason);
 }
 
-int dft_decoder_result(const struct dft_decoder *decoder, int status, const char **why)
+int dft_decoder_result(const struct dft_decoder *decoder, int status, const char **reason)
 {
-    if (!status && decoder->columns.why)
+    if (!status && decoder->columns.reason)
         status = -EBADMSG;
     if (status == -EBADMSG)
-        *why = decoder->columns.why;
+        *reason = decoder->columns.reason;
     return status;
 }

@@ -64,17 +64,17 @@ static int get_shapes(struct dft_decoder *decoder, uint32_t *count)
     if (dft_buffer_reserve(&decoder->shapes, (n + 1) * sizeof *shapes))
         return -ENOMEM;
     shapes = decoder->shapes.bytes;
-    for (uint64_t i = 0; i < n && !columns->why; i++) {
-        const char *why;
+    for (uint64_t i = 0; i < n && !columns->reason; i++) {
+        const char *reason;
 
         shapes[i].call = (uint32_t)dft_column_leb_max(columns, DFT_EV_SHAPES, UINT32_MAX);
         shapes[i].flags = (uint32_t)dft_column_leb_max(columns, DFT_EV_SHAPES, UINT32_MAX);
-        why = shape_fault(&shapes[i], decoder->ncalls);
-        if (why)
-            dft_columns_fault(columns, why);
+        reason = shape_fault(&shapes[i], decoder->ncalls);
+        if (reason)
+            dft_columns_fault(columns, reason);
     }
     *count = (uint32_t)n;
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -276,7 +276,7 @@ static void get_all_events(struct getting *g, struct dft_event *events, const st
         uint32_t flags = get_event(g, &events[i]);
         uint64_t gap = flags & DFT_F_BACK ? 0 - gaps[i] : gaps[i];
 
-        if (dft_unlikely(g->columns->why != NULL))
+        if (dft_unlikely(g->columns->reason != NULL))
             return;
         events[i].start_ns = end + gap;
         events[i].dur_ns = durations[i];
@@ -297,14 +297,14 @@ static int get_numbers(struct dft_decoder *decoder, const struct dft_block_heade
     numbers = decoder->numbers.bytes;
     if (most > UINT32_MAX)
         most = UINT32_MAX;
-    for (uint32_t i = 0; i < header->count && !decoder->columns.why; i++) {
+    for (uint32_t i = 0; i < header->count && !decoder->columns.reason; i++) {
         number += dft_column_leb_max(&decoder->columns, DFT_EV_NUMBER, UINT32_MAX);
         if (number > most)
             dft_column_fault(&decoder->columns, DFT_EV_NUMBER);
         numbers[i] = (uint32_t)number++;
     }
     batch->numbers = numbers;
-    return decoder->columns.why ? -EBADMSG : 0;
+    return decoder->columns.reason ? -EBADMSG : 0;
 }
 
 static int get_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
@@ -339,16 +339,16 @@ static int get_events(struct dft_decoder *decoder, const struct dft_block_header
                                 .names = decoder->names.bytes,
                                 .nnames = decoder->nnames,
                                 .part = header->part};
-    status = decoder->columns.why ? -EBADMSG : get_numbers(decoder, header, batch);
+    status = decoder->columns.reason ? -EBADMSG : get_numbers(decoder, header, batch);
     return status ? status : dft_args_get(decoder, header, batch);
 }
 
 int dft_decode_events(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                      struct dft_batch *batch, const char **why)
+                      struct dft_batch *batch, const char **reason)
 {
-    int status = dft_decoder_open(decoder, header, payload, specs, NSPECS, why);
+    int status = dft_decoder_open(decoder, header, payload, specs, NSPECS, reason);
 
     if (status)
         return status;
-    return dft_decoder_result(decoder, get_events(decoder, header, payload, batch), why);
+    return dft_decoder_result(decoder, get_events(decoder, header, payload, batch), reason);
 }

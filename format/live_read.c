@@ -9,18 +9,18 @@
 
 #include "format/calls.h"
 
-int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why)
+int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **reason)
 {
     const struct dft_live *head = bytes;
 
     if (length < DFT_LIVE_PAGE)
-        *why = "shorter than its header";
+        *reason = "shorter than its header";
     else if (head->magic != DFT_LIVE_MAGIC)
-        *why = "not a live file (or one that was just created)";
+        *reason = "not a live file (or one that was just created)";
     else if (head->version != DFT_LIVE_VERSION || head->rows_id != dft_call_rows_id())
-        *why = "written by another version: use the dftmerge of that version on it";
+        *reason = "written by another version: use the dftmerge of that version on it";
     else if (head->interval_ns == 0)
-        *why = "its header makes no sense";
+        *reason = "its header makes no sense";
     else
         return *live = head, 0;
     return -EBADMSG;
@@ -121,7 +121,7 @@ static int reading_init(struct reading *reading, const struct dft_live *live, co
 }
 
 /* Those of a process that came to its end are records. */
-static int give_requests(struct reading *reading, const struct dft_live *live, const struct dft_live_reader *reader)
+static int emit_requests(struct reading *reading, const struct dft_live *live, const struct dft_live_reader *reader)
 {
     struct dft_batch batch;
     int result = 0;
@@ -141,14 +141,14 @@ int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, s
     struct reading reading;
     struct dft_batch batch;
     const struct dft_ended ended = {atomic_load(&((struct dft_live *)(uintptr_t)live)->ended_ns),
-                                    (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how)};
+                                    (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->exit_kind)};
     uint64_t sequence, head;
     int result = reading_init(&reading, live, ring, reader);
 
     if (result)
         goto out;
     if (atomic_load(&reading.ring->requests)) {
-        result = give_requests(&reading, live, reader);
+        result = emit_requests(&reading, live, reader);
         goto out;
     }
     head = atomic_load(&reading.ring->head);

@@ -181,7 +181,7 @@ static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct d
     if (kind != KIND_TEXT)
         name->id = dft_column_word(columns, DFT_COL_NAMES);
     if (kind == KIND_ID)
-        return columns->why ? -EBADMSG : 0;
+        return columns->reason ? -EBADMSG : 0;
     status = get_text(decoder, head >> 2, previous, *previous_at, used, &name->text);
     if (status)
         return status;
@@ -191,7 +191,7 @@ static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct d
     name->text.bytes = (char *)decoder->texts.bytes + at;
     *previous = name->text;
     *previous_at = at;
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }
 
 int dft_names_get(struct dft_decoder *decoder)
@@ -238,7 +238,7 @@ static int get_call(struct dft_decoder *decoder, struct dft_call *call)
         call->text.bytes = (const char *)dft_column_bytes(columns, DFT_COL_CALLS, length);
         call->text.length = (uint32_t)length;
         call->id = call->text.bytes ? dft_name_id(call->text.bytes, length) : 0;
-        return columns->why ? -EBADMSG : 0;
+        return columns->reason ? -EBADMSG : 0;
     }
     position = dft_column_leb(columns, DFT_COL_CALLS);
     if (position >= decoder->nnames) {
@@ -248,7 +248,7 @@ static int get_call(struct dft_decoder *decoder, struct dft_call *call)
     call->id = names[position].id;
     /* The id of a call with a text is the text's hash: not so if it is cut. */
     call->text = names[position].cut ? (struct dft_text){NULL, 0} : names[position].text;
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }
 
 int dft_calls_get(struct dft_decoder *decoder)

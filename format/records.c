@@ -110,11 +110,11 @@ long dft_encode_process(struct dft_encoder *encoder, const struct dft_process *p
 }
 
 int dft_decode_process(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                       struct dft_process *process, const char **why)
+                       struct dft_process *process, const char **reason)
 {
     struct dft_columns *columns = &decoder->columns;
     int status =
-        dft_decoder_open(decoder, header, payload, process_specs, sizeof process_specs / sizeof *process_specs, why);
+        dft_decoder_open(decoder, header, payload, process_specs, sizeof process_specs / sizeof *process_specs, reason);
 
     if (status)
         return status;
@@ -122,7 +122,7 @@ int dft_decode_process(struct dft_decoder *decoder, const struct dft_block_heade
 #define DFT_RECORD(NAME, kind, field) process->field = get_##kind(columns, DFT_PR_##NAME);
 #include "records.def"
 #undef DFT_RECORD
-    return dft_decoder_result(decoder, 0, why);
+    return dft_decoder_result(decoder, 0, reason);
 }
 #undef DFT_RECORD_PROCESS
 
@@ -152,7 +152,7 @@ static void put_counts(struct dft_raw *raw, unsigned id, const uint64_t *counts,
 
 static void get_counts(struct dft_columns *columns, unsigned id, uint64_t *counts, unsigned last)
 {
-    while (dft_column_left(columns, id) && !columns->why) {
+    while (dft_column_left(columns, id) && !columns->reason) {
         uint64_t reason = dft_column_leb(columns, id);
 
         counts[reason <= last ? reason : 0] += dft_column_leb(columns, id);
@@ -178,10 +178,10 @@ long dft_encode_end(struct dft_encoder *encoder, const struct dft_end *end, cons
 }
 
 int dft_decode_end(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                   struct dft_end *end, const char **why)
+                   struct dft_end *end, const char **reason)
 {
     struct dft_columns *columns = &decoder->columns;
-    int status = dft_decoder_open(decoder, header, payload, end_specs, sizeof end_specs / sizeof *end_specs, why);
+    int status = dft_decoder_open(decoder, header, payload, end_specs, sizeof end_specs / sizeof *end_specs, reason);
 
     if (status)
         return status;
@@ -191,7 +191,7 @@ int dft_decode_end(struct dft_decoder *decoder, const struct dft_block_header *h
 #undef DFT_RECORD
     get_counts(columns, DFT_END_DROPPED, end->dropped, DFT_DROP_LAST);
     get_counts(columns, DFT_END_MISUSE, end->misuse, DFT_MISUSE_LAST);
-    return dft_decoder_result(decoder, 0, why);
+    return dft_decoder_result(decoder, 0, reason);
 }
 #undef DFT_RECORD_END
 
@@ -216,11 +216,11 @@ long dft_encode_origin(struct dft_encoder *encoder, const struct dft_origin *ori
 }
 
 int dft_decode_origin(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                      struct dft_origin *origin, const char **why)
+                      struct dft_origin *origin, const char **reason)
 {
     struct dft_columns *columns = &decoder->columns;
     int status =
-        dft_decoder_open(decoder, header, payload, origin_specs, sizeof origin_specs / sizeof *origin_specs, why);
+        dft_decoder_open(decoder, header, payload, origin_specs, sizeof origin_specs / sizeof *origin_specs, reason);
 
     if (status)
         return status;
@@ -228,7 +228,7 @@ int dft_decode_origin(struct dft_decoder *decoder, const struct dft_block_header
 #define DFT_RECORD(NAME, kind, field) origin->field = get_##kind(columns, DFT_OR_##NAME);
 #include "records.def"
 #undef DFT_RECORD
-    return dft_decoder_result(decoder, 0, why);
+    return dft_decoder_result(decoder, 0, reason);
 }
 #undef DFT_RECORD_ORIGIN
 
@@ -253,10 +253,11 @@ long dft_encode_group(struct dft_encoder *encoder, const struct dft_group_record
 }
 
 int dft_decode_group(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                     struct dft_group_record *group, const char **why)
+                     struct dft_group_record *group, const char **reason)
 {
     struct dft_columns *columns = &decoder->columns;
-    int status = dft_decoder_open(decoder, header, payload, group_specs, sizeof group_specs / sizeof *group_specs, why);
+    int status =
+        dft_decoder_open(decoder, header, payload, group_specs, sizeof group_specs / sizeof *group_specs, reason);
 
     if (status)
         return status;
@@ -264,7 +265,7 @@ int dft_decode_group(struct dft_decoder *decoder, const struct dft_block_header 
 #define DFT_RECORD(NAME, kind, field) group->field = get_##kind(columns, DFT_GR_##NAME);
 #include "records.def"
 #undef DFT_RECORD
-    return dft_decoder_result(decoder, 0, why);
+    return dft_decoder_result(decoder, 0, reason);
 }
 #undef DFT_RECORD_GROUP
 
@@ -287,10 +288,11 @@ long dft_encode_clock(struct dft_encoder *encoder, uint64_t key, const uint64_t 
 }
 
 int dft_decode_clock(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                     const uint64_t (**samples)[2], uint32_t *count, const char **why)
+                     const uint64_t (**samples)[2], uint32_t *count, const char **reason)
 {
     struct dft_columns *columns = &decoder->columns;
-    int status = dft_decoder_open(decoder, header, payload, clock_specs, sizeof clock_specs / sizeof *clock_specs, why);
+    int status =
+        dft_decoder_open(decoder, header, payload, clock_specs, sizeof clock_specs / sizeof *clock_specs, reason);
     size_t bytes;
 
     if (status)
@@ -304,7 +306,7 @@ int dft_decode_clock(struct dft_decoder *decoder, const struct dft_block_header 
         memcpy(decoder->samples.bytes, columns->list[DFT_CLOCK_SAMPLES].at, bytes);
     *samples = decoder->samples.bytes;
     *count = header->count;
-    return dft_decoder_result(decoder, 0, why);
+    return dft_decoder_result(decoder, 0, reason);
 }
 
 /* --- NAMES -------------------------------------------------------------------------------------------------------- */
@@ -329,14 +331,15 @@ long dft_encode_names(struct dft_encoder *encoder, uint64_t key, const struct df
 }
 
 int dft_decode_names(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                     const struct dft_name **names, uint32_t *count, const char **why)
+                     const struct dft_name **names, uint32_t *count, const char **reason)
 {
-    int status = dft_decoder_open(decoder, header, payload, names_specs, sizeof names_specs / sizeof *names_specs, why);
+    int status =
+        dft_decoder_open(decoder, header, payload, names_specs, sizeof names_specs / sizeof *names_specs, reason);
 
     if (status)
         return status;
     status = dft_names_get(decoder);
     *names = decoder->names.bytes;
     *count = decoder->nnames;
-    return dft_decoder_result(decoder, status, why);
+    return dft_decoder_result(decoder, status, reason);
 }

@@ -282,5 +282,5 @@ int dft_times_get(struct dft_decoder *decoder, const struct dft_block_header *he
     }
     if (source.at > source.end)
         dft_columns_fault(columns, "the bit string ends early");
-    return columns->why ? -EBADMSG : 0;
+    return columns->reason ? -EBADMSG : 0;
 }

@@ -157,10 +157,10 @@ static void add_args(struct dft_ring *ring, const struct dft_ring_decoder *decod
 }
 
 /* Says what ended the region of the last event: nobody did in the program. */
-static void add_reason(struct dft_ring_decoder *decoder, enum dft_ending how, struct dft_batch *batch)
+static void add_reason(struct dft_ring_decoder *decoder, enum dft_ending exit_kind, struct dft_batch *batch)
 {
     static const char key[] = "\0" DFT_ENDED_BY;
-    const char *text = dft_ending_text(how);
+    const char *text = dft_ending_text(exit_kind);
     uint64_t id = dft_name_id(key, sizeof key - 1);
 
     batch->args = decoder->args;
@@ -193,7 +193,7 @@ static void add_regions(struct dft_ring *ring, struct dft_ring_decoder *decoder,
         event->bits = 0;
         event->dur_ns = ended->time_ns > event->start_ns ? ended->time_ns - event->start_ns : 0;
         add_args(ring, decoder, i, start, batch);
-        add_reason(decoder, (enum dft_ending)ended->how, batch);
+        add_reason(decoder, (enum dft_ending)ended->exit_kind, batch);
         outer = name;
     }
 }

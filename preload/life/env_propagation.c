@@ -16,20 +16,20 @@
 #include "os/sys.h"
 #include "ring/thread.h"
 
-#define KEPT_MOST 48u
-#define MARKER    "DFTRACER_FOLLOWED="
-#define PRELOAD   "LD_PRELOAD="
-#define OURS      "DFTRACER_"
+#define KEPT_MAX 48u
+#define MARKER   "DFTRACER_FOLLOWED="
+#define PRELOAD  "LD_PRELOAD="
+#define OURS     "DFTRACER_"
 
-#define VARIABLE_MOST (128u << 10) /* the kernel accepts no longer variable */
+#define VARIABLE_MAX (128u << 10) /* the kernel accepts no longer variable */
 
-static const char *kept[KEPT_MOST]; /* NAME=value, of DFTRACER_ variables */
+static const char *kept[KEPT_MAX]; /* NAME=value, of DFTRACER_ variables */
 static uint32_t nkept;
 static char preload[4352]; /* LD_PRELOAD= and the path of our library */
 
 /* The mapping that a vfork child left. */
 static __thread struct {
-    void *room;
+    void *capacity;
     size_t bytes;
 } left __attribute__((tls_model("initial-exec")));
 
@@ -59,7 +59,7 @@ static void keep(char *const *environment)
     if (used + strlen(own) >= sizeof preload)
         return;
     memcpy(preload + used, own, strlen(own) + 1);
-    for (char *const *e = environment; *e && nkept < KEPT_MOST; e++)
+    for (char *const *e = environment; *e && nkept < KEPT_MAX; e++)
         if (begins(*e, OURS) && !begins(*e, MARKER))
             kept[nkept++] = dft_config_keep(*e);
 }
@@ -129,7 +129,7 @@ static int look(struct contents *found, char *const *envp)
             return -1;
         if (!envp[found->count])
             return 0;
-        if (dft_reading_find(&variable, envp[found->count], VARIABLE_MOST) || variable.length == VARIABLE_MOST)
+        if (dft_reading_find(&variable, envp[found->count], VARIABLE_MAX) || variable.length == VARIABLE_MAX)
             return -1;
         look_at(found, envp[found->count], found->count);
     }
@@ -169,28 +169,28 @@ void dft_env_propagation_begin(struct dft_env_propagation *follow, char *const *
         return;
     pointers = (found.count + nkept + 3) * sizeof(char *);
     text = sizeof preload + (found.preload < 0 ? 0 : strlen(envp[found.preload]));
-    follow->room = dft_sys_map(pointers + text);
-    if (!follow->room)
+    follow->capacity = dft_sys_map(pointers + text);
+    if (!follow->capacity)
         return;
     follow->bytes = pointers + text;
-    fill(follow->room, (char *)follow->room + pointers, &found, envp);
-    follow->envp = follow->room;
+    fill(follow->capacity, (char *)follow->capacity + pointers, &found, envp);
+    follow->envp = follow->capacity;
     if (dft_in_vfork_child()) {
-        left.room = follow->room;
+        left.capacity = follow->capacity;
         left.bytes = follow->bytes;
     }
 }
 
 void dft_env_propagation_end(struct dft_env_propagation *follow)
 {
-    if (follow->room)
-        DFT_SYS(munmap, follow->room, follow->bytes, 0, 0, 0, 0);
-    left.room = NULL;
+    if (follow->capacity)
+        DFT_SYS(munmap, follow->capacity, follow->bytes, 0, 0, 0, 0);
+    left.capacity = NULL;
 }
 
 void dft_env_propagation_child_gone(void)
 {
-    if (left.room)
-        DFT_SYS(munmap, left.room, left.bytes, 0, 0, 0, 0);
-    left.room = NULL;
+    if (left.capacity)
+        DFT_SYS(munmap, left.capacity, left.bytes, 0, 0, 0, 0);
+    left.capacity = NULL;
 }

@@ -13,7 +13,7 @@ void dft_env_propagation_init(char **environment);
 /* An environment with the missing variables, for one call of exec or posix_spawn. */
 struct dft_env_propagation {
     char *const *envp; /* for the call; the program's own when nothing is missing */
-    void *room;        /* our mapping behind `envp`; NULL: `envp` is the program's own */
+    void *capacity;    /* our mapping behind `envp`; NULL: `envp` is the program's own */
     size_t bytes;
 };
 

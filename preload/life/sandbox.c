@@ -46,14 +46,14 @@ static int number_of(const char *name)
 /* Looks up descriptors that no call has named yet. Later no system call may do so. */
 static void meet_descriptors(void)
 {
-    _Alignas(8) char room[512];
+    _Alignas(8) char capacity[512];
     long fd = dft_fd_progress_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
         return;
-    while ((n = DFT_SYS(getdents64, fd, room, sizeof room, 0, 0, 0)) > 0)
+    while ((n = DFT_SYS(getdents64, fd, capacity, sizeof capacity, 0, 0, 0)) > 0)
         for (long at = 0; at < n;) {
-            const struct entry *entry = (const struct entry *)(room + at);
+            const struct entry *entry = (const struct entry *)(capacity + at);
             int number = number_of(entry->name);
 
             if (number >= 0 && number != fd && !dft_fd_word(number))
@@ -157,16 +157,16 @@ void dft_sandbox_enter_failed(enum dft_sandbox_kind kind)
 
 /* --- end of the process ----------------------------------------------------------------------- */
 
-int dft_sandbox_end(enum dft_ending how, int status)
+int dft_sandbox_end(enum dft_ending exit_kind, int status)
 {
     if (!dft_is_sandboxed())
         return 0;
     if (*dft_generation && dft_live && !dft_vfork_mark) {
         dft_requests_end();
-        atomic_store(&dft_live->how, (uint32_t)how);
+        atomic_store(&dft_live->exit_kind, (uint32_t)exit_kind);
         atomic_store(&dft_live->status, (uint32_t)status);
         atomic_store(&dft_live->ended_ns, dft_clock_ns(&dft_live->clock, dft_ticks()));
-        atomic_store(&dft_live->state, how == DFT_ENDING_EXEC ? DFT_LIVE_EXEC : DFT_LIVE_CLEAN);
+        atomic_store(&dft_live->state, exit_kind == DFT_ENDING_EXEC ? DFT_LIVE_EXEC : DFT_LIVE_CLEAN);
     }
     return 1;
 }

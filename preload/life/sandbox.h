@@ -17,6 +17,6 @@ void dft_sandbox_enter_failed(enum dft_sandbox_kind kind);
 
 /* The process ends, or is replaced. Returns 1 when nothing can be written, and the live file
  * records the end. */
-int dft_sandbox_end(enum dft_ending how, int status);
+int dft_sandbox_end(enum dft_ending exit_kind, int status);
 
 #endif

@@ -98,21 +98,21 @@ static int announce_late(void)
 }
 
 /* Notes the end in the live file, for readers of a live file that stays. Returns the same end. */
-static struct dft_ended note_end(enum dft_ending how, int status)
+static struct dft_ended note_end(enum dft_ending exit_kind, int status)
 {
-    const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)how};
+    const struct dft_ended end = {dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset, (uint8_t)exit_kind};
 
-    atomic_store(&dft_live->how, (uint32_t)how);
+    atomic_store(&dft_live->exit_kind, (uint32_t)exit_kind);
     atomic_store(&dft_live->status, (uint32_t)status);
     atomic_store(&dft_live->ended_ns, end.time_ns);
     return end;
 }
 
 /* Writes the END block. Returns 0, or -errno when the block could not be written. */
-static int write_end(enum dft_ending how, int status)
+static int write_end(enum dft_ending exit_kind, int status)
 {
     static char unmet[1024]; /* static, because the end comes once */
-    struct dft_end end = {.how = (uint8_t)how, .status = status, .outside = dft_traced_left_out()};
+    struct dft_end end = {.exit_kind = (uint8_t)exit_kind, .status = status, .outside = dft_traced_left_out()};
 
     end.unmet = (struct dft_text){unmet, (uint32_t)dft_weave_unmet(unmet, sizeof unmet)};
     dft_rings_sum(&end);
@@ -257,14 +257,14 @@ static int try_end(void)
 
 /* --- end -------------------------------------------------------------------------------------- */
 
-void dft_shutdown_end(enum dft_ending how, int status)
+void dft_shutdown_end(enum dft_ending exit_kind, int status)
 {
     const struct dft_ended not_known = {0};
     struct dft_signals before;
     struct dft_ended end;
     int unsure;
 
-    if (dft_vfork_child_ends(how, status) || dft_sandbox_end(how, status))
+    if (dft_vfork_child_ends(exit_kind, status) || dft_sandbox_end(exit_kind, status))
         return;
     dft_process_start_at_last(dft_traced_left_out());
     if (!is_ours_to_end())
@@ -278,11 +278,12 @@ void dft_shutdown_end(enum dft_ending how, int status)
     dft_inlined_end_all();
     dft_requests_end();
     if (dft_self)
-        dft_annotate_end_all(dft_self, dft_ending_text(how), how == DFT_ENDING_EXIT || how == DFT_ENDING__EXIT);
+        dft_annotate_end_all(dft_self, dft_ending_text(exit_kind),
+                             exit_kind == DFT_ENDING_EXIT || exit_kind == DFT_ENDING__EXIT);
     unsure = announce_late();
-    end = note_end(how, status & 0xff /* all that the parent sees */);
+    end = note_end(exit_kind, status & 0xff /* all that the parent sees */);
     /* The file may stay, or its path may lead nowhere (chroot). */
-    atomic_store(&dft_live->state, how == DFT_ENDING_SIGNAL ? DFT_LIVE_FATAL : DFT_LIVE_CLEAN);
+    atomic_store(&dft_live->state, exit_kind == DFT_ENDING_SIGNAL ? DFT_LIVE_FATAL : DFT_LIVE_CLEAN);
     /* Without the barrier other threads may still end their regions themselves. The live file then
      * tells which regions are left. */
     if (drain_everything(unsure ? &not_known : &end))
@@ -290,7 +291,7 @@ void dft_shutdown_end(enum dft_ending how, int status)
     if (is_kept() && dft_self)
         dft_pending_names_leave(dft_self);
     /* When END cannot be written, only the live file knows what was lost. */
-    if (!write_end(how, status & 0xff) && !unsure && !is_kept())
+    if (!write_end(exit_kind, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
     dft_futex_wake(&done, INT32_MAX);

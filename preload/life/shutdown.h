@@ -11,7 +11,7 @@ void dft_shutdown_forked(void);
 
 /* Writes all records and the END block, and removes the live file. Called once, for exit, _exit and
  * fatal signals (status: the signal). Later events are written at once. */
-void dft_shutdown_end(enum dft_ending how, int status);
+void dft_shutdown_end(enum dft_ending exit_kind, int status);
 
 /* A call that ends the process within the C library may still return (daemon). Then this function
  * undoes dft_shutdown_end(). */

@@ -18,22 +18,22 @@ struct dft_config dft_config = {
 };
 int dft_config_preloaded;
 const char *dft_config_enabled_by;
-struct dft_job dft_job = {-1, -1, 0, ""};
+struct dft_config_job dft_config_job = {-1, -1, 0, ""};
 
 /* Copies of texts lie in one mapping, which is made at the first copy. */
 static char *texts;
-static size_t texts_used, texts_room;
+static size_t texts_used, texts_capacity;
 
 static const char *keep_text(const char *text)
 {
     size_t n = strlen(text) + 1;
     char *copy;
 
-    if (n > texts_room - texts_used) {
-        size_t room = n > 16384 ? n : 16384;
+    if (n > texts_capacity - texts_used) {
+        size_t capacity = n > 16384 ? n : 16384;
 
-        texts = dft_sys_map(room);
-        texts_room = texts ? room : 0;
+        texts = dft_sys_map(capacity);
+        texts_capacity = texts ? capacity : 0;
         texts_used = 0;
         if (!texts)
             return "";
@@ -48,9 +48,9 @@ const char *dft_config_keep(const char *text)
     return keep_text(text);
 }
 
-static size_t put(char *text, size_t room, size_t used, const char *more)
+static size_t put(char *text, size_t capacity, size_t used, const char *more)
 {
-    for (; *more && used < room; more++)
+    for (; *more && used < capacity; more++)
         text[used++] = *more;
     return used;
 }
@@ -231,12 +231,12 @@ static const char *find_own(char *const *environment, const char *name)
 }
 
 /* Notes that a value of one of our variables cannot be used. */
-static void doubt_own(char *const *environment, const char *name, const char *why)
+static void doubt_own(char *const *environment, const char *name, const char *reason)
 {
     const char *value = find_own(environment, name);
 
     if (value)
-        dft_settings_doubt(value - strlen(name) - 1, why, 0);
+        dft_settings_doubt(value - strlen(name) - 1, reason, 0);
 }
 
 /* Takes our own variable if its value makes sense, else the launcher's. */
@@ -263,12 +263,12 @@ static void find_job(char *const *environment)
     int32_t size = 0;
     const char *job = *dft_config.job_id ? dft_config.job_id : find_variable(environment, NAMES(job_names));
 
-    find_number(environment, PREFIX "RANK", NAMES(rank_names), &dft_job.rank);
-    find_number(environment, "", NAMES(local_names), &dft_job.local_rank);
+    find_number(environment, PREFIX "RANK", NAMES(rank_names), &dft_config_job.rank);
+    find_number(environment, "", NAMES(local_names), &dft_config_job.local_rank);
     find_number(environment, PREFIX "WORLD_SIZE", NAMES(size_names), &size);
-    dft_job.world_size = (uint32_t)size;
+    dft_config_job.world_size = (uint32_t)size;
     if (job)
-        dft_job.job_id = keep_text(job);
+        dft_config_job.job_id = keep_text(job);
 }
 
 /* Handles values that make sense by themselves, but not here. */
@@ -336,7 +336,7 @@ void dft_config_init(char *const *environment)
             dft_config_preloaded = 1;
 }
 
-static size_t put_number(char *text, size_t room, size_t used, uint64_t number)
+static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number)
 {
     char digits[24];
     int at = sizeof digits - 1;
@@ -345,10 +345,10 @@ static size_t put_number(char *text, size_t room, size_t used, uint64_t number)
     do
         digits[--at] = (char)('0' + number % 10);
     while (number /= 10);
-    return put(text, room, used, digits + at);
+    return put(text, capacity, used, digits + at);
 }
 
-#define PUT_NUMBER(value)           (used = put_number(text, room, used, (uint64_t)(value)))
+#define PUT_NUMBER(value)           (used = put_number(text, capacity, used, (uint64_t)(value)))
 #define DIFFERS_TEXT(a, b)          (strcmp(a, b) != 0)
 #define DIFFERS_NUMBER(a, b)        ((a) != (b))
 #define KIND_BOOL(then, ...)        then##_NUMBER(__VA_ARGS__)
@@ -358,23 +358,23 @@ static size_t put_number(char *text, size_t room, size_t used, uint64_t number)
 #define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)
 #define KIND_AGGREGATION(then, ...) then##_NUMBER(__VA_ARGS__)
 #define KIND_TIME_METRIC(then, ...) then##_NUMBER(__VA_ARGS__)
-#define PUT_TEXT(value)             (used = put(text, room, used, value))
+#define PUT_TEXT(value)             (used = put(text, capacity, used, value))
 
-size_t dft_config_describe(char *text, size_t room)
+size_t dft_config_describe(char *text, size_t capacity)
 {
     size_t used = 0;
 
 #define DFT_OPTION(field, name, type, initial, help)                                                                   \
     if (KIND_##type(DIFFERS, dft_config.field, initial)) {                                                             \
-        used = put(text, room, used, "DFTRACER_" #name "=");                                                           \
+        used = put(text, capacity, used, "DFTRACER_" #name "=");                                                       \
         KIND_##type(PUT, dft_config.field);                                                                            \
-        used = put(text, room, used, "\n");                                                                            \
+        used = put(text, capacity, used, "\n");                                                                        \
     }
 #include <dftrace/config.def>
 #undef DFT_OPTION
     for (unsigned i = 0; *dft_settings_shown(i); i++) {
-        used = put(text, room, used, dft_settings_shown(i));
-        used = put(text, room, used, DFT_SETTINGS_NO_EFFECT);
+        used = put(text, capacity, used, dft_settings_shown(i));
+        used = put(text, capacity, used, DFT_SETTINGS_NO_EFFECT);
     }
     return used;
 }

@@ -41,16 +41,16 @@ const char *dft_config_keep(const char *text);
 
 /* Writes NAME=value lines of the options that differ from their defaults, and of settings that have
  * no effect. Returns the length, cut to `room`. */
-size_t dft_config_describe(char *text, size_t room);
+size_t dft_config_describe(char *text, size_t capacity);
 
 /* Rank, local rank (-1 unknown), world size (0 unknown) and job id ("" unknown). Our own variables
  * come first, then the launcher's. */
-struct dft_job {
+struct dft_config_job {
     int32_t rank, local_rank;
     uint32_t world_size;
     const char *job_id;
 };
-extern struct dft_job dft_job;
+extern struct dft_config_job dft_config_job;
 
 /* Prints one line on descriptor 2, when the level permits. Allocates nothing. The arguments after
  * `text` are further texts, ended by NULL. */

@@ -105,7 +105,7 @@ struct search {
     int no_old; /* no old versions */
     const ElfW(Sym) * best;
     void **all;
-    size_t found, room;
+    size_t found, capacity;
 };
 
 /* Calls a resolver (IFUNC), as the loader does. */
@@ -158,7 +158,7 @@ static int look_at(const struct dft_library *library, uint32_t index, struct sea
     int fit = fits(library, index, search);
 
     if (fit && search->all) {
-        if (is_function(&library->symbols[index]) && search->found < search->room)
+        if (is_function(&library->symbols[index]) && search->found < search->capacity)
             search->all[search->found++] = address_of(library, &library->symbols[index]);
         return 0;
     }
@@ -237,9 +237,9 @@ int dft_library_defines(const struct dft_library *library, const char *name, con
 }
 
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
-                            size_t room)
+                            size_t capacity)
 {
-    struct search search = {.name = name, .version = version, .all = addresses, .room = room};
+    struct search search = {.name = name, .version = version, .all = addresses, .capacity = capacity};
 
     run(library, &search);
     return search.found;

@@ -38,7 +38,7 @@ int dft_library_defines(const struct dft_library *library, const char *name, con
 
 /* Finds all addresses (versions) of a function, at most `room`. Returns their number. */
 size_t dft_library_find_all(const struct dft_library *library, const char *name, const char *version, void **addresses,
-                            size_t room);
+                            size_t capacity);
 
 /* The version that a reference to another library's symbol names. NULL: none. */
 const char *dft_library_needed_version(const struct dft_library *library, uint32_t symbol);

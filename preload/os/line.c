@@ -14,9 +14,9 @@ void dft_line_text(struct dft_line *line, const char *text)
 }
 
 /* Writes the digits to the end of the buffer. Returns where the digits begin. */
-static char *put_digits(char *room, size_t size, uint64_t number, unsigned base)
+static char *put_digits(char *capacity, size_t size, uint64_t number, unsigned base)
 {
-    char *at = room + size - 1;
+    char *at = capacity + size - 1;
 
     *at = 0;
     do
@@ -33,7 +33,7 @@ void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
 }
 
 /* Knows the errors of files and directories. */
-const char *dft_line_error(int number, char room[DFT_ERROR_ROOM])
+const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
 {
     static const struct {
         int number;
@@ -63,7 +63,7 @@ const char *dft_line_error(int number, char room[DFT_ERROR_ROOM])
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].number == number)
             return texts[i].text;
-    at = put_digits(room, DFT_ERROR_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
+    at = put_digits(capacity, DFT_ERROR_ROOM, (uint64_t)number, 10) - (sizeof unknown - 1);
     return memcpy(at, unknown, sizeof unknown - 1);
 }
 

@@ -18,7 +18,7 @@ void dft_line_number(struct dft_line *line, uint64_t number, unsigned base);
 /* The meaning of an error number. `room` holds the text of unknown numbers. Unlike strerror, this
  * function may be called at any time. */
 #define DFT_ERROR_ROOM 32
-const char *dft_line_error(int number, char room[DFT_ERROR_ROOM]);
+const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM]);
 
 /* Writes the line and a newline in one call, and empties the line. */
 void dft_line_write(struct dft_line *line);

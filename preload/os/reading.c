@@ -20,15 +20,15 @@ int dft_reading_find(struct dft_text *text, const char *at, uint32_t most)
     *text = (struct dft_text){at, 0};
     while (text->length < most) {
         uintptr_t next = (uintptr_t)at + text->length;
-        uint32_t room = (uint32_t)(PAGE - next % PAGE), n;
+        uint32_t capacity = (uint32_t)(PAGE - next % PAGE), n;
 
         if (!dft_sys_can_read((const void *)(next & ~(uintptr_t)7))) /* NOLINT: an address of the program */
             return -1;
-        if (room > most - text->length)
-            room = most - text->length;
-        n = (uint32_t)strnlen(at + text->length, room);
+        if (capacity > most - text->length)
+            capacity = most - text->length;
+        n = (uint32_t)strnlen(at + text->length, capacity);
         text->length += n;
-        if (n < room)
+        if (n < capacity)
             break;
     }
     return 0;
@@ -40,7 +40,7 @@ int dft_reading_path(struct dft_text *text, const char *path, int done)
     if (!path)
         return 0;
     if (!done)
-        return dft_reading_find(text, path, DFT_PATH_MOST);
-    text->length = (uint32_t)strnlen(path, DFT_PATH_MOST);
+        return dft_reading_find(text, path, DFT_PATH_MAX);
+    text->length = (uint32_t)strnlen(path, DFT_PATH_MAX);
     return 0;
 }

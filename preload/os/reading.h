@@ -6,7 +6,7 @@
 
 #include "format/event.h"
 
-#define DFT_PATH_MOST 4096u /* the kernel reads no more of a path */
+#define DFT_PATH_MAX 4096u /* the kernel reads no more of a path */
 
 /* Did a call on one path that failed with this error read the path? These errors arise after the
  * kernel has followed the path. */

@@ -6,19 +6,19 @@
 
 #include "os/config.h"
 
-#define NOTES_MOST 16u
-#define NAME_MOST  64u /* longer names are compared up to this length */
-#define SHOWN_MOST 160u
-#define NEAR       2u /* mistakes in a name that must still be ours */
+#define NOTES_MAX 16u
+#define NAME_MAX  64u /* longer names are compared up to this length */
+#define SHOWN_MAX 160u
+#define NEAR      2u /* mistakes in a name that must still be ours */
 
 #define PREFIX "DFTRACER_"
 
 static struct note {
-    const char *variable, *why, *nearest; /* nearest: NULL where the name is known */
+    const char *variable, *reason, *nearest; /* nearest: NULL where the name is known */
     int when_off, in_part;
-} notes[NOTES_MOST];
+} notes[NOTES_MAX];
 static unsigned count;
-static int more; /* more notes than NOTES_MOST */
+static int more; /* more notes than NOTES_MAX */
 
 /* Names that scripts written for DFTracer may set. They change nothing here. */
 static const char *const accepted[] = {
@@ -115,7 +115,7 @@ static int same(char a, char b)
  * letter, or swaps two neighbours. */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
-    unsigned char rows[3][NAME_MOST + 1];
+    unsigned char rows[3][NAME_MAX + 1];
 
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = (unsigned char)j;
@@ -154,7 +154,7 @@ static const char *find_nearest(const char *variable, unsigned *apart)
     size_t length = strcspn(variable, "=");
     const char *nearest = NULL;
 
-    length = length < NAME_MOST ? length : NAME_MOST;
+    length = length < NAME_MAX ? length : NAME_MAX;
     look_among(settings, COUNT(settings), variable, length, &nearest, apart);
     look_among(accepted, COUNT(accepted), variable, length, &nearest, apart);
     return nearest;
@@ -165,7 +165,7 @@ const char *dft_settings_nearest(const char *const *names, size_t n, const char 
     const char *nearest = NULL;
     unsigned apart = 0;
 
-    look_among(names, n, name, length < NAME_MOST ? length : NAME_MOST, &nearest, &apart);
+    look_among(names, n, name, length < NAME_MAX ? length : NAME_MAX, &nearest, &apart);
     return nearest;
 }
 
@@ -176,7 +176,7 @@ int dft_settings_resembles(const char *variable)
     size_t length = strcspn(variable, "="), found = 0;
     unsigned apart = 0;
 
-    if (length < strlen(PREFIX) || length > NAME_MOST)
+    if (length < strlen(PREFIX) || length > NAME_MAX)
         return 0;
     for (size_t i = 0; i < strlen(PREFIX); i++)
         found +=
@@ -188,20 +188,20 @@ int dft_settings_resembles(const char *variable)
 
 static void note(const struct note *what)
 {
-    if (count < NOTES_MOST)
+    if (count < NOTES_MAX)
         notes[count++] = *what;
     else
         more = 1;
 }
 
-void dft_settings_doubt(const char *variable, const char *why, int when_off)
+void dft_settings_doubt(const char *variable, const char *reason, int when_off)
 {
-    note(&(struct note){.variable = variable, .why = why, .when_off = when_off});
+    note(&(struct note){.variable = variable, .reason = reason, .when_off = when_off});
 }
 
-void dft_settings_doubt_part(const char *variable, const char *why)
+void dft_settings_doubt_part(const char *variable, const char *reason)
 {
-    note(&(struct note){.variable = variable, .why = why, .in_part = 1});
+    note(&(struct note){.variable = variable, .reason = reason, .in_part = 1});
 }
 
 void dft_settings_unknown(const char *variable)
@@ -210,7 +210,7 @@ void dft_settings_unknown(const char *variable)
     const char *nearest = find_nearest(variable, &apart);
 
     note(&(struct note){.variable = variable,
-                        .why = "there is no such setting; the nearest name is ",
+                        .reason = "there is no such setting; the nearest name is ",
                         .nearest = nearest,
                         /* the first row is ENABLE */
                         .when_off = nearest == settings[0] && apart <= NEAR});
@@ -229,12 +229,12 @@ int dft_settings_any(void)
 
 const char *dft_settings_shown(unsigned i)
 {
-    static char shown[SHOWN_MOST + 4];
+    static char shown[SHOWN_MAX + 4];
     size_t length = 0;
 
-    for (const char *at = i < count ? notes[i].variable : ""; *at && length < SHOWN_MOST; at++)
+    for (const char *at = i < count ? notes[i].variable : ""; *at && length < SHOWN_MAX; at++)
         shown[length++] = (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at;
-    memcpy(shown + length, length == SHOWN_MOST ? "..." : "", length == SHOWN_MOST ? 4 : 1);
+    memcpy(shown + length, length == SHOWN_MAX ? "..." : "", length == SHOWN_MAX ? 4 : 1);
     return shown;
 }
 
@@ -244,7 +244,7 @@ void dft_settings_tell(int (*tells)(const char *variable))
         const struct note *what = &notes[i];
 
         if ((dft_config.enable || what->when_off) && tells(what->variable))
-            dft_message(DFT_LOG_ERROR, dft_settings_shown(i), what->in_part ? ": " : " has no effect: ", what->why,
+            dft_message(DFT_LOG_ERROR, dft_settings_shown(i), what->in_part ? ": " : " has no effect: ", what->reason,
                         what->nearest ? what->nearest : "", dft_config.enable ? "" : "; nothing is recorded", NULL);
     }
     if (more && dft_config.enable && tells(notes[count - 1].variable))

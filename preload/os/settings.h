@@ -11,10 +11,10 @@
 
 /* Notes that a setting has no effect, and why. when_off: this setting stops all tracing, so it is
  * reported even then. */
-void dft_settings_doubt(const char *variable, const char *why, int when_off);
+void dft_settings_doubt(const char *variable, const char *reason, int when_off);
 
 /* Notes that a part of the value has no effect. `why` names the part, and stays valid. */
-void dft_settings_doubt_part(const char *variable, const char *why);
+void dft_settings_doubt_part(const char *variable, const char *reason);
 
 /* The name in the list with the fewest differences from `name`. */
 const char *dft_settings_nearest(const char *const *names, size_t count, const char *name, size_t length);

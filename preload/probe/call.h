@@ -13,7 +13,7 @@
 #include "probe/stream.h"
 
 /* What a new descriptor is on. */
-enum dft_kind { DFT_KIND_FILE, DFT_KIND_PIPE, DFT_KIND_SOCKET, DFT_KIND_OTHER };
+enum dft_fd_kind { DFT_KIND_FILE, DFT_KIND_PIPE, DFT_KIND_SOCKET, DFT_KIND_OTHER };
 
 /* The roles that calls.def gives to arguments. */
 struct dft_call_args {
@@ -31,7 +31,7 @@ struct dft_call_args {
     const char *text;
     int newline, character;
     const int *pair; /* two new descriptors */
-    enum dft_kind kind;
+    enum dft_fd_kind kind;
     int system;   /* works on no one file */
     int further;  /* the call has been recorded with another file: this one is added, and counts none */
     int run;      /* a call on characters or lines: kept in runs */

@@ -67,7 +67,7 @@ void dft_paths_know_directory(struct dft_thread *self)
     working_directory(self, &length);
 }
 
-static long read_fd_link(int fd, char *text, size_t room)
+static long read_fd_link(int fd, char *text, size_t capacity)
 {
     char link[32] = "/proc/self/fd/";
     char digits[12];
@@ -82,7 +82,7 @@ static long read_fd_link(int fd, char *text, size_t room)
     while (at > 0)
         link[used++] = digits[--at];
     link[used] = 0;
-    return dft_sys_readlink(link, text, room);
+    return dft_sys_readlink(link, text, capacity);
 }
 
 static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
@@ -122,7 +122,7 @@ void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int
 /* Room for `length` bytes. Returns 0 or -1. */
 static int make_room(struct dft_path *path, size_t length)
 {
-    path->text = path->room;
+    path->text = path->capacity;
     if (length <= DFT_PATH_ROOM)
         return 0;
     if (length > LONGEST)
@@ -142,7 +142,7 @@ void dft_path_replace(struct dft_path *path, struct dft_path *other)
 {
     dft_path_done(path);
     *path = *other;
-    path->text = path->more ? path->more : path->room;
+    path->text = path->more ? path->more : path->capacity;
 }
 
 /* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new length. */
@@ -196,11 +196,11 @@ static void judge(struct dft_path *path)
 #define DELETED_LENGTH ((long)sizeof DELETED - 1)
 
 /* No: the file at that path is this one, it is called so. The text is not terminated. */
-static int is_called_so(int fd, char *text, long length, long room)
+static int is_called_so(int fd, char *text, long length, long capacity)
 {
     struct stat at, open;
 
-    if (length >= room)
+    if (length >= capacity)
         return 0;
     text[length] = 0;
     return DFT_SYS(newfstatat, AT_FDCWD, text, &at, AT_SYMLINK_NOFOLLOW, 0, 0) == 0 &&
@@ -212,10 +212,10 @@ void dft_path_of_fd(struct dft_path *path, int fd)
     long n;
 
     path->more = NULL;
-    path->text = path->room;
+    path->text = path->capacity;
     path->id = 0;
     path->traced = 0;
-    n = read_fd_link(fd, path->room, DFT_PATH_ROOM);
+    n = read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
     if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
         n = read_fd_link(fd, path->text, LONGEST);
     if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
@@ -250,7 +250,7 @@ static void make_empty(struct dft_path *path)
     path->id = 0;
     path->traced = 0;
     path->length = 0;
-    path->text = path->room;
+    path->text = path->capacity;
 }
 
 void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name)

@@ -17,7 +17,7 @@ struct dft_path {
     int traced;
     char *text; /* into room or more */
     char *more;
-    char room[DFT_PATH_ROOM];
+    char capacity[DFT_PATH_ROOM];
 };
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,

@@ -60,13 +60,13 @@ static int add_command(struct dft_thread *self, struct dft_pieces *pieces, struc
 {
     struct dft_text text;
 
-    if (dft_reading_find(&text, command, DFT_COMMAND_MOST + 1))
+    if (dft_reading_find(&text, command, DFT_COMMAND_MAX + 1))
         return dft_is_sandboxed();
     *argument = (struct argument){.tag = DFT_ITEM_ARG_STRING, .key = key_of(self, "command")};
-    argument->length = text.length < DFT_COMMAND_MOST ? text.length : DFT_COMMAND_MOST;
+    argument->length = text.length < DFT_COMMAND_MAX ? text.length : DFT_COMMAND_MAX;
     dft_pieces_add(pieces, argument, offsetof(struct argument, length) + sizeof argument->length);
     dft_pieces_add(pieces, command, argument->length);
-    return text.length > DFT_COMMAND_MOST;
+    return text.length > DFT_COMMAND_MAX;
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------ */

@@ -14,11 +14,11 @@ struct dft_process_call {
     enum dft_phase phase; /* BEGIN: it may not return; END: it did */
     int dirfd;
     const char *path;    /* the program; NULL: none */
-    const char *command; /* becomes the argument "command", cut at DFT_COMMAND_MOST bytes; NULL: none */
+    const char *command; /* becomes the argument "command", cut at DFT_COMMAND_MAX bytes; NULL: none */
     const int *status;   /* our copy of a wait status: the argument "status"; NULL: none */
 };
 
-#define DFT_COMMAND_MOST 1024u
+#define DFT_COMMAND_MAX 1024u
 
 #define DFT_PROCESS_CALL(...)                                                                                          \
     {                                                                                                                  \

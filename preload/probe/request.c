@@ -22,7 +22,7 @@ static void show_in_livefile(void)
 {
     if (!dft_livefile_path[0])
         return;
-    shown = dft_livefile_lasting_ring(DFT_OUTSTANDING_MOST, 0, 0);
+    shown = dft_livefile_lasting_ring(DFT_OUTSTANDING_MAX, 0, 0);
     if (!shown) {
         dft_process_note(DFT_NOTE_PLAIN_RINGS);
         return;

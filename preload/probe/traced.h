@@ -22,7 +22,7 @@ void dft_traced_forked(void);
 /* What the kernel calls a pipe or a socket: "pipe:[12]". */
 int dft_traced_link(const char *text, size_t length);
 
-/* Are all of a kind traced: pipes, sockets? enum dft_kind. */
+/* Are all of a kind traced: pipes, sockets? enum dft_fd_kind. */
 int dft_traced_kind(int kind);
 
 #endif

@@ -6,7 +6,7 @@
 #include "ring/names.h"
 #include "regions/annotate.h"
 
-#define STRING_MOST 4096u
+#define STRING_MAX  4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
 
 /* `of`: the word of the region that they are of, NULL of those of a point, or of the end of a region: nobody else is to see them. */
@@ -116,7 +116,7 @@ static void keep_string(struct dft_thread *self, _Atomic uint32_t *of, const cha
 {
     if (value)
         keep(self, of, DFT_ITEM_ARG_STRING, dft_names_define(self, "", key), value,
-             (uint32_t)strnlen(value, STRING_MOST));
+             (uint32_t)strnlen(value, STRING_MAX));
     else
         dft_misuse(self, DFT_MISUSE_NULL, 1);
 }

@@ -15,7 +15,7 @@
 #include "os/resolve.h"
 #include "os/settings.h"
 
-#define PART_MOST 60u /* bytes of an option that are shown */
+#define PART_MAX 60u /* bytes of an option that are shown */
 
 typedef void weave(int async, const char *module, const char *function, const char *scope, const char *flow,
                    const char *pointcut);
@@ -70,14 +70,14 @@ static int option_is(const char *name, const char *value)
 }
 
 /* Notes that a part of the options has no effect. */
-static void doubt(const char *variable, const char *part, size_t length, const char *why, const char *meant)
+static void doubt(const char *variable, const char *part, size_t length, const char *reason, const char *meant)
 {
     static struct dft_line line;
 
     line.used = 0;
-    for (size_t i = 0; i < length && i < PART_MOST; i++)
+    for (size_t i = 0; i < length && i < PART_MAX; i++)
         dft_line_text(&line, (char[]){part[i], 0});
-    dft_line_text(&line, why);
+    dft_line_text(&line, reason);
     dft_line_text(&line, meant);
     line.text[line.used] = 0;
     dft_settings_doubt_part(variable, dft_config_keep(line.text));

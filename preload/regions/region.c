@@ -203,11 +203,11 @@ int dft_region_leave(struct dft_thread *self, uint64_t name, uint64_t id)
     return end_from(self, depth, index, dft_ticks(), NULL);
 }
 
-#define LOOK_MOST 64u /* regions that are looked at: what is left open is near */
+#define LOOK_MAX 64u /* regions that are looked at: what is left open is near */
 void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
-    uint32_t least = depth > LOOK_MOST ? depth - LOOK_MOST : 0;
+    uint32_t least = depth > LOOK_MAX ? depth - LOOK_MAX : 0;
 
     if (depth > (self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS))
         return;
@@ -232,9 +232,9 @@ int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, ui
 }
 
 /* Of several open calls of the function: nearly always the innermost. Calls that were left by a longjmp or an exception lie below the frame of
- * who exits. Where its frame is gone already it is the highest of those that lie below the hook's; nothing higher than FRAME_MOST is looked at,
+ * who exits. Where its frame is gone already it is the highest of those that lie below the hook's; nothing higher than FRAME_MAX is looked at,
  * because a handler's, or a coroutine's, stack may lie anywhere. */
-#define FRAME_MOST (UINT64_C(1) << 20)
+#define FRAME_MAX (UINT64_C(1) << 20)
 int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left)
 {
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
@@ -248,7 +248,7 @@ int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint6
 
         if (innermost < 0 && fits)
             innermost = i;
-        if (left && at && (at >= frame || frame - at > FRAME_MOST))
+        if (left && at && (at >= frame || frame - at > FRAME_MAX))
             break;
         if (fits && (left || at >= frame))
             found = i;
@@ -314,7 +314,7 @@ int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_f
 
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
 {
-    const struct dftrace_arg why = dftrace_string(DFT_ENDED_BY, what);
+    const struct dftrace_arg reason = dftrace_string(DFT_ENDED_BY, what);
     uint64_t end = dft_ticks();
     uint32_t depth = atomic_load_explicit(&self->home->depth, memory_order_relaxed);
     uint32_t most = self->deep ? DFT_REGIONS_MAX : DFT_OPEN_REGIONS;
@@ -328,7 +328,7 @@ void dft_annotate_end_all(struct dft_thread *self, const char *what, int left)
         depth--;
         if (left && !*frame_of(self, depth))
             dft_misuse(self, DFT_MISUSE_LEFT_OPEN, 1);
-        dft_annotate_keep_args(self, &why, 1);
+        dft_annotate_keep_args(self, &reason, 1);
         end_innermost(self, depth, end, NULL);
     }
 }

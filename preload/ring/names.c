@@ -22,7 +22,7 @@ struct name {
 };
 
 /* Copies as many bytes as fit. Returns their number. */
-static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const char *text)
+static uint32_t copy(struct dft_thread *self, char *to, uint32_t capacity, const char *text)
 {
     size_t n;
 
@@ -30,10 +30,10 @@ static uint32_t copy(struct dft_thread *self, char *to, uint32_t room, const cha
         dft_misuse(self, DFT_MISUSE_NULL, 1);
         text = "(null)";
     }
-    n = strnlen(text, room + 1u);
-    if (n > room) {
+    n = strnlen(text, capacity + 1u);
+    if (n > capacity) {
         dft_misuse(self, DFT_MISUSE_NAME_CUT, 1);
-        n = room;
+        n = capacity;
     }
     memcpy(to, text, n);
     return (uint32_t)n;
@@ -75,9 +75,9 @@ void dft_names_forget_code(void)
             atomic_store_explicit(&table[i].id, 0, memory_order_relaxed);
 }
 
-static size_t put_text(char *to, size_t used, size_t room, const char *text)
+static size_t put_text(char *to, size_t used, size_t capacity, const char *text)
 {
-    while (*text && used < room)
+    while (*text && used < capacity)
         to[used++] = *text++;
     to[used] = 0;
     return used;

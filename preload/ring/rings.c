@@ -130,6 +130,6 @@ void dft_rings_sum(struct dft_end *end)
             ended += atomic_load(&t->rings[i]->spans_ended);
             add_ring(end, t->rings[i]);
         }
-    if (begun > ended && (end->how == DFT_ENDING_EXIT || end->how == DFT_ENDING__EXIT))
+    if (begun > ended && (end->exit_kind == DFT_ENDING_EXIT || end->exit_kind == DFT_ENDING__EXIT))
         end->misuse[DFT_MISUSE_SPAN_OPEN] += begun - ended;
 }

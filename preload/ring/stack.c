@@ -16,7 +16,7 @@
 #include "ring/ring.h"
 #include "unwind/unwind.h"
 
-#define FRAMES_MOST 128u
+#define FRAMES_MAX 128u
 
 uint32_t dft_stack_depth;
 
@@ -25,9 +25,9 @@ static uint64_t start_ticks, start_ns;
 static _Atomic uint64_t least_ticks;
 
 /* Buffers of a capture. Each thread that captures has a page or two. */
-struct dft_stack_room {
-    uint64_t frames[FRAMES_MOST];
-    char text[6 + 8 * FRAMES_MOST];
+struct dft_stack_capacity {
+    uint64_t frames[FRAMES_MAX];
+    char text[6 + 8 * FRAMES_MAX];
 };
 
 void dft_stack_init(void)
@@ -36,7 +36,7 @@ void dft_stack_init(void)
         return;
     start_ticks = dft_ticks();
     start_ns = dft_clock_monotonic_ns();
-    dft_stack_depth = dft_config.stack < FRAMES_MOST ? (uint32_t)dft_config.stack : FRAMES_MOST;
+    dft_stack_depth = dft_config.stack < FRAMES_MAX ? (uint32_t)dft_config.stack : FRAMES_MAX;
 }
 
 /* The length of a tick is the time since the start divided by the ticks. The value is kept once the
@@ -64,25 +64,25 @@ static int is_busy(const struct dft_thread *self, uintptr_t here)
     return self->capturing && here < self->capturing;
 }
 
-static uint32_t name_frames(struct dft_thread *self, struct dft_stack_room *room)
+static uint32_t name_frames(struct dft_thread *self, struct dft_stack_capacity *capacity)
 {
-    uint32_t n = dft_unwind(room->frames, dft_stack_depth);
+    uint32_t n = dft_unwind(capacity->frames, dft_stack_depth);
 
     for (uint32_t i = 0; i < n; i++)
-        room->frames[i] = dft_names_of_code(self, room->frames[i]);
+        capacity->frames[i] = dft_names_of_code(self, capacity->frames[i]);
     return n;
 }
 
-static uint64_t name_stack(struct dft_thread *self, struct dft_stack_room *room, uint32_t frames)
+static uint64_t name_stack(struct dft_thread *self, struct dft_stack_capacity *capacity, uint32_t frames)
 {
     struct dft_pieces pieces = {.count = 0};
     uint32_t length = 6 + 8 * frames;
     uint64_t id;
 
-    memcpy(room->text, "STACK", 6);
-    memcpy(room->text + 6, room->frames, 8 * frames);
-    id = dft_name_id(room->text, length);
-    dft_pieces_add(&pieces, room->text, length);
+    memcpy(capacity->text, "STACK", 6);
+    memcpy(capacity->text + 6, capacity->frames, 8 * frames);
+    id = dft_name_id(capacity->text, length);
+    dft_pieces_add(&pieces, capacity->text, length);
     if (!dft_name_was_sent(self, id))
         dft_name_send(self, id, &pieces);
     return id;
@@ -97,10 +97,10 @@ uint64_t dft_stack_capture(struct dft_thread *self, uint64_t ticks)
     if (dft_vfork_mark || is_busy(self, here) || !is_long_enough(ticks))
         return 0;
     self->capturing = here;
-    if (!self->stack_room)
-        self->stack_room = dft_sys_map(sizeof *self->stack_room);
-    if (self->stack_room && (frames = name_frames(self, self->stack_room)))
-        id = name_stack(self, self->stack_room, frames);
+    if (!self->stack_capacity)
+        self->stack_capacity = dft_sys_map(sizeof *self->stack_capacity);
+    if (self->stack_capacity && (frames = name_frames(self, self->stack_capacity)))
+        id = name_stack(self, self->stack_capacity, frames);
     self->capturing = 0;
     return id;
 }

@@ -69,11 +69,11 @@ struct dft_thread {
     struct dft_thread *next; /* in dft_threads */
     /* the next below this one among the states whose thread has ended */
     struct dft_thread *next_idle;
-    uint32_t pauses;                   /* regions/pause.c */
-    uint32_t spans;                    /* spans begun so far */
-    struct dft_deep_region *deep;      /* DFT_DEEP_REGIONS entries; NULL until needed */
-    uintptr_t capturing;               /* the frame of the current capture of the call stack */
-    struct dft_stack_room *stack_room; /* NULL: not needed so far (stack.c) */
+    uint32_t pauses;                           /* regions/pause.c */
+    uint32_t spans;                            /* spans begun so far */
+    struct dft_deep_region *deep;              /* DFT_DEEP_REGIONS entries; NULL until needed */
+    uintptr_t capturing;                       /* the frame of the current capture of the call stack */
+    struct dft_stack_capacity *stack_capacity; /* NULL: not needed so far (stack.c) */
     /* Bytes used of the arguments in `home`. DFT_ARGS_CUT: some of the innermost record's were not
      * kept. */
     uint16_t args_used;

@@ -49,8 +49,8 @@ void dft_vfork_child_end(struct dft_vfork_child *child, int64_t pid)
     if (pid <= 0 || !child->process.events || dft_is_sandboxed())
         return;
     child->process.pid = (uint32_t)pid;
-    if (child->process.how == DFT_ENDING_UNKNOWN) { /* neither an exit nor an exec */
-        child->process.how = DFT_ENDING_KILLED;
+    if (child->process.exit_kind == DFT_ENDING_UNKNOWN) { /* neither an exit nor an exec */
+        child->process.exit_kind = DFT_ENDING_KILLED;
         child->process.end_ns = now_ns();
     }
     before = dft_signals_block();
@@ -83,14 +83,14 @@ struct dft_vfork_child *dft_vfork_child_sign(struct dft_vfork_item *item)
     return child;
 }
 
-int dft_vfork_child_ends(enum dft_ending how, int status)
+int dft_vfork_child_ends(enum dft_ending exit_kind, int status)
 {
     struct dft_vfork_child *child = find();
 
     if (!child)
         return 0;
-    child->process.how = how;
+    child->process.exit_kind = exit_kind;
     child->process.status = status & 0xff;
-    child->process.end_ns = how == DFT_ENDING_UNKNOWN ? 0 : now_ns();
+    child->process.end_ns = exit_kind == DFT_ENDING_UNKNOWN ? 0 : now_ns();
     return 1;
 }

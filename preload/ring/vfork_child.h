@@ -36,6 +36,6 @@ void dft_vfork_child_know(void);
 
 /* The calling child is about to end or to be replaced. DFT_ENDING_UNKNOWN: this did not happen.
  * Returns 0 when the caller is no such child. */
-int dft_vfork_child_ends(enum dft_ending how, int status);
+int dft_vfork_child_ends(enum dft_ending exit_kind, int status);
 
 #endif

@@ -16,11 +16,11 @@
 #include "os/sys.h"
 #include "store/tracename.h"
 
-#define TEXT_MOST 150u       /* compared bytes of a setting; PROCESS keeps as many */
-#define LOOK_MOST (1u << 20) /* bytes of a file that are searched */
-#define TICK_NS   10000000u  /* /proc counts in hundredths of a second */
+#define TEXT_MAX 150u       /* compared bytes of a setting; PROCESS keeps as many */
+#define LOOK_MAX (1u << 20) /* bytes of a file that are searched */
+#define TICK_NS  10000000u  /* /proc counts in hundredths of a second */
 
-static char room[8192] __attribute__((aligned(8)));
+static char capacity[8192] __attribute__((aligned(8)));
 
 static int find(const char *bytes, size_t size, const char *text, size_t length)
 {
@@ -39,14 +39,14 @@ static int holds(const char *path, const char *text, size_t length)
 
     if (fd < 0)
         return 0;
-    for (size_t all = 0; !found && all < LOOK_MOST; all += (size_t)n) {
-        n = dft_sys_read((int)fd, room + kept, sizeof room - kept);
+    for (size_t all = 0; !found && all < LOOK_MAX; all += (size_t)n) {
+        n = dft_sys_read((int)fd, capacity + kept, sizeof capacity - kept);
         if (n <= 0)
             break;
         kept += (size_t)n;
-        found = find(room, kept, text, length);
+        found = find(capacity, kept, text, length);
         if (kept >= length) { /* the text may continue in the next piece */
-            memmove(room, room + kept - (length - 1), length - 1);
+            memmove(capacity, capacity + kept - (length - 1), length - 1);
             kept = length - 1;
         }
     }
@@ -58,14 +58,14 @@ static int holds(const char *path, const char *text, size_t length)
 static uint64_t read_stat(int wanted)
 {
     long fd = dft_fd_progress_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
-    long n = fd < 0 ? -1 : dft_sys_read((int)fd, room, sizeof room - 1);
+    long n = fd < 0 ? -1 : dft_sys_read((int)fd, capacity, sizeof capacity - 1);
     uint64_t number = 0;
     const char *at;
 
     if (fd >= 0)
         dft_sys_close((int)fd);
-    room[n > 0 ? n : 0] = 0;
-    at = strrchr(room, ')'); /* the program's name before may hold any byte */
+    capacity[n > 0 ? n : 0] = 0;
+    at = strrchr(capacity, ')'); /* the program's name before may hold any byte */
     for (int field = 2; at && field < wanted; field++)
         at = strchr(at + 1, ' ');
     while (at && *++at >= '0' && *at <= '9')
@@ -91,7 +91,7 @@ static int parent_has(const char *variable)
 {
     size_t length = strlen(variable) + 1;
 
-    return parent_holds("/environ", variable, length < TEXT_MOST ? length : TEXT_MOST);
+    return parent_holds("/environ", variable, length < TEXT_MAX ? length : TEXT_MAX);
 }
 
 static int parent_tells(const char *variable)
@@ -116,7 +116,7 @@ static uint64_t process_start_ns(void)
 
 /* Has an earlier image of this process left a trace of this name, with the setting in its PROCESS
  * block? */
-static int is_told_in(const char *name, uint64_t since_ns, const char *text, size_t length)
+static int is_reported_in(const char *name, uint64_t since_ns, const char *text, size_t length)
 {
     static char path[DFT_TRACENAME_ROOM];
     size_t used = dft_tracename_directory, n = strlen(name);
@@ -154,24 +154,24 @@ static size_t put(char *to, size_t used, const char *text, size_t most)
  * the setting in PROCESS. */
 static int earlier_image_tells(const char *variable, const char *ending)
 {
-    static char entries[8192] __attribute__((aligned(8))), line[TEXT_MOST + 32];
-    size_t length = put(line, put(line, 0, "\n", 1), variable, TEXT_MOST);
+    static char entries[8192] __attribute__((aligned(8))), line[TEXT_MAX + 32];
+    size_t length = put(line, put(line, 0, "\n", 1), variable, TEXT_MAX);
     uint64_t since_ns = process_start_ns();
     long fd = since_ns ? open_folder() : -1, n;
-    int told = 0;
+    int reported = 0;
 
-    if (length < TEXT_MOST)
+    if (length < TEXT_MAX)
         length = put(line, length, ending, sizeof line);
-    while (fd >= 0 && !told && (n = DFT_SYS(getdents64, fd, entries, sizeof entries, 0, 0, 0)) > 0)
-        for (long at = 0; at < n && !told;) {
+    while (fd >= 0 && !reported && (n = DFT_SYS(getdents64, fd, entries, sizeof entries, 0, 0, 0)) > 0)
+        for (long at = 0; at < n && !reported;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
 
-            told = is_told_in(entry->d_name, since_ns, line, length);
+            reported = is_reported_in(entry->d_name, since_ns, line, length);
             at += entry->d_reclen;
         }
     if (fd >= 0)
         dft_sys_close((int)fd);
-    return told;
+    return reported;
 }
 
 static int was_asked;
@@ -184,7 +184,7 @@ int dft_first_was_asked(void)
 static int tells(const char *variable, const char *ending)
 {
     was_asked = 1;
-    return dft_job.rank <= 0 && !parent_tells(variable) &&
+    return dft_config_job.rank <= 0 && !parent_tells(variable) &&
            !(dft_config.enable && earlier_image_tells(variable, ending));
 }
 
@@ -195,7 +195,7 @@ int dft_first_tells(const char *variable)
 
 int dft_first_tells_of(const char *name, const char *value)
 {
-    static char variable[2 * TEXT_MOST];
+    static char variable[2 * TEXT_MAX];
     size_t used = put(variable, 0, "DFTRACER_", sizeof variable - 1);
 
     used = put(variable, used, name, sizeof variable - 1);

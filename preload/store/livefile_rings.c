@@ -21,20 +21,20 @@
 #endif
 
 #define AHEAD_SHARE 4u /* 1/4 of the number in use is made ahead */
-#define AHEAD_MOST  64u
+#define AHEAD_MAX   64u
 
 static struct dft_spin making; /* guards the choice of file, its size, and the state below */
 static uint32_t streams;       /* atomic */
 
 /* Small rings that are mapped. A batch is filled in under the lock, and then published through
  * `batch`. Its entry is never used again. */
-#define BATCHES_MOST 512u
+#define BATCHES_MAX 512u
 static struct batch {
     char *at;
     uint64_t offset;
     uint32_t count;
     uint32_t taken; /* atomic; may exceed `count`, by threads that came too late */
-} batches[BATCHES_MOST];
+} batches[BATCHES_MAX];
 static struct batch *batch; /* atomic: the latest batch; NULL: this file has none */
 static uint32_t nbatches;   /* with the lock */
 /* atomic: number of unlocks; threads that wait for a ring sleep on this word */
@@ -84,10 +84,10 @@ static void *take_ahead(struct batch *from, uint64_t *offset)
 static void *make_ahead(uint64_t *offset)
 {
     const size_t bytes = dft_livefile_pages(dft_ring_bytes(DFT_FIRST_SLOTS));
-    uint32_t more = small_rings / AHEAD_SHARE < AHEAD_MOST ? small_rings / AHEAD_SHARE : AHEAD_MOST;
+    uint32_t more = small_rings / AHEAD_SHARE < AHEAD_MAX ? small_rings / AHEAD_SHARE : AHEAD_MAX;
     struct batch *next = &batches[nbatches];
 
-    if (more > 1 && nbatches < BATCHES_MOST && (next->at = extend(more * bytes, &next->offset))) {
+    if (more > 1 && nbatches < BATCHES_MAX && (next->at = extend(more * bytes, &next->offset))) {
         next->count = more;
         next->taken = 0;
         nbatches++;
@@ -118,7 +118,7 @@ static void *take_small(uint64_t *offset)
             at = take_ahead(batch, offset); /* another thread may have made a batch meanwhile */
             if (!at)
                 at = make_ahead(offset);
-            dft_livefile_unlock(AHEAD_MOST + 1);
+            dft_livefile_unlock(AHEAD_MAX + 1);
             return at;
         }
         wait_for_rings(round);

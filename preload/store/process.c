@@ -43,15 +43,15 @@ const char *dft_process_exe(void)
     return exe;
 }
 
-static struct dft_text read_file(const char *path, char *room, size_t size)
+static struct dft_text read_file(const char *path, char *capacity, size_t size)
 {
     long fd = dft_fd_progress_open(path, O_RDONLY | O_CLOEXEC, 0), n;
 
     if (fd < 0)
-        return text_of(room, 0);
-    n = dft_sys_read((int)fd, room, size);
+        return text_of(capacity, 0);
+    n = dft_sys_read((int)fd, capacity, size);
     dft_sys_close((int)fd);
-    return text_of(room, n < 0 ? 0 : (size_t)n);
+    return text_of(capacity, n < 0 ? 0 : (size_t)n);
 }
 
 /* Reads the id once: a forked child may be where there is no /proc. */
@@ -126,7 +126,7 @@ static const char *const note_texts[] = {
 };
 static uint32_t notes; /* atomic bits */
 /* atomic: the notes that the file has; TOLD_NOTHING: the file does not even have the start */
-static uint32_t told;
+static uint32_t reported;
 #define TOLD_NOTHING UINT32_MAX
 
 void dft_process_note(enum dft_process_note note)
@@ -137,7 +137,7 @@ void dft_process_note(enum dft_process_note note)
 void dft_process_untold(void)
 {
     notes = 0;
-    told = TOLD_NOTHING;
+    reported = TOLD_NOTHING;
 }
 
 /* The description of the process is put together once: only the notes change. */
@@ -149,7 +149,7 @@ static void collect_notes(void)
     size_t used = 0;
 
     for (uint32_t i = 0; i < sizeof note_texts / sizeof *note_texts; i++)
-        for (const char *from = note_texts[i]; told >> i & 1 && *from && used < sizeof text;)
+        for (const char *from = note_texts[i]; reported >> i & 1 && *from && used < sizeof text;)
             text[used++] = *from++;
     process.notes = text_of(text, used);
 }
@@ -159,11 +159,11 @@ static int write_process(const struct dft_staging_block *blocks, uint32_t count)
     uint32_t now = __atomic_load_n(&notes, __ATOMIC_RELAXED);
     int result;
 
-    __atomic_store_n(&told, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&reported, now, __ATOMIC_RELAXED);
     collect_notes();
     result = dft_staging_write(blocks, count);
     if (result)
-        __atomic_store_n(&told, TOLD_NOTHING, __ATOMIC_RELAXED);
+        __atomic_store_n(&reported, TOLD_NOTHING, __ATOMIC_RELAXED);
     else
         process.order++;
     return result;
@@ -180,9 +180,9 @@ int dft_process_write_start(void)
                                    .parent_key = dft_parent_key,
                                    .pid = dft_pid,
                                    .ppid = (uint32_t)DFT_SYS(getppid, 0, 0, 0, 0, 0, 0),
-                                   .rank = dft_job.rank,
-                                   .local_rank = dft_job.local_rank,
-                                   .world_size = dft_job.world_size,
+                                   .rank = dft_config_job.rank,
+                                   .local_rank = dft_config_job.local_rank,
+                                   .world_size = dft_config_job.world_size,
                                    .start_ns = dft_clock_start_ns,
                                    .clock_offset = dft_clock_offset,
                                    .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
@@ -193,7 +193,7 @@ int dft_process_write_start(void)
     process.cwd = text_of(cwd, n > 1 ? (size_t)n - 1 : 0);
     if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
         process.host = text_of(names.nodename, strlen(names.nodename));
-    process.job_id = text_of(dft_job.job_id, strlen(dft_job.job_id));
+    process.job_id = text_of(dft_config_job.job_id, strlen(dft_config_job.job_id));
     process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
     process.options = text_of(options, dft_config_describe(options, sizeof options));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
@@ -209,7 +209,7 @@ int dft_process_write_child(const struct dft_process_child *child)
                           .events = child->events,
                           .time_ns = child->end_ns,
                           .status = child->status,
-                          .how = (uint8_t)child->how};
+                          .exit_kind = (uint8_t)child->exit_kind};
     struct dft_process own;
     int result;
 
@@ -230,10 +230,11 @@ int dft_process_write_child(const struct dft_process_child *child)
 
 void dft_process_describe(void)
 {
-    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) || dft_tracefile_fails())
+    if (__atomic_load_n(&reported, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) ||
+        dft_tracefile_fails())
         return;
     dft_spin_lock(&dft_process_lock);
-    if (told != __atomic_load_n(&notes, __ATOMIC_RELAXED))
+    if (reported != __atomic_load_n(&notes, __ATOMIC_RELAXED))
         write_process(&(const struct dft_staging_block){encode_process, &process}, 1);
     dft_spin_unlock(&dft_process_lock);
 }

@@ -13,7 +13,7 @@ struct dft_process_child {
     uint64_t events;   /* number of recorded events */
     uint64_t end_ns;   /* Unix ns; 0: no end was seen */
     uint32_t pid;      /* 0: not known yet */
-    enum dft_ending how;
+    enum dft_ending exit_kind;
     int status;
 };
 

@@ -23,12 +23,12 @@
 #include "os/sys.h"
 #include "store/tracename.h"
 
-#define LOWEST_FD     256
-#define HIGHEST_FD    1024
-#define PATH_ROOM     (DFT_TRACENAME_ROOM + 8)
-#define PAGE          4096u /* the kernel completes a write to one page, even of a killed thread */
-#define HEADER        sizeof(struct dft_block_header)
-#define REPLACED_MOST 2u
+#define LOWEST_FD    256
+#define HIGHEST_FD   1024
+#define PATH_ROOM    (DFT_TRACENAME_ROOM + 8)
+#define PAGE         4096u /* the kernel completes a write to one page, even of a killed thread */
+#define HEADER       sizeof(struct dft_block_header)
+#define REPLACED_MAX 2u
 
 __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
 static char path[PATH_ROOM];
@@ -209,7 +209,7 @@ static int get_fd(int *own)
         __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
         fd = -1;
     }
-    if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MOST)
+    if (__atomic_load_n(&replaced, __ATOMIC_RELAXED) > REPLACED_MAX)
         return -EBADF;
     again = open_again();
     if (again < 0)

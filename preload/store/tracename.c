@@ -21,15 +21,15 @@ size_t dft_tracename_directory;
 static char prefix[4096];
 static char program[64], host[65];
 
-static size_t put_text(char *to, size_t room, size_t used, const char *text)
+static size_t put_text(char *to, size_t capacity, size_t used, const char *text)
 {
-    while (*text && used + 1 < room)
+    while (*text && used + 1 < capacity)
         to[used++] = *text++;
     to[used] = 0;
     return used;
 }
 
-static size_t put_number(char *to, size_t room, size_t used, uint64_t number, unsigned base)
+static size_t put_number(char *to, size_t capacity, size_t used, uint64_t number, unsigned base)
 {
     char digits[24];
     int at = sizeof digits - 1;
@@ -38,7 +38,7 @@ static size_t put_number(char *to, size_t room, size_t used, uint64_t number, un
     do
         digits[--at] = "0123456789abcdef"[number % base];
     while (number /= base);
-    return put_text(to, room, used, digits + at);
+    return put_text(to, capacity, used, digits + at);
 }
 
 /* Replaces letters that make trouble in file names by underscores. */

@@ -9,10 +9,10 @@
 
 #include "os/sys.h"
 
-#define POOL_MOST (1u << 20) /* descriptions; an index has 24 bits */
+#define POOL_MAX (1u << 20) /* descriptions; an index has 24 bits */
 
 _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-struct dft_open *dft_open_pieces[POOL_MOST / DFT_OPEN_PIECE];
+struct dft_open *dft_open_pieces[POOL_MAX / DFT_OPEN_PIECE];
 
 static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
@@ -82,7 +82,7 @@ static uint32_t pool_get(void)
             return (uint32_t)top;
     }
     used = atomic_load_explicit(&pool_used, memory_order_relaxed);
-    while (used < POOL_MOST && !make_piece(used))
+    while (used < POOL_MAX && !make_piece(used))
         if (atomic_compare_exchange_weak_explicit(&pool_used, &used, used + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             return used;

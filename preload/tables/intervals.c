@@ -11,7 +11,7 @@
 #include "os/sys.h"
 
 #define MEGABYTE_BITS 20
-#define MEGABYTE_MOST ((UINT64_C(1) << 28) - 1)
+#define MEGABYTE_MAX  ((UINT64_C(1) << 28) - 1)
 
 struct slot {
     _Atomic uint64_t word;
@@ -43,7 +43,7 @@ static uint64_t megabyte(uintptr_t address)
 {
     uint64_t n = (uint64_t)address >> MEGABYTE_BITS;
 
-    return n < MEGABYTE_MOST ? n : MEGABYTE_MOST;
+    return n < MEGABYTE_MAX ? n : MEGABYTE_MAX;
 }
 
 static uint64_t make_bounds(uint64_t count, uint64_t first, uint64_t last)
@@ -53,7 +53,7 @@ static uint64_t make_bounds(uint64_t count, uint64_t first, uint64_t last)
 
 static int touches(uint64_t bounds, struct dft_range range)
 {
-    return bounds & 127 && (bounds >> 7 & MEGABYTE_MOST) <= megabyte(range.end - 1) &&
+    return bounds & 127 && (bounds >> 7 & MEGABYTE_MAX) <= megabyte(range.end - 1) &&
            bounds >> 35 >= megabyte(range.start);
 }
 
@@ -66,7 +66,7 @@ static void widen(struct chunk *chunk, struct dft_range range)
         uint64_t first = megabyte(range.start), last = megabyte(range.end - 1);
 
         if (before & 127) {
-            uint64_t low = before >> 7 & MEGABYTE_MOST, high = before >> 35;
+            uint64_t low = before >> 7 & MEGABYTE_MAX, high = before >> 35;
 
             first = low < first ? low : first;
             last = high > last ? high : last;

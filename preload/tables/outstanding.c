@@ -21,8 +21,8 @@ enum state { FREE = 0, BUSY = 1, READY = 2 };
 #define REQUEST_WORDS (sizeof(struct dft_request) / 8)
 #define KEY_WORDS     (sizeof(struct dft_request_key) / 8)
 
-static _Atomic uint64_t words[DFT_OUTSTANDING_MOST] __attribute__((aligned(64)));
-static _Atomic uint64_t requests[DFT_OUTSTANDING_MOST][REQUEST_WORDS];
+static _Atomic uint64_t words[DFT_OUTSTANDING_MAX] __attribute__((aligned(64)));
+static _Atomic uint64_t requests[DFT_OUTSTANDING_MAX][REQUEST_WORDS];
 static _Atomic uint64_t numbers; /* 0: no request was ever put in */
 
 static _Atomic(struct dft_slot *) shown; /* NULL: requests are not shown */
@@ -178,7 +178,7 @@ int dft_outstanding_read_next(uint32_t *place, struct dft_request *request)
 {
     if (!dft_outstanding_last())
         return 0;
-    while (*place < DFT_OUTSTANDING_MOST) {
+    while (*place < DFT_OUTSTANDING_MAX) {
         uint32_t i = (*place)++;
         uint64_t word = atomic_load_explicit(&words[i], memory_order_acquire), to[REQUEST_WORDS];
 
@@ -204,7 +204,7 @@ int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, 
 {
     if (!dft_outstanding_last())
         return 0;
-    for (; *place < DFT_OUTSTANDING_MOST; ++*place) {
+    for (; *place < DFT_OUTSTANDING_MAX; ++*place) {
         uint64_t word = atomic_load_explicit(&words[*place], memory_order_acquire);
 
         if ((word & 3) == READY &&
@@ -221,7 +221,7 @@ void dft_outstanding_forget(void)
     dft_outstanding_show_in(NULL);
     if (!atomic_load_explicit(&numbers, memory_order_relaxed))
         return;
-    for (uint32_t i = 0; i < DFT_OUTSTANDING_MOST; i++)
+    for (uint32_t i = 0; i < DFT_OUTSTANDING_MAX; i++)
         if (atomic_load_explicit(&words[i], memory_order_relaxed) != FREE)
             atomic_store_explicit(&words[i], FREE, memory_order_relaxed);
     atomic_store_explicit(&numbers, 0, memory_order_relaxed);

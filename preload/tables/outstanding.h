@@ -20,7 +20,7 @@
 
 #define DFT_OUTSTANDING_BUCKETS 512u
 #define DFT_OUTSTANDING_PLACES  8u /* in a bucket: a cache line */
-#define DFT_OUTSTANDING_MOST    (DFT_OUTSTANDING_BUCKETS * DFT_OUTSTANDING_PLACES)
+#define DFT_OUTSTANDING_MAX     (DFT_OUTSTANDING_BUCKETS * DFT_OUTSTANDING_PLACES)
 
 struct dft_request_key {
     uint64_t context, block, data;
@@ -65,7 +65,7 @@ int dft_outstanding_take_next(uint64_t context, uint64_t last, uint32_t *place, 
 int dft_outstanding_read_next(uint32_t *place, struct dft_request *request);
 /* The highest number given so far. */
 uint64_t dft_outstanding_last(void);
-/* From now on, shows new requests in these DFT_OUTSTANDING_MOST slots, for readers of the live
+/* From now on, shows new requests in these DFT_OUTSTANDING_MAX slots, for readers of the live
  * file. */
 struct dft_slot;
 void dft_outstanding_show_in(struct dft_slot *slots);

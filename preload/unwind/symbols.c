@@ -47,7 +47,7 @@ static int is_in_line(const char *line, uint64_t address, uint64_t *offset, cons
 
 /* Writes the path of the file that is mapped at the address to `path`, "" when there is none.
  * *offset: the address's offset in that file. */
-static void find_mapping(uint64_t address, char *path, size_t room, uint64_t *offset)
+static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t *offset)
 {
     static char text[4096];
     size_t used = 0;
@@ -64,7 +64,7 @@ static void find_mapping(uint64_t address, char *path, size_t room, uint64_t *of
 
             *end = 0;
             if (is_in_line(line, address, offset, &found)) {
-                if (found && strlen(found) < room)
+                if (found && strlen(found) < capacity)
                     memcpy(path, found, strlen(found) + 1);
                 dft_sys_close((int)fd);
                 return;

@@ -310,7 +310,7 @@ void dft_unwind_spare(const void *address)
     spared_to = (uint64_t)object.dlfo_map_end;
 }
 
-uint32_t dft_unwind(uint64_t *addresses, uint32_t room)
+uint32_t dft_unwind(uint64_t *addresses, uint32_t capacity)
 {
     struct dft_unwind_walk walk = {.is_exact = 1};
     int was_ours = 1;
@@ -326,7 +326,7 @@ uint32_t dft_unwind(uint64_t *addresses, uint32_t room)
                      : "r"(&walk.pc), "r"(&walk.registers[DFT_UNWIND_FP]), "r"(&walk.registers[DFT_UNWIND_BX])
                      : "x9", "x10", "memory");
 #endif
-    for (uint32_t tries = 4 * room + 64; tries && n < room && walk.pc; tries--) {
+    for (uint32_t tries = 4 * capacity + 64; tries && n < capacity && walk.pc; tries--) {
         if (is_ours(walk.pc)) {
             while (n && is_spared(addresses[n - 1]))
                 n--;

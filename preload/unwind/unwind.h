@@ -122,6 +122,6 @@ void dft_unwind_spare(const void *address);
 
 /* Returns the number of addresses in the calling functions, the innermost first. Each address lies
  * in a call, not behind it. Frames of this library are left out. */
-uint32_t dft_unwind(uint64_t *addresses, uint32_t room);
+uint32_t dft_unwind(uint64_t *addresses, uint32_t capacity);
 
 #endif

@@ -8,7 +8,7 @@
 #include "unwind/dwarf.h"
 #include "unwind/unwind.h"
 
-#define STACK_MOST 32u
+#define STACK_MAX 32u
 
 /* Reads a register that the kernel saved. */
 static int load_interrupted(struct dft_unwind_walk *walk, uint64_t dwarf, uint64_t *value)
@@ -104,7 +104,7 @@ static int push(struct dft_unwind_walk *walk, uint8_t op, const uint8_t **at, ui
 
 int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_t start, uint64_t *result)
 {
-    uint64_t stack[STACK_MOST], length = dft_unwind_uleb(&at);
+    uint64_t stack[STACK_MAX], length = dft_unwind_uleb(&at);
     const uint8_t *end = at + length;
     unsigned n = 0;
 
@@ -112,7 +112,7 @@ int dft_unwind_evaluate(struct dft_unwind_walk *walk, const uint8_t *at, uint64_
         stack[n++] = start;
     while (at < end) {
         uint8_t op = *at++;
-        int rc = n < STACK_MOST ? push(walk, op, &at, &stack[n]) : -1;
+        int rc = n < STACK_MAX ? push(walk, op, &at, &stack[n]) : -1;
 
         if (rc < 0)
             return -1;

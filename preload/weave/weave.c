@@ -242,7 +242,7 @@ static void called(ffi_cif *cif, void *result, void **arguments, void *woven)
 
 struct dft_weave_target *dft_weave_new_target(void)
 {
-    struct dft_weave_target *target = dft_weave_room(sizeof *target);
+    struct dft_weave_target *target = dft_weave_reserve(sizeof *target);
 
     if (target)
         target->closure = allocate(&target->code);
@@ -300,14 +300,14 @@ static int is_library_met(const struct dft_weave_rule *of)
     return 0;
 }
 
-size_t dft_weave_unmet(char *text, size_t room)
+size_t dft_weave_unmet(char *text, size_t capacity)
 {
     size_t used = 0;
 
     for (const struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next) {
         size_t length = strlen(rule->function.name);
 
-        if (rule->met || used + length + 1 > room || (rule->installed && is_library_met(rule)))
+        if (rule->met || used + length + 1 > capacity || (rule->installed && is_library_met(rule)))
             continue;
         memcpy(text + used, rule->function.name, length);
         used += length;

@@ -33,7 +33,7 @@ void dft_weave_forked(void);
 /* Names of functions that were not found in any library so far, each ended by a newline; returns the length, cut to the
  * room. Installed files know more than one version of a library: their functions are named only where nothing of the
  * library was found. */
-size_t dft_weave_unmet(char *text, size_t room);
+size_t dft_weave_unmet(char *text, size_t capacity);
 #else
 static inline void dft_weave_init(void)
 {
@@ -46,10 +46,10 @@ static inline void dft_weave_forking(void) {}
 static inline void dft_weave_fork_is_over(void) {}
 static inline void dft_weave_forked(void) {}
 
-static inline size_t dft_weave_unmet(char *text, size_t room)
+static inline size_t dft_weave_unmet(char *text, size_t capacity)
 {
     (void)text;
-    (void)room;
+    (void)capacity;
     return 0;
 }
 #endif

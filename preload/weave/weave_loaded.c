@@ -80,7 +80,7 @@ int dft_weave_meet(struct dl_phdr_info *info, size_t size, void *scan)
         return 0;
     object = find_object(info, dynamic);
     if (!object) {
-        object = free_objects ? free_objects : dft_weave_room(sizeof *object);
+        object = free_objects ? free_objects : dft_weave_reserve(sizeof *object);
         if (!object)
             return 0;
         if (object == free_objects)

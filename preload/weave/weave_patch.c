@@ -67,7 +67,7 @@ static void patch(const struct dft_weave_object *object, void **slot, void *befo
 
     if (!dft_weave_may_write(object, slot))
         return;
-    patch = free_patches ? free_patches : dft_weave_room(sizeof *patch);
+    patch = free_patches ? free_patches : dft_weave_reserve(sizeof *patch);
     if (!patch)
         return;
     if (patch == free_patches)

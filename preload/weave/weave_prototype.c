@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIELDS_MOST 256u
-#define DEPTH_MOST  8u /* of structs in structs */
+#define FIELDS_MAX 256u
+#define DEPTH_MAX  8u /* of structs in structs */
 
 /* A type before its declarator: `known` is 0 for a name that means nothing here, which only a pointer may have. */
 struct specifiers {
@@ -37,7 +37,7 @@ static int add_fields(struct dft_weave_text *text, const struct declarator *fiel
     if (!type)
         return dft_weave_fail(text, "a field has no type", field->name, field->length);
     for (uint64_t i = 0; i < field->elements; i++) {
-        if (*count >= FIELDS_MOST)
+        if (*count >= FIELDS_MAX)
             return dft_weave_fail(text, "a struct has more than 256 fields", "", 0);
         elements[(*count)++] = type;
     }
@@ -47,7 +47,7 @@ static int add_fields(struct dft_weave_text *text, const struct declarator *fiel
 /* The fields up to the closing brace, kept for good. */
 static int parse_fields(struct dft_weave_text *text, struct dft_weave_type *type)
 {
-    ffi_type **elements = dft_weave_room((FIELDS_MOST + 1) * sizeof *elements + sizeof **elements);
+    ffi_type **elements = dft_weave_reserve((FIELDS_MAX + 1) * sizeof *elements + sizeof **elements);
     uint32_t count = 0;
 
     if (!elements)
@@ -69,7 +69,7 @@ static int parse_fields(struct dft_weave_text *text, struct dft_weave_type *type
     if (!count)
         return dft_weave_fail(text, "a struct has no fields", "", 0);
     type->kind = DFT_WEAVE_STRUCT;
-    type->structure = (ffi_type *)(elements + FIELDS_MOST + 1);
+    type->structure = (ffi_type *)(elements + FIELDS_MAX + 1);
     *type->structure = (ffi_type){.type = FFI_TYPE_STRUCT, .elements = elements};
     return 0;
 }
@@ -88,7 +88,7 @@ static int parse_struct(struct dft_weave_text *text, int is_union, struct specif
     if (dft_weave_take(text, '{')) {
         if (is_union)
             return dft_weave_fail(text, "a union can only be passed by a pointer", tag, length);
-        if (++struct_depth > DEPTH_MOST)
+        if (++struct_depth > DEPTH_MAX)
             return dft_weave_fail(text, "structs are nested too deep", tag, length);
         rc = parse_fields(text, &specifiers->type);
         struct_depth--;

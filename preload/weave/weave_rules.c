@@ -18,7 +18,7 @@
 #include "os/sys.h"
 #include "weave/weave_inside.h"
 
-#define FILE_MOST (1u << 20)
+#define FILE_MAX (1u << 20)
 
 struct dft_weave_rule *dft_weave_rules;
 static struct dft_weave_rule **last_rule = &dft_weave_rules;
@@ -163,7 +163,7 @@ static int parse_line(struct dft_weave_text *text)
         return dft_weave_parse_typedef(text);
     if (dft_weave_take_word(text, "struct"))
         return dft_weave_parse_struct(text);
-    rule = dft_weave_room(sizeof *rule);
+    rule = dft_weave_reserve(sizeof *rule);
     if (!rule)
         return -ENOMEM;
     rc = parse_rule(text, rule);
@@ -232,21 +232,21 @@ static void parse_lines(const char *file, char *bytes)
 static int read_file(const char *path)
 {
     int fd = (int)dft_sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    char *bytes = fd >= 0 ? dft_sys_map(FILE_MOST + 1) : NULL;
+    char *bytes = fd >= 0 ? dft_sys_map(FILE_MAX + 1) : NULL;
     size_t length = 0;
     long n = -ENOMEM;
 
     if (fd < 0)
         return fd;
-    while (bytes && length < FILE_MOST && (n = dft_sys_read(fd, bytes + length, FILE_MOST - length)) > 0)
+    while (bytes && length < FILE_MAX && (n = dft_sys_read(fd, bytes + length, FILE_MAX - length)) > 0)
         length += (size_t)n;
     dft_sys_close(fd);
     if (!bytes || n < 0)
         return (int)n;
-    if (length == FILE_MOST)
+    if (length == FILE_MAX)
         return -EFBIG;
     parse_lines(path, bytes);
-    DFT_SYS(munmap, bytes, FILE_MOST + 1, 0, 0, 0, 0);
+    DFT_SYS(munmap, bytes, FILE_MAX + 1, 0, 0, 0, 0);
     return 0;
 }
 

@@ -9,8 +9,8 @@
 #include "os/sys.h"
 #include "weave/weave_loaded.h"
 
-#define SAME_NAME_MOST 8u /* versions of one function in a library */
-#define SPARE_TARGETS  64u
+#define SAME_NAME_MAX 8u /* versions of one function in a library */
+#define SPARE_TARGETS 64u
 
 static struct dft_weave_target *_Atomic targets; /* only ever grows, at its head */
 static struct dft_weave_target *spare;           /* made ahead: nothing is allocated while the loader waits */
@@ -96,11 +96,11 @@ void dft_weave_find_loader(uint32_t scan)
             continue;
         for (size_t i = 0; i < DFT_WEAVE_LOADER; i++) {
             const struct dft_weave_loader *function = &dft_weave_loader[i];
-            void *addresses[SAME_NAME_MOST];
-            size_t n = dft_library_find_all(&object->library, function->name, NULL, addresses, SAME_NAME_MOST);
+            void *addresses[SAME_NAME_MAX];
+            size_t n = dft_library_find_all(&object->library, function->name, NULL, addresses, SAME_NAME_MAX);
 
             for (size_t k = 0; k < n && !dft_weave_find_target(addresses[k]); k++) {
-                struct dft_weave_target *target = dft_weave_room(sizeof *target);
+                struct dft_weave_target *target = dft_weave_reserve(sizeof *target);
 
                 if (!target)
                     return;
@@ -118,12 +118,12 @@ void dft_weave_find_targets(uint32_t scan)
     for (struct dft_weave_rule *rule = dft_weave_rules; rule; rule = rule->next)
         for (struct dft_weave_object *object = rule->met < 0 ? NULL : dft_weave_objects; object;
              object = object->next) {
-            void *addresses[SAME_NAME_MOST];
+            void *addresses[SAME_NAME_MAX];
             size_t n = 0;
 
             if (object->complete && object->seen == scan && is_library_of(rule, object))
                 n = dft_library_find_all(&object->library, rule->function.name, rule->version, addresses,
-                                         SAME_NAME_MOST);
+                                         SAME_NAME_MAX);
             for (size_t i = 0; i < n; i++)
                 add_target(rule, addresses[i], scan);
         }

@@ -15,7 +15,7 @@ ffi_type *dft_weave_ffi_type(const struct dft_weave_type *type)
     return type->kind == DFT_WEAVE_STRUCT ? type->structure : dft_weave_ffi_types[type->kind];
 }
 
-void *dft_weave_room(size_t bytes)
+void *dft_weave_reserve(size_t bytes)
 {
     static char *at;
     static size_t left;
@@ -84,7 +84,7 @@ int dft_weave_find_type(const char *at, size_t length, struct dft_weave_type *ty
 
 int dft_weave_name_type(struct dft_weave_named **list, const char *at, size_t length, const struct dft_weave_type *type)
 {
-    struct dft_weave_named *named = dft_weave_room(sizeof *named);
+    struct dft_weave_named *named = dft_weave_reserve(sizeof *named);
 
     if (!named)
         return -ENOMEM;

@@ -58,6 +58,6 @@ int dft_weave_name_type(struct dft_weave_named **list, const char *at, size_t le
                         const struct dft_weave_type *type);
 
 /* Zeroed memory that is never freed; NULL when there is none. */
-void *dft_weave_room(size_t bytes);
+void *dft_weave_reserve(size_t bytes);
 
 #endif

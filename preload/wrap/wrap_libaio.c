@@ -106,8 +106,8 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
 
 /* --- what the program gives --------------------------------------------------------------------------------------- */
 
-#define PAGE           4096u      /* none is smaller */
-#define LOOKED_AT_MOST (1L << 16) /* of one call: more than a context holds */
+#define PAGE          4096u      /* none is smaller */
+#define LOOKED_AT_MAX (1L << 16) /* of one call: more than a context holds */
 
 /* Can this be read? The kernel reads a signal set there and then finds that it is not told what to do with it. `known` is the last
  * page of which it was asked. */
@@ -182,8 +182,8 @@ static long submit_list(const struct io_context *context, long count, struct ioc
 {
     uint64_t known = UINT64_MAX, known_list = UINT64_MAX;
 
-    if (count > LOOKED_AT_MOST)
-        count = LOOKED_AT_MOST;
+    if (count > LOOKED_AT_MAX)
+        count = LOOKED_AT_MAX;
     for (long i = 0; i < count; i++) {
         if (!can_read(&list[i], sizeof *list, &known_list) || !can_read(list[i], sizeof **list, &known) ||
             !submit(context, list[i], &known))

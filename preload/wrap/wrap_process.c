@@ -126,13 +126,13 @@ WRAPPER(int, execve, (const char *path, char *const argv[], char *const envp[]))
 WRAPPER(int, execv, (const char *path, char *const argv[]))
 {
     EXEC(DFT_CALL_execv, AT_FDCWD, path, environ,
-         follow.room ? DFT_REAL(execve)(path, argv, follow.envp) : DFT_REAL(execv)(path, argv));
+         follow.capacity ? DFT_REAL(execve)(path, argv, follow.envp) : DFT_REAL(execv)(path, argv));
 }
 
 WRAPPER(int, execvp, (const char *file, char *const argv[]))
 {
     EXEC(DFT_CALL_execvp, DFT_SEARCH_PATH, file, environ,
-         follow.room ? DFT_REAL(execvpe)(file, argv, follow.envp) : DFT_REAL(execvp)(file, argv));
+         follow.capacity ? DFT_REAL(execvpe)(file, argv, follow.envp) : DFT_REAL(execvp)(file, argv));
 }
 
 WRAPPER(int, execvpe, (const char *file, char *const argv[], char *const envp[]))
@@ -190,7 +190,8 @@ int dft_exec(enum dft_call_number call, int dirfd, const char *path, char *const
                 va_end(list);                                                                                          \
             }                                                                                                          \
             EXEC(DFT_CALL_##name, dirfd, path, environ,                                                                \
-                 follow.room ? DFT_REAL(real_with_environment)(path, argv, follow.envp) : DFT_REAL(real)(path, argv)); \
+                 follow.capacity ? DFT_REAL(real_with_environment)(path, argv, follow.envp)                            \
+                                 : DFT_REAL(real)(path, argv));                                                        \
         }                                                                                                              \
     }
 

@@ -89,7 +89,7 @@ static int online_walk(struct online *online, const char *bytes, size_t length, 
             rc = type == DFT_BLOCK_BUCKETS ? online_merge_rows(online, &header, payload)
                                            : online_add_events(online, &header, payload);
     }
-    return skipped.damaged ? online_fail(online, skipped.why) : rc;
+    return skipped.damaged ? online_fail(online, skipped.reason) : rc;
 }
 
 static int online_compare(struct online *online)

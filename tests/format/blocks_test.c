@@ -130,7 +130,7 @@ static void check_middle(size_t at, const struct dft_block_header *header, const
     CU_ASSERT_EQUAL(find_all(&skipped), 2);
     CU_ASSERT_EQUAL(skipped.damaged, 1);
     CU_ASSERT_EQUAL(skipped.first_damaged, at);
-    CU_ASSERT_STRING_EQUAL(skipped.why, why);
+    CU_ASSERT_STRING_EQUAL(skipped.reason, why);
 }
 
 static void test_headers_beyond_limits(void)
@@ -174,7 +174,7 @@ static void test_headers_beyond_limits(void)
     rewrite_header(at, &header);
     file[at + 40] ^= 1;
     CU_ASSERT_EQUAL(find_all(&skipped), 2);
-    CU_ASSERT_STRING_EQUAL(skipped.why, "header checksum differs");
+    CU_ASSERT_STRING_EQUAL(skipped.reason, "header checksum differs");
 }
 
 static void test_unknown_types_are_found(void)

@@ -139,7 +139,7 @@ static void one_file(const uint8_t *data, size_t size)
         before = offset;
         decode(&header, data + found + sizeof header);
     }
-    demand(offset == size && !skipped.damaged == !skipped.why);
+    demand(offset == size && !skipped.damaged == !skipped.reason);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -301,7 +301,7 @@ static int put_end(void)
                           .time_ns = START + 3 * SECOND,
                           .outside = 200,
                           .status = -9,
-                          .how = DFT_ENDING_SIGNAL};
+                          .exit_kind = DFT_ENDING_SIGNAL};
     const void *block;
 
     end.dropped[DFT_DROP_RING_FULL] = 3;

@@ -95,8 +95,13 @@ static void test_process(void)
 
 static void test_end(void)
 {
-    struct dft_end before = {
-        .key = 9, .events = UINT64_MAX, .overhead_ns = 7, .time_ns = 8, .outside = 1u << 30, .status = -11, .how = 4};
+    struct dft_end before = {.key = 9,
+                             .events = UINT64_MAX,
+                             .overhead_ns = 7,
+                             .time_ns = 8,
+                             .outside = 1u << 30,
+                             .status = -11,
+                             .exit_kind = 4};
     struct dft_block_header header;
     struct dft_end after;
     const void *block, *payload;
@@ -113,7 +118,7 @@ static void test_end(void)
     CU_ASSERT_FATAL(!dft_decode_end(decoder, &header, payload, &after, &why));
     CU_ASSERT(after.key == 9 && after.events == UINT64_MAX && after.overhead_ns == 7 && after.time_ns == 8);
     CU_ASSERT(after.outside == 1u << 30);
-    CU_ASSERT(after.status == -11 && after.how == 4);
+    CU_ASSERT(after.status == -11 && after.exit_kind == 4);
     CU_ASSERT(!memcmp(before.dropped, after.dropped, sizeof after.dropped));
     CU_ASSERT(!memcmp(before.misuse, after.misuse, sizeof after.misuse));
 }

@@ -141,8 +141,8 @@ static void test_full(void)
     dft_outstanding_forget();
     while (put(0, 0x7f0000001000 + 168 * n, 0) == 0)
         n++;
-    CU_ASSERT(n >= DFT_OUTSTANDING_MOST * 3 / 4);
-    CU_ASSERT(n <= DFT_OUTSTANDING_MOST);
+    CU_ASSERT(n >= DFT_OUTSTANDING_MAX * 3 / 4);
+    CU_ASSERT(n <= DFT_OUTSTANDING_MAX);
     CU_ASSERT_EQUAL(put(0, 0x7f0000001000 + 168 * n, 0), -ENOSPC);
     for (uint64_t i = 0; i < n; i++)
         if (!take(0, 0x7f0000001000 + 168 * i, 0, &request) || !is_whole(&request))

@@ -135,7 +135,7 @@ static void read_compressed(const uint8_t *text, size_t length, unsigned how, st
     if (first < length)
         used = compress_member(room, capacity, used, text + first, length - first);
     read_it(room, used, found, counts);
-    demand(!counts->why);
+    demand(!counts->reason);
     free(room);
 }
 

@@ -299,7 +299,7 @@ static void put_process(const struct rank *rank)
 static void make_rank(const char *directory, long number)
 {
     struct rank rank = {.number = number, .host = number * settings.hosts / settings.ranks};
-    struct dft_end end = {.how = DFT_ENDING_EXIT};
+    struct dft_end end = {.exit_kind = DFT_ENDING_EXIT};
     char path[4096], file[64];
     const void *block;
 

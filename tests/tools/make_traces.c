@@ -534,7 +534,7 @@ static void put_process(uint64_t key, long n, uint64_t start)
 
 static void put_end(uint64_t key, uint64_t now)
 {
-    struct dft_end end = {.key = key, .overhead_ns = 12345, .time_ns = now, .how = DFT_ENDING_EXIT};
+    struct dft_end end = {.key = key, .overhead_ns = 12345, .time_ns = now, .exit_kind = DFT_ENDING_EXIT};
     const void *block;
 
     end.events = (uint64_t)(settings.threads * settings.events);

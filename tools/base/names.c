@@ -208,7 +208,7 @@ struct dft_names *dft_names_lend(struct dft_names *names, struct dft_names *text
     return before;
 }
 
-int dft_names_each(const struct dft_names *names, int (*give)(void *context, uint64_t id, struct dft_text text),
+int dft_names_each(const struct dft_names *names, int (*emit)(void *context, uint64_t id, struct dft_text text),
                    void *context)
 {
     int rc = 0;
@@ -216,7 +216,7 @@ int dft_names_each(const struct dft_names *names, int (*give)(void *context, uin
     for (const struct node *node = names->nodes; node && !rc; node = node->next) {
         const struct entry *entry = atomic_load_explicit(&node->entry, memory_order_acquire);
 
-        rc = give(context, node->id, (struct dft_text){entry->bytes, entry->length});
+        rc = emit(context, node->id, (struct dft_text){entry->bytes, entry->length});
     }
     return rc;
 }
@@ -238,13 +238,13 @@ struct dft_text dft_names_text(const struct dft_names *names, uint64_t id)
     return text.bytes || !names->lent ? text : dft_names_text(names->lent, id);
 }
 
-struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char room[18])
+struct dft_text dft_names_show(const struct dft_names *names, uint64_t id, char capacity[18])
 {
     struct dft_text text = dft_names_text(names, id);
 
     if (!text.bytes) {
-        snprintf(room, 18, "#%016llx", (unsigned long long)id);
-        text.bytes = room;
+        snprintf(capacity, 18, "#%016llx", (unsigned long long)id);
+        text.bytes = capacity;
         text.length = 17;
     }
     return text;
@@ -256,7 +256,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
     struct entry *shown = NULL, *none = NULL;
     const char *found;
     struct node *node;
-    char room[4096];
+    char capacity[4096];
 
     rcu_read_lock();
     node = find(names, id);
@@ -268,7 +268,7 @@ static void show_function(const struct dft_names *names, uint64_t id, struct dft
     if (node)
         shown = atomic_load_explicit(&node->shown, memory_order_acquire);
     if (node && !shown) {
-        found = names->show(name->bytes, name->length, room, sizeof room);
+        found = names->show(name->bytes, name->length, capacity, sizeof capacity);
         if (!found || !(shown = entry_create((struct dft_names *)(uintptr_t)names, found, (uint32_t)strlen(found))))
             return;
         /* Release: a reader that sees the pointer sees the text. The first writer has written the
@@ -290,9 +290,9 @@ static int is_function(struct dft_text category, struct dft_text name)
 }
 
 void dft_names_call(const struct dft_names *names, uint64_t id, struct dft_text *category, struct dft_text *name,
-                    char room[18])
+                    char capacity[18])
 {
-    struct dft_text text = dft_names_show(names, id, room);
+    struct dft_text text = dft_names_show(names, id, capacity);
     const char *nul = memchr(text.bytes, 0, text.length);
 
     category->bytes = text.bytes;

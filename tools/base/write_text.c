@@ -70,65 +70,65 @@ size_t dft_text_columns(const char *text)
 }
 
 /* Writes a value with at least three significant digits. */
-static const char *scaled(char *room, double value, const char *unit)
+static const char *scaled(char *capacity, double value, const char *unit)
 {
-    snprintf(room, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
-    return room;
+    snprintf(capacity, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+    return capacity;
 }
 
-const char *dft_text_ns(char *room, uint64_t ns)
+const char *dft_text_ns(char *capacity, uint64_t ns)
 {
     double value = (double)ns;
 
     if (ns < 1000) {
-        snprintf(room, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
-        return room;
+        snprintf(capacity, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
+        return capacity;
     }
     if (value < 999.5e3)
-        return scaled(room, value / 1e3, "us");
+        return scaled(capacity, value / 1e3, "us");
     if (value < 999.5e6)
-        return scaled(room, value / 1e6, "ms");
+        return scaled(capacity, value / 1e6, "ms");
     if (value < 9999.5e9)
-        return scaled(room, value / 1e9, "s");
-    return scaled(room, value / 3600e9, "h");
+        return scaled(capacity, value / 1e9, "s");
+    return scaled(capacity, value / 3600e9, "h");
 }
 
-const char *dft_text_bytes(char *room, uint64_t bytes)
+const char *dft_text_bytes(char *capacity, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes / 1024;
     unsigned u = 0;
 
     if (bytes < 1024) {
-        snprintf(room, DFT_TEXT_ROOM, "%u B", (unsigned)bytes);
-        return room;
+        snprintf(capacity, DFT_TEXT_ROOM, "%u B", (unsigned)bytes);
+        return capacity;
     }
     for (; value >= 1023.5 && u < 5; u++)
         value /= 1024;
-    return scaled(room, value, units[u]);
+    return scaled(capacity, value, units[u]);
 }
 
-const char *dft_text_count(char *room, uint64_t count)
+const char *dft_text_count(char *capacity, uint64_t count)
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
 
     for (int i = 0; i < n; i++) {
         if (i && (n - i) % 3 == 0)
-            room[at++] = ',';
-        room[at++] = digits[i];
+            capacity[at++] = ',';
+        capacity[at++] = digits[i];
     }
-    room[at] = 0;
-    return room;
+    capacity[at] = 0;
+    return capacity;
 }
 
-const char *dft_text_share(char *room, uint64_t part, uint64_t whole)
+const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole)
 {
     if (!whole)
-        snprintf(room, DFT_TEXT_ROOM, "-");
+        snprintf(capacity, DFT_TEXT_ROOM, "-");
     else
-        snprintf(room, DFT_TEXT_ROOM, "%.1f %%", 100.0 * ((double)part / (double)whole));
-    return room;
+        snprintf(capacity, DFT_TEXT_ROOM, "%.1f %%", 100.0 * ((double)part / (double)whole));
+    return capacity;
 }
 
 void dft_csv_text(FILE *out, const char *bytes, size_t length)

@@ -22,10 +22,10 @@ size_t dft_text_columns(const char *text);
 /* Each function writes into `room` (24 bytes at least) and returns `room`. Numbers have three or
  * four significant digits: "1.50 ms", "3.2 GiB", "12,345", "99.1 %". */
 #define DFT_TEXT_ROOM 32
-const char *dft_text_ns(char *room, uint64_t ns);
-const char *dft_text_bytes(char *room, uint64_t bytes);
-const char *dft_text_count(char *room, uint64_t count);
-const char *dft_text_share(char *room, uint64_t part, uint64_t whole);
+const char *dft_text_ns(char *capacity, uint64_t ns);
+const char *dft_text_bytes(char *capacity, uint64_t bytes);
+const char *dft_text_count(char *capacity, uint64_t count);
+const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole);
 
 /* Writes one field of CSV (RFC 4180), quoted where needed. Bytes stay as they are. */
 void dft_csv_text(FILE *out, const char *bytes, size_t length);

@@ -104,7 +104,7 @@ static int write_file(struct writing *writing, const struct dft_source_process *
     *parts->out = out.stream;
     rc = parts->head ? parts->head(parts->context, process) : 0;
     if (!rc)
-        rc = dft_timeline_give(writing->timeline, process->number, parts->event, parts->context);
+        rc = dft_timeline_emit(writing->timeline, process->number, parts->event, parts->context);
     if (!rc && parts->tail)
         rc = parts->tail(parts->context, process);
     *parts->out = NULL;

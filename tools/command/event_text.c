@@ -23,7 +23,7 @@ static int write_events(const struct dft_event_text *text)
     if (!rc && text->outer_first)
         dft_timeline_outer_first(timeline);
     if (!rc)
-        rc = dft_timeline_give(timeline, 0, text->event, text->context);
+        rc = dft_timeline_emit(timeline, 0, text->event, text->context);
     dft_timeline_destroy(timeline);
     return rc;
 }

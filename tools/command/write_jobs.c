@@ -25,15 +25,15 @@ void dft_json_jobs(struct dft_json *json, const struct dft_source *source)
     dft_json_end_array(json);
 }
 
-static const char *start_of(char *room, size_t size, const struct dft_source_job *job)
+static const char *start_of(char *capacity, size_t size, const struct dft_source_job *job)
 {
     time_t seconds = (time_t)(job->start_ns / 1000000000);
     struct tm tm;
 
-    strcpy(room, "-");
+    strcpy(capacity, "-");
     if (job->start_ns && gmtime_r(&seconds, &tm))
-        strftime(room, size, "%Y-%m-%d %H:%M:%S", &tm);
-    return room;
+        strftime(capacity, size, "%Y-%m-%d %H:%M:%S", &tm);
+    return capacity;
 }
 
 void dft_text_jobs(const struct dft_source *source)

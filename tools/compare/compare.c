@@ -69,7 +69,7 @@ static int find_divider(int argc, char **argv)
 static int divide(struct dft_comparison *comparison, const struct asked *asked, const struct dft_options *options,
                   int argc, char **argv, int at)
 {
-    struct dft_run *runs = comparison->runs;
+    struct dft_compared_run *runs = comparison->runs;
 
     runs[0].options = runs[1].options = *options;
     for (int side = 0; side < 2; side++) {
@@ -119,7 +119,7 @@ static int compare(struct dft_comparison *comparison)
 
     dft_runs_prepare(comparison->runs);
     for (int side = 0; side < 2 && !rc; side++) {
-        struct dft_run *run = &comparison->runs[side];
+        struct dft_compared_run *run = &comparison->runs[side];
 
         rc = dft_comm_agree(dft_job_collect(&run->job, run->source));
         if (!rc)
@@ -136,7 +136,7 @@ static int compare(struct dft_comparison *comparison)
 static void comparison_fini(struct dft_comparison *comparison)
 {
     for (int t = 0; t < DFT_COMPARED_COUNT; t++) {
-        struct dft_items *items = &comparison->tables[t];
+        struct dft_compared_items *items = &comparison->tables[t];
 
         dft_group_map_fini(&items->map);
         free(items->items);
@@ -161,7 +161,7 @@ static void comparison_fini(struct dft_comparison *comparison)
 /* Both runs share the lists of the filter: the second one's end frees them, so the first is closed by hand. */
 static int run_both(struct dft_comparison *comparison)
 {
-    struct dft_run *runs = comparison->runs;
+    struct dft_compared_run *runs = comparison->runs;
     int code, rc, status;
 
     runs[0].options.only_queries = runs[1].options.only_queries = 1;

@@ -98,7 +98,7 @@ struct dft_item {
     struct dft_alone alone;
 };
 
-struct dft_items {
+struct dft_compared_items {
     struct dft_group_map map;
     struct dft_item *items; /* by number */
     uint32_t count;
@@ -108,7 +108,7 @@ struct dft_items {
 };
 
 /* One run. */
-struct dft_run {
+struct dft_compared_run {
     struct dft_options options; /* of the command, with this run's paths */
     struct dft_source *source;
     struct dft_job job;
@@ -129,8 +129,8 @@ struct dft_rank_group {
 };
 
 struct dft_comparison {
-    struct dft_run runs[2];
-    struct dft_items tables[DFT_COMPARED_COUNT];
+    struct dft_compared_run runs[2];
+    struct dft_compared_items tables[DFT_COMPARED_COUNT];
     struct dft_same_directory *directories;
     uint32_t ndirectories;
     /* Patterns that are in different directories: id in B -> (id in A, bytes of the directory to leave out). */
@@ -155,12 +155,12 @@ struct dft_comparison {
 };
 
 /* compare_ask.c: what both runs can tell apart is what each is asked. */
-void dft_runs_prepare(struct dft_run runs[2]);
+void dft_runs_prepare(struct dft_compared_run runs[2]);
 /* Answers of one run. Returns 0 or -ENOMEM. */
-int dft_run_ask(struct dft_run *run);
+int dft_run_ask(struct dft_compared_run *run);
 /* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which is noted then. Collective. */
-int dft_runs_ask_files(struct dft_run runs[2]);
-void dft_run_fini(struct dft_run *run);
+int dft_runs_ask_files(struct dft_compared_run runs[2]);
+void dft_run_fini(struct dft_compared_run *run);
 
 /* compare_match.c: which patterns of A and B are the same in other directories. */
 int dft_compare_match(struct dft_comparison *comparison);
@@ -175,7 +175,7 @@ int dft_compare_ranks(struct dft_comparison *comparison);
 int dft_compare_items(struct dft_comparison *comparison);
 int dft_compare_fail(struct dft_comparison *comparison);
 /* The answer that a table is made of. */
-const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table);
+const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table);
 
 /* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first call. */
 struct dft_spread_scratch;
@@ -199,7 +199,7 @@ int dft_compare_is_same(const struct dft_comparison *comparison);
 /* What is not compared, as a run does not know it; NULL: nothing. */
 const char *dft_compare_left_out(const struct dft_comparison *comparison);
 /* The text of a name, from the run that has it. */
-struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18]);
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char capacity[18]);
 
 /* Output, to standard output. Return 0 or -ENOMEM. */
 int dft_compare_print(const struct dft_comparison *comparison);

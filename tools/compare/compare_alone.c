@@ -88,7 +88,7 @@ void dft_compare_alone(struct dft_item *item)
 const struct dft_process *dft_compare_alone_process(const struct dft_comparison *comparison, enum dft_compared table,
                                                     const struct dft_item *item)
 {
-    const struct dft_run *run = &comparison->runs[item->alone.side];
+    const struct dft_compared_run *run = &comparison->runs[item->alone.side];
 
     return item->alone.count ? &dft_compare_answer(run, table)->process_group[item->alone.who - 1]->process : NULL;
 }

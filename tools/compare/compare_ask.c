@@ -12,7 +12,7 @@
 #define ROWS_NS        (UINT64_C(64) * 1000000000) /* the usual interval of histograms: from there on rows answer */
 
 /* Are all processes known by their events? */
-static int keeps_events(const struct dft_run *run)
+static int keeps_events(const struct dft_compared_run *run)
 {
     uint32_t count;
     const struct dft_source_process *processes = dft_source_processes(run->source, &count);
@@ -23,7 +23,7 @@ static int keeps_events(const struct dft_run *run)
     return 1;
 }
 
-void dft_runs_prepare(struct dft_run runs[2])
+void dft_runs_prepare(struct dft_compared_run runs[2])
 {
     uint32_t counts[2];
 
@@ -38,7 +38,7 @@ void dft_runs_prepare(struct dft_run runs[2])
 }
 
 /* Width of a slice of time, or 0: do not slice. */
-static uint64_t slice_of(const struct dft_run *run, uint32_t processes)
+static uint64_t slice_of(const struct dft_compared_run *run, uint32_t processes)
 {
     uint64_t start, end, slices = processes ? CELLS_MAX / processes : SLICES, width;
 
@@ -56,7 +56,8 @@ static void add_key(struct dft_query *query, enum dft_by by)
     query->by[query->nby++] = (uint8_t)by;
 }
 
-static void add_units(const struct dft_run *run, struct dft_query *query, uint32_t processes_max, enum dft_by who)
+static void add_units(const struct dft_compared_run *run, struct dft_query *query, uint32_t processes_max,
+                      enum dft_by who)
 {
     uint32_t count = run->most_processes;
 
@@ -70,7 +71,7 @@ static void add_units(const struct dft_run *run, struct dft_query *query, uint32
     query->percentiles = query->bins = 1;
 }
 
-static int ask(struct dft_run *run, const struct dft_query *query, struct dft_answer *answer)
+static int ask(struct dft_compared_run *run, const struct dft_query *query, struct dft_answer *answer)
 {
     int rc = dft_query_run(run->source, &run->options.filter, query, answer);
 
@@ -95,7 +96,7 @@ static const struct {
      "known"},
 };
 
-static int ask_files(struct dft_run *run, unsigned fineness, int split)
+static int ask_files(struct dft_compared_run *run, unsigned fineness, int split)
 {
     const uint8_t by = (uint8_t)finenesses[fineness].by;
     struct dft_query query = {.by = {by, DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 4, .bounded = 1};
@@ -109,7 +110,7 @@ static int ask_files(struct dft_run *run, unsigned fineness, int split)
 }
 
 /* Both runs answer the same question: what one of them cannot tell apart is not compared. */
-static int ask_files_of_both(struct dft_run runs[2], unsigned fineness)
+static int ask_files_of_both(struct dft_compared_run runs[2], unsigned fineness)
 {
     int split = runs[0].split, rc = ask_files(&runs[0], fineness, split);
 
@@ -125,7 +126,7 @@ static int ask_files_of_both(struct dft_run runs[2], unsigned fineness)
     return rc ? rc : ask_files(&runs[1], fineness, 0);
 }
 
-int dft_runs_ask_files(struct dft_run runs[2])
+int dft_runs_ask_files(struct dft_compared_run runs[2])
 {
     const unsigned most = sizeof finenesses / sizeof *finenesses;
 
@@ -143,7 +144,7 @@ int dft_runs_ask_files(struct dft_run runs[2])
     return 0;
 }
 
-int dft_run_ask(struct dft_run *run)
+int dft_run_ask(struct dft_compared_run *run)
 {
     struct dft_query calls = {.by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_CLASS}, .nby = 3};
     struct dft_query classes = {.by = {DFT_BY_CLASS}, .nby = 1, .percentiles = 1, .bins = 1};
@@ -164,7 +165,7 @@ int dft_run_ask(struct dft_run *run)
     return ask(run, &ranks, &run->ranks);
 }
 
-void dft_run_fini(struct dft_run *run)
+void dft_run_fini(struct dft_compared_run *run)
 {
     dft_answer_fini(&run->calls);
     dft_answer_fini(&run->files);

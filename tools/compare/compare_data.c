@@ -13,7 +13,7 @@ static const enum dft_compared tables[] = {DFT_COMPARED_TOTAL, DFT_COMPARED_CALL
                                            DFT_COMPARED_FILES, DFT_COMPARED_RANKS};
 #define TABLES (sizeof tables / sizeof *tables)
 
-static void json_run(struct dft_json *json, const struct dft_run *run, const char *key)
+static void json_run(struct dft_json *json, const struct dft_compared_run *run, const char *key)
 {
     dft_json_object(json, key);
     dft_json_array(json, "paths");
@@ -74,8 +74,8 @@ static void json_alone(struct dft_json *json, const struct dft_comparison *compa
 
 static void json_name(struct dft_json *json, const struct dft_comparison *comparison, const char *key, uint64_t id)
 {
-    char room[18];
-    struct dft_text text = dft_compare_text(comparison, id, room);
+    char capacity[18];
+    struct dft_text text = dft_compare_text(comparison, id, capacity);
 
     dft_json_text(json, key, text.bytes, text.length);
 }
@@ -107,7 +107,7 @@ static int json_item(struct dft_json *json, const struct dft_comparison *compari
 }
 
 /* Number of lines that are shown: --top. */
-static uint32_t shown(const struct dft_comparison *comparison, const struct dft_items *items)
+static uint32_t shown(const struct dft_comparison *comparison, const struct dft_compared_items *items)
 {
     uint64_t top = comparison->runs[0].options.top;
 
@@ -174,7 +174,7 @@ int dft_compare_json(const struct dft_comparison *comparison)
     json_directories(&json, comparison);
     rc = json_failures(&json, comparison);
     for (unsigned t = 0; !rc && t < TABLES; t++) {
-        const struct dft_items *items = &comparison->tables[tables[t]];
+        const struct dft_compared_items *items = &comparison->tables[tables[t]];
 
         dft_json_array(&json, dft_compared_name(tables[t]));
         for (uint32_t i = 0; !rc && i < shown(comparison, items); i++)
@@ -192,8 +192,8 @@ int dft_compare_json(const struct dft_comparison *comparison)
 
 static void csv_name(const struct dft_comparison *comparison, uint64_t id)
 {
-    char room[18];
-    struct dft_text text = dft_compare_text(comparison, id, room);
+    char capacity[18];
+    struct dft_text text = dft_compare_text(comparison, id, capacity);
 
     putchar(',');
     dft_csv_text(stdout, text.bytes, text.length);
@@ -244,7 +244,7 @@ int dft_compare_csv(const struct dft_comparison *comparison)
     }
     putchar('\n');
     for (unsigned t = 0; t < TABLES; t++) {
-        const struct dft_items *items = &comparison->tables[tables[t]];
+        const struct dft_compared_items *items = &comparison->tables[tables[t]];
 
         for (uint32_t i = 0; !rc && i < shown(comparison, items); i++)
             rc = csv_item(comparison, tables[t], &items->items[items->order[i]]);

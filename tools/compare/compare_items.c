@@ -20,7 +20,7 @@ static uint64_t pattern_of(const struct dft_comparison *comparison, int side, ui
     return moved < 0 ? file : comparison->of_moved[moved].file;
 }
 
-static uint32_t rank_group_of(const struct dft_comparison *comparison, const struct dft_run *run,
+static uint32_t rank_group_of(const struct dft_comparison *comparison, const struct dft_compared_run *run,
                               const struct dft_group *group)
 {
     struct dft_key_value value;
@@ -79,7 +79,7 @@ static int by_item(const void *left, const void *right)
 static int collect(struct dft_comparison *comparison, enum dft_compared table, int side)
 {
     const struct dft_answer *answer = dft_compare_answer(&comparison->runs[side], table);
-    struct dft_items *items = &comparison->tables[table];
+    struct dft_compared_items *items = &comparison->tables[table];
     struct dft_cell *cells = items->cells[side] = malloc((answer->count + 1u) * sizeof *cells);
     uint32_t n = 0;
 
@@ -99,7 +99,7 @@ static int collect(struct dft_comparison *comparison, enum dft_compared table, i
     return 0;
 }
 
-static int measure(struct dft_comparison *comparison, struct dft_items *items)
+static int measure(struct dft_comparison *comparison, struct dft_compared_items *items)
 {
     struct dft_spread_scratch *scratch = NULL;
     int rc = 0;
@@ -136,8 +136,8 @@ static uint64_t distance(const struct dft_change *change)
 
 static int compare_texts(const struct dft_comparison *comparison, uint64_t a, uint64_t b)
 {
-    char x_room[18], y_room[18];
-    struct dft_text x = dft_compare_text(comparison, a, x_room), y = dft_compare_text(comparison, b, y_room);
+    char x_capacity[18], y_capacity[18];
+    struct dft_text x = dft_compare_text(comparison, a, x_capacity), y = dft_compare_text(comparison, b, y_capacity);
     int order = memcmp(x.bytes, y.bytes, x.length < y.length ? x.length : y.length);
 
     return order ? order : compare(x.length, y.length);
@@ -145,7 +145,7 @@ static int compare_texts(const struct dft_comparison *comparison, uint64_t a, ui
 
 struct ordering {
     const struct dft_comparison *comparison;
-    const struct dft_items *items;
+    const struct dft_compared_items *items;
 };
 
 /* Largest change of what is asked for first, then of time, of calls, of bytes; ties by the keys. */
@@ -169,7 +169,7 @@ static int by_change(const void *left, const void *right, void *context)
     return order ? order : compare(a->key.process_group, b->key.process_group);
 }
 
-static void sort(const struct dft_comparison *comparison, struct dft_items *items)
+static void sort(const struct dft_comparison *comparison, struct dft_compared_items *items)
 {
     struct ordering ordering = {comparison, items};
 
@@ -183,7 +183,7 @@ int dft_compare_items(struct dft_comparison *comparison)
     int rc = 0;
 
     for (int t = 0; !rc && t < DFT_COMPARED_COUNT; t++) {
-        struct dft_items *items = &comparison->tables[t];
+        struct dft_compared_items *items = &comparison->tables[t];
 
         if (t == DFT_COMPARED_RANKS && !(comparison->runs[0].has_ranks && comparison->runs[1].has_ranks))
             continue;
@@ -203,7 +203,7 @@ int dft_compare_items(struct dft_comparison *comparison)
 /* Is it large enough to matter: a hundredth of all I/O of the larger run? Of percentiles: of its time. */
 static int matters(const struct dft_comparison *comparison, const struct dft_item *item)
 {
-    const struct dft_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
     enum dft_measure metric = comparison->metric >= DFT_MEASURE_P50 ? DFT_MEASURE_TIME : comparison->metric;
     const struct dft_change *change = &item->changes[metric], *total;
     unsigned __int128 part = comparison->metric >= DFT_MEASURE_P50 ? change->value[1] : distance(change);
@@ -243,7 +243,7 @@ int dft_compare_fail(struct dft_comparison *comparison)
     if (!comparison->failures)
         return -ENOMEM;
     for (int t = 0; comparison->fail_over >= 0 && t < DFT_COMPARED_COUNT; t++) {
-        const struct dft_items *items = &comparison->tables[t];
+        const struct dft_compared_items *items = &comparison->tables[t];
 
         if (t == DFT_COMPARED_FILE_CALLS)
             continue; /* shown nowhere by themselves */

@@ -29,7 +29,7 @@ static int rank_of(const struct dft_answer *answer, const struct dft_group *grou
     return value.type == DFT_KEY_UINT && value.number < RANKS_MAX;
 }
 
-static uint32_t count_ranks(const struct dft_run *run)
+static uint32_t count_ranks(const struct dft_compared_run *run)
 {
     uint32_t most = 0, rank;
 
@@ -39,7 +39,7 @@ static uint32_t count_ranks(const struct dft_run *run)
     return most;
 }
 
-static void collect(struct rank *ranks, const struct dft_run *run, int side)
+static void collect(struct rank *ranks, const struct dft_compared_run *run, int side)
 {
     uint32_t rank;
 

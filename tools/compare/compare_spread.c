@@ -273,7 +273,7 @@ static void judge_all(struct dft_item *item, struct dft_spread_scratch *scratch,
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
                      struct dft_spread_scratch **in_scratch)
 {
-    const struct dft_run *runs = comparison->runs;
+    const struct dft_compared_run *runs = comparison->runs;
     struct dft_spread_scratch *scratch = *in_scratch;
     int by_process = processes_of(item->cells[0], item->ncells[0]) >= DFT_UNITS_MIN &&
                      processes_of(item->cells[1], item->ncells[1]) >= DFT_UNITS_MIN;

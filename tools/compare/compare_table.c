@@ -24,38 +24,38 @@ int dft_change_is_up(const struct dft_change *change)
 }
 
 /* "+12.1 s" */
-const char *dft_change_ns(char *room, const struct dft_change *change)
+const char *dft_change_ns(char *capacity, const struct dft_change *change)
 {
     char text[DFT_TEXT_ROOM];
 
     if (dft_change_size(change))
-        snprintf(room, DFT_TEXT_ROOM, "%c%.24s", dft_change_is_up(change) ? '+' : '-',
+        snprintf(capacity, DFT_TEXT_ROOM, "%c%.24s", dft_change_is_up(change) ? '+' : '-',
                  dft_text_ns(text, dft_change_size(change)));
     else
-        strcpy(room, "-");
-    return room;
+        strcpy(capacity, "-");
+    return capacity;
 }
 
 /* "+23 %", "new", "gone", "-", "?" */
-const char *dft_change_percent(char *room, const struct dft_change *change)
+const char *dft_change_percent(char *capacity, const struct dft_change *change)
 {
     double a = (double)change->value[0], part = a ? 100.0 * (double)dft_change_size(change) / a : 0;
 
     if (change->unsaid)
-        strcpy(room, "?");
+        strcpy(capacity, "?");
     else if (!change->known[0] || !change->known[1])
-        strcpy(room, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
+        strcpy(capacity, change->known[0] ? "gone" : change->known[1] ? "new" : "-");
     else if (!dft_change_size(change))
-        strcpy(room, "-");
+        strcpy(capacity, "-");
     else if (!change->value[0])
-        strcpy(room, "new");
+        strcpy(capacity, "new");
     else if (!change->value[1])
-        strcpy(room, "gone");
+        strcpy(capacity, "gone");
     else if (part >= 1000)
-        snprintf(room, DFT_TEXT_ROOM, "x%.*f", part < 9900 ? 1 : 0, (double)change->value[1] / a);
+        snprintf(capacity, DFT_TEXT_ROOM, "x%.*f", part < 9900 ? 1 : 0, (double)change->value[1] / a);
     else
-        snprintf(room, DFT_TEXT_ROOM, "%c%.*f %%", dft_change_is_up(change) ? '+' : '-', part < 9.95 ? 1 : 0, part);
-    return room;
+        snprintf(capacity, DFT_TEXT_ROOM, "%c%.*f %%", dft_change_is_up(change) ? '+' : '-', part < 9.95 ? 1 : 0, part);
+    return capacity;
 }
 
 /* --- tables ---------------------------------------------------------------------------------------------------------
@@ -64,22 +64,22 @@ const char *dft_change_percent(char *room, const struct dft_change *change)
 /* "1,000", or "1,000 -> 1,200" where it changed. */
 static int add_both(struct dft_grid *grid, const struct dft_change *change, const char *(*text)(char *, uint64_t))
 {
-    char room[DFT_TEXT_ROOM], both[2 * DFT_TEXT_ROOM + 8];
+    char capacity[DFT_TEXT_ROOM], both[2 * DFT_TEXT_ROOM + 8];
 
     if (!change->value[0] && !change->value[1])
         return dft_grid_cell(grid, "-");
     if (!dft_change_size(change))
-        return dft_grid_cell(grid, text(room, change->value[0]));
-    strcpy(both, text(room, change->value[0]));
+        return dft_grid_cell(grid, text(capacity, change->value[0]));
+    strcpy(both, text(capacity, change->value[0]));
     strcat(both, " -> ");
-    strcat(both, text(room, change->value[1]));
+    strcat(both, text(capacity, change->value[1]));
     return dft_grid_cell(grid, both);
 }
 
 static int add_label(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
                      const struct dft_item *item)
 {
-    char room[18], *plain = NULL, *text;
+    char capacity[18], *plain = NULL, *text;
     struct dft_text label;
     int rc;
 
@@ -90,7 +90,7 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
             return -ENOMEM;
         label.bytes = plain;
     } else {
-        label = dft_compare_text(comparison, item->key.name, room);
+        label = dft_compare_text(comparison, item->key.name, capacity);
     }
     text = dft_text_escaped(label.bytes, label.length);
     rc = text ? dft_grid_cell(grid, text) : -ENOMEM;
@@ -101,9 +101,9 @@ static int add_label(struct dft_grid *grid, const struct dft_comparison *compari
 
 static int add_time(struct dft_grid *grid, uint64_t ns)
 {
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
-    return dft_grid_cell(grid, ns ? dft_text_ns(room, ns) : "-");
+    return dft_grid_cell(grid, ns ? dft_text_ns(capacity, ns) : "-");
 }
 
 static int add_line(struct dft_grid *grid, const struct dft_comparison *comparison, enum dft_compared table,
@@ -114,7 +114,7 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
                                           [DFT_SPREAD_WITHIN] = "within",
                                           [DFT_SPREAD_UNKNOWN] = "?"};
     const struct dft_change *changes = item->changes, *time = &changes[DFT_MEASURE_TIME];
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc = add_label(grid, comparison, table, item);
 
     if (!rc)
@@ -124,14 +124,14 @@ static int add_line(struct dft_grid *grid, const struct dft_comparison *comparis
     if (!rc)
         rc = add_time(grid, time->value[1]);
     if (!rc)
-        rc = dft_grid_cell(grid, dft_change_ns(room, time));
+        rc = dft_grid_cell(grid, dft_change_ns(capacity, time));
     if (!rc)
-        rc = dft_grid_cell(grid, dft_change_percent(room, time));
+        rc = dft_grid_cell(grid, dft_change_percent(capacity, time));
     if (!rc)
         rc = dft_grid_cell(grid, spreads[time->spread]);
     for (int m = DFT_MEASURE_P50; !rc && m <= DFT_MEASURE_P99; m++)
-        rc = dft_grid_cell(grid,
-                           changes[m].spread == DFT_SPREAD_WITHIN ? "within" : dft_change_percent(room, &changes[m]));
+        rc = dft_grid_cell(grid, changes[m].spread == DFT_SPREAD_WITHIN ? "within"
+                                                                        : dft_change_percent(capacity, &changes[m]));
     return rc ? rc : add_both(grid, &changes[DFT_MEASURE_BYTES], dft_text_bytes);
 }
 
@@ -142,7 +142,7 @@ int dft_compare_table(const struct dft_comparison *comparison, enum dft_compared
                                               {"time B", 0, 0, 0}, {"change", 0, 0, 0}, {"%", 0, 0, 0},
                                               {"spread", 1, 0, 0}, {"p50", 0, 0, 2},    {"p95", 0, 0, 3},
                                               {"p99", 0, 0, 1},    {"bytes", 0, 0, 4}};
-    const struct dft_items *items = &comparison->tables[table];
+    const struct dft_compared_items *items = &comparison->tables[table];
     uint32_t top = comparison->runs[0].options.top ? (uint32_t)comparison->runs[0].options.top : TOP;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM];
     struct dft_grid *grid;

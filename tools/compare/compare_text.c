@@ -14,11 +14,11 @@
 
 static void print_run(const struct dft_comparison *comparison, int side)
 {
-    const struct dft_run *run = &comparison->runs[side];
-    const struct dft_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    const struct dft_compared_run *run = &comparison->runs[side];
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
     static const struct dft_item nothing;
     const struct dft_change *changes = (totals->count ? &totals->items[0] : &nothing)->changes;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     printf("%c  ", side ? 'B' : 'A');
     for (int i = 0; i < run->options.source.npaths && i < 3; i++) {
@@ -28,13 +28,13 @@ static void print_run(const struct dft_comparison *comparison, int side)
         dft_text_escape(stdout, path, strlen(path));
     }
     fputs(run->options.source.npaths > 3 ? " ...\n" : "\n", stdout);
-    printf("   %s process%s", dft_text_count(room, run->job.pids), run->job.pids == 1 ? "" : "es");
+    printf("   %s process%s", dft_text_count(capacity, run->job.pids), run->job.pids == 1 ? "" : "es");
     if (run->job.ranks)
-        printf(", %s of %u ranks", dft_text_count(room, run->job.ranks), run->job.world_size);
-    printf(", wall time %s", dft_text_ns(room, run->job.wall_ns));
-    printf("; I/O %s", dft_text_ns(room, changes[DFT_MEASURE_TIME].value[side]));
-    printf(" in %s calls", dft_text_count(room, changes[DFT_MEASURE_COUNT].value[side]));
-    printf(", %s\n", dft_text_bytes(room, changes[DFT_MEASURE_BYTES].value[side]));
+        printf(", %s of %u ranks", dft_text_count(capacity, run->job.ranks), run->job.world_size);
+    printf(", wall time %s", dft_text_ns(capacity, run->job.wall_ns));
+    printf("; I/O %s", dft_text_ns(capacity, changes[DFT_MEASURE_TIME].value[side]));
+    printf(" in %s calls", dft_text_count(capacity, changes[DFT_MEASURE_COUNT].value[side]));
+    printf(", %s\n", dft_text_bytes(capacity, changes[DFT_MEASURE_BYTES].value[side]));
     if (run->lossy)
         printf("   not all of it is there: events were lost, or processes have no end (dftmerge check)\n");
 }
@@ -51,7 +51,8 @@ static const char *spread_sentence(enum dft_spread spread)
 }
 
 /* The item that changed the most in the direction of the whole, and its share of that; NULL: none. */
-static const struct dft_item *largest(const struct dft_items *items, const struct dft_change *total, double *share)
+static const struct dft_item *largest(const struct dft_compared_items *items, const struct dft_change *total,
+                                      double *share)
 {
     for (uint32_t i = 0; i < items->count; i++) {
         const struct dft_item *item = &items->items[items->order[i]];
@@ -67,8 +68,8 @@ static const struct dft_item *largest(const struct dft_items *items, const struc
 
 static void print_name(const struct dft_comparison *comparison, uint64_t id)
 {
-    char room[18];
-    struct dft_text text = dft_compare_text(comparison, id, room);
+    char capacity[18];
+    struct dft_text text = dft_compare_text(comparison, id, capacity);
 
     dft_text_escape(stdout, text.bytes, text.length);
 }
@@ -105,7 +106,7 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
     const struct dft_item *file = largest(&comparison->tables[DFT_COMPARED_FILE_CALLS], total, &of_file);
     const struct dft_item *item = file && of_file >= 0.5 * of_call ? file : call;
     const struct dft_change *time;
-    char room[DFT_TEXT_ROOM], *text;
+    char capacity[DFT_TEXT_ROOM], *text;
     uint32_t length;
 
     if (!item)
@@ -125,7 +126,7 @@ static int print_where(const struct dft_comparison *comparison, const struct dft
         dft_text_escape(stdout, text, length);
         free(text);
     }
-    printf(": %s%s%s\n", dft_change_ns(room, time),
+    printf(": %s%s%s\n", dft_change_ns(capacity, time),
            share <= SHARE_MORE       ? ""
            : dft_change_is_up(total) ? ", while others took less"
                                      : ", while others took more",
@@ -151,8 +152,8 @@ static void print_counted(const struct dft_change *change, const char *what, int
 /* Calls that one run alone makes. */
 static void print_only(const struct dft_comparison *comparison, int side)
 {
-    const struct dft_items *calls = &comparison->tables[DFT_COMPARED_CALLS];
-    char room[DFT_TEXT_ROOM];
+    const struct dft_compared_items *calls = &comparison->tables[DFT_COMPARED_CALLS];
+    char capacity[DFT_TEXT_ROOM];
     unsigned n = 0;
 
     for (uint32_t i = 0; i < calls->count; i++) {
@@ -165,7 +166,7 @@ static void print_only(const struct dft_comparison *comparison, int side)
             continue;
         fputs(n > 1 ? ", " : side ? "   only in B: " : "   only in A: ", stdout);
         print_name(comparison, item->key.name);
-        printf(" (%s)", dft_text_count(room, count->value[side]));
+        printf(" (%s)", dft_text_count(capacity, count->value[side]));
     }
     if (n > 8)
         printf(" and %u more", n - 8);
@@ -191,7 +192,7 @@ static void print_times(const struct dft_change *time)
 
 static int print_verdict(const struct dft_comparison *comparison)
 {
-    const struct dft_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
+    const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
     const struct dft_change *changes, *time;
     int rc = 0;
 
@@ -230,7 +231,7 @@ static int print_failures(const struct dft_comparison *comparison)
     for (uint32_t i = 0; i < comparison->nfailures; i++) {
         const struct dft_failure *failure = &comparison->failures[i];
         const struct dft_item *item = &comparison->tables[failure->table].items[failure->item];
-        char room[DFT_TEXT_ROOM], *text;
+        char capacity[DFT_TEXT_ROOM], *text;
         uint32_t length;
 
         printf("worse: %s of ", dft_measure_word(comparison->metric));
@@ -246,7 +247,7 @@ static int print_failures(const struct dft_comparison *comparison)
             dft_text_escape(stdout, text, length);
             free(text);
         }
-        printf(" %s (limit %g %%)\n", dft_change_percent(room, &item->changes[comparison->metric]),
+        printf(" %s (limit %g %%)\n", dft_change_percent(capacity, &item->changes[comparison->metric]),
                comparison->fail_over);
     }
     return 0;

@@ -45,7 +45,7 @@ const char *dft_compare_left_out(const struct dft_comparison *comparison)
     return texts[(comparison->runs[0].aggregated ? 1 : 0) + (comparison->runs[1].aggregated ? 2 : 0)];
 }
 
-struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char room[18])
+struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64_t id, char capacity[18])
 {
     struct dft_text text = {"", 0};
 
@@ -54,7 +54,7 @@ struct dft_text dft_compare_text(const struct dft_comparison *comparison, uint64
         if (text.bytes)
             return text;
     }
-    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, room) : text;
+    return id ? dft_names_show(dft_source_names_table(comparison->runs[0].source), id, capacity) : text;
 }
 
 int dft_compare_is_same(const struct dft_comparison *comparison)
@@ -72,7 +72,7 @@ int dft_compare_is_same(const struct dft_comparison *comparison)
     return 1;
 }
 
-const struct dft_answer *dft_compare_answer(const struct dft_run *run, enum dft_compared table)
+const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table)
 {
     if (table == DFT_COMPARED_FILES || table == DFT_COMPARED_FILE_CALLS)
         return &run->files;

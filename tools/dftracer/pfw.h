@@ -41,7 +41,7 @@ struct dft_pfw_counts {
 #define DFT_PFW_COUNT(name) uint64_t name;
     DFT_PFW_COUNTS
 #undef DFT_PFW_COUNT
-    const char *why; /* a static text: what is wrong with the compressed data, NULL: nothing */
+    const char *reason; /* a static text: what is wrong with the compressed data, NULL: nothing */
 };
 
 struct dft_pfw_job {
@@ -71,7 +71,7 @@ struct dft_encoder;
 struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker);
 
 /* The static text of a `why` that was written somewhere. NULL for none. */
-const char *dft_pfw_why(const char *bytes, size_t length);
+const char *dft_pfw_reason(const char *bytes, size_t length);
 
 /* Does the beginning of a file look like such a trace (gzip, or text with a record, or a frame)? */
 int dft_pfw_looks_like(const void *bytes, size_t length);

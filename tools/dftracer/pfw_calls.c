@@ -184,16 +184,16 @@ static struct dft_pfw_call *find_call(struct dft_pfw *pfw, const struct dft_pfw_
     const struct dft_pfw_value *name = DFT_PFW_GET(record, NAME), *category = DFT_PFW_GET(record, CAT);
     int has_category = DFT_PFW_HAS(record, CAT) && category->kind == DFT_PFW_STRING;
     size_t length = name->text.length + (has_category ? category->text.length : 32) + 2;
-    char *room = dft_pfw_room(pfw, 2 * length), *whole = room + length;
+    char *capacity = dft_pfw_reserve(pfw, 2 * length), *whole = capacity + length;
     struct dft_text name_text, category_text;
     const uint64_t *number;
     unsigned type = type_of(record);
     uint64_t id;
 
-    if (!room)
+    if (!capacity)
         return NULL;
-    name_text = cut(dft_pfw_unescape(name, room));
-    category_text = cut(has_category ? dft_pfw_unescape(category, room + name->text.length + 1)
+    name_text = cut(dft_pfw_unescape(name, capacity));
+    category_text = cut(has_category ? dft_pfw_unescape(category, capacity + name->text.length + 1)
                                      : (struct dft_text){types[type], (uint32_t)strlen(types[type])});
     memcpy(whole, category_text.bytes, category_text.length);
     whole[category_text.length] = 0;

@@ -239,7 +239,7 @@ static int read_lines(struct dft_pfw *pfw)
     }
     pfw->counts->torn = lines.torn && pfw->counts->invalid > invalid_before;
     pfw->counts->long_lines = lines.too_long;
-    pfw->counts->why = lines.why;
+    pfw->counts->reason = lines.reason;
     dft_lines_close(&lines);
     return pfw->error ? pfw->error : rc;
 }
@@ -288,7 +288,7 @@ static void pfw_fini(struct dft_pfw *pfw)
     free(pfw->name_text);
     free(pfw->calls);
     free(pfw->cache);
-    free(pfw->room);
+    free(pfw->capacity);
 }
 
 static void write_rest(struct dft_pfw *pfw)

@@ -136,14 +136,14 @@ struct dft_pfw {
     struct dft_pfw_waiting *waiting;
     uint32_t nwaiting, waiting_capacity;
     size_t waiting_bytes;
-    char *room; /* for unescaped texts */
-    size_t room_bytes;
+    char *capacity; /* for unescaped texts */
+    size_t capacity_bytes;
 };
 
 /* Grows an array so that it takes one more; sets pfw->error. Returns 0 or -ENOMEM. */
 int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t count, size_t size);
 /* Room for a text of so many bytes and as many again. */
-char *dft_pfw_room(struct dft_pfw *pfw, size_t bytes);
+char *dft_pfw_reserve(struct dft_pfw *pfw, size_t bytes);
 
 /* pfw_names.c: dictionaries and texts. A text's id; the text goes into a block when it is new. */
 uint64_t dft_pfw_name(struct dft_pfw *pfw, const char *bytes, size_t length);

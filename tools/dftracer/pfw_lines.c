@@ -33,30 +33,30 @@ struct dft_lines_inside {
     int zlib_ready;
 };
 
-static const char *const whys[] = {"the compressed data are cut short", "the compressed data are damaged",
-                                   "there are other bytes behind the compressed data"};
+static const char *const reasons[] = {"the compressed data are cut short", "the compressed data are damaged",
+                                      "there are other bytes behind the compressed data"};
 enum { CUT, DAMAGED, OTHER_BYTES };
 
-static void wrong(struct dft_lines *lines, int why)
+static void wrong(struct dft_lines *lines, int reason)
 {
-    if (!lines->why)
-        lines->why = whys[why];
+    if (!lines->reason)
+        lines->reason = reasons[reason];
 }
 
-const char *dft_pfw_why(const char *bytes, size_t length)
+const char *dft_pfw_reason(const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
-        if (length == strlen(whys[i]) && !memcmp(bytes, whys[i], length))
-            return whys[i];
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (length == strlen(reasons[i]) && !memcmp(bytes, reasons[i], length))
+            return reasons[i];
     return length ? "the compressed data are not whole" : NULL;
 }
 
-static int read_some(struct dft_lines *lines, void *to, size_t room, size_t *got)
+static int read_some(struct dft_lines *lines, void *to, size_t capacity, size_t *got)
 {
     ssize_t n;
 
     do
-        n = read(lines->inside->fd, to, room);
+        n = read(lines->inside->fd, to, capacity);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return -errno;
@@ -78,9 +78,9 @@ static int need_input(struct dft_lines *lines, size_t wanted)
         in->input_at = 0;
     }
     while (!rc && !in->at_end && in->input_end - in->input_at < wanted) {
-        size_t got = 0, room = wanted < INPUT_BYTES ? INPUT_BYTES : DFT_MEMBER_INPUT_MAX;
+        size_t got = 0, capacity = wanted < INPUT_BYTES ? INPUT_BYTES : DFT_MEMBER_INPUT_MAX;
 
-        rc = read_some(lines, in->input + in->input_end, room - in->input_end, &got);
+        rc = read_some(lines, in->input + in->input_end, capacity - in->input_end, &got);
         in->input_end += got;
     }
     return rc;
@@ -131,7 +131,7 @@ static int begin_member(struct dft_lines *lines)
 }
 
 /* Inflates into the room. Returns 0: go on, 1: the member is whole, -1: its data make no sense. */
-static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size_t *got)
+static int inflate_some(struct dft_lines_inside *in, char *to, size_t capacity, size_t *got)
 {
     uint8_t *input = in->input + in->input_at;
     z_stream *state = &in->zlib;
@@ -140,10 +140,10 @@ static int inflate_some(struct dft_lines_inside *in, char *to, size_t room, size
     state->next_in = input;
     state->avail_in = (uInt)(in->input_end - in->input_at);
     state->next_out = (Bytef *)to;
-    state->avail_out = (uInt)room;
+    state->avail_out = (uInt)capacity;
     rc = inflate(state, Z_NO_FLUSH);
     in->input_at += (size_t)(state->next_in - input);
-    *got = room - state->avail_out;
+    *got = capacity - state->avail_out;
     return rc == Z_STREAM_END ? 1 : rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -1;
 }
 
@@ -171,14 +171,14 @@ static int next_member(struct dft_lines *lines, int *found)
     return rc;
 }
 
-static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *got)
+static int inflate_more(struct dft_lines *lines, char *to, size_t capacity, size_t *got)
 {
     struct dft_lines_inside *in = lines->inside;
     int rc, found, state;
 
     *got = 0;
     while (!*got) {
-        *got = dft_member_copy(&in->member, to, room);
+        *got = dft_member_copy(&in->member, to, capacity);
         if (*got)
             return 0;
         if (!in->in_member) {
@@ -191,7 +191,8 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *
         rc = need_input(lines, 1);
         if (rc)
             return rc;
-        state = inflate_some(in, to, room, got); /* also without input: it may hold text for which there was no room */
+        state =
+            inflate_some(in, to, capacity, got); /* also without input: it may hold text for which there was no room */
         if (!state && !*got && in->input_at == in->input_end && in->at_end) {
             wrong(lines, CUT);
             in->in_member = 0;
@@ -207,16 +208,16 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t room, size_t *
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
 
-static int more_text(struct dft_lines *lines, char *to, size_t room, size_t *got)
+static int more_text(struct dft_lines *lines, char *to, size_t capacity, size_t *got)
 {
     struct dft_lines_inside *in = lines->inside;
     size_t n = in->input_end - in->input_at;
 
     if (lines->gzipped)
-        return inflate_more(lines, to, room, got);
+        return inflate_more(lines, to, capacity, got);
     if (!n)
-        return read_some(lines, to, room, got);
-    n = n < room ? n : room; /* what was read to see what kind of file it is */
+        return read_some(lines, to, capacity, got);
+    n = n < capacity ? n : capacity; /* what was read to see what kind of file it is */
     memcpy(to, in->input + in->input_at, n);
     in->input_at += n;
     *got = n;

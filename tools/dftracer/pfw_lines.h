@@ -15,8 +15,8 @@ struct dft_lines {
     uint64_t too_long;    /* lines passed over */
     uint64_t bytes_read;  /* of the file */
     int gzipped;
-    int torn;        /* the last line had no end */
-    const char *why; /* what is wrong with the compressed data, NULL: nothing; the rest was used */
+    int torn;           /* the last line had no end */
+    const char *reason; /* what is wrong with the compressed data, NULL: nothing; the rest was used */
     struct dft_lines_inside *inside;
 };
 

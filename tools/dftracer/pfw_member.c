@@ -78,9 +78,9 @@ int dft_member_inflate(struct dft_member *member, const uint8_t *input, size_t l
     return rc;
 }
 
-size_t dft_member_copy(struct dft_member *member, char *to, size_t room)
+size_t dft_member_copy(struct dft_member *member, char *to, size_t capacity)
 {
-    size_t left = member->end - member->at, n = left < room ? left : room;
+    size_t left = member->end - member->at, n = left < capacity ? left : capacity;
 
     if (n)
         memcpy(to, member->text + member->at, n);

@@ -23,6 +23,6 @@ void dft_member_fini(struct dft_member *member);
 int dft_member_inflate(struct dft_member *member, const uint8_t *input, size_t length, int at_end, size_t *used);
 
 /* Copies out the next part of the text. Returns its size. */
-size_t dft_member_copy(struct dft_member *member, char *to, size_t room);
+size_t dft_member_copy(struct dft_member *member, char *to, size_t capacity);
 
 #endif

@@ -18,19 +18,19 @@ int dft_pfw_grow(struct dft_pfw *pfw, void *array, uint32_t *capacity, uint32_t 
     return 0;
 }
 
-char *dft_pfw_room(struct dft_pfw *pfw, size_t bytes)
+char *dft_pfw_reserve(struct dft_pfw *pfw, size_t bytes)
 {
-    if (2 * bytes + 64 > pfw->room_bytes) {
-        char *bigger = realloc(pfw->room, 4 * bytes + 4096);
+    if (2 * bytes + 64 > pfw->capacity_bytes) {
+        char *bigger = realloc(pfw->capacity, 4 * bytes + 4096);
 
         if (!bigger) {
             pfw->error = -ENOMEM;
             return NULL;
         }
-        pfw->room = bigger;
-        pfw->room_bytes = 4 * bytes + 4096;
+        pfw->capacity = bigger;
+        pfw->capacity_bytes = 4 * bytes + 4096;
     }
-    return pfw->room;
+    return pfw->capacity;
 }
 
 void dft_pfw_put(struct dft_pfw *pfw, const void *block, long bytes)

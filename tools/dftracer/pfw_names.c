@@ -172,13 +172,13 @@ static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)
 void dft_pfw_define(struct dft_pfw *pfw, enum dft_pfw_hash kind, const struct dft_pfw_value *hash,
                     const struct dft_pfw_value *name)
 {
-    char *room = dft_pfw_room(pfw, name->text.length);
+    char *capacity = dft_pfw_reserve(pfw, name->text.length);
     struct dft_text text;
     uint64_t id;
 
-    if (!room)
+    if (!capacity)
         return;
-    text = dft_pfw_unescape(name, room);
+    text = dft_pfw_unescape(name, capacity);
     id = kind == DFT_HASH_FILE ? dft_pfw_name(pfw, text.bytes, text.length) : dft_name_id(text.bytes, text.length);
     if (kind != DFT_HASH_FILE)
         dft_pfw_keep_short(pfw, id, text);

@@ -27,7 +27,7 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
     const struct dft_pfw_value *value;
     struct dft_text text;
     uint64_t token;
-    char *room;
+    char *capacity;
 
     if (DFT_PFW_HAS(record, HHASH)) {
         value = DFT_PFW_GET(record, HHASH);
@@ -41,10 +41,10 @@ static uint64_t host_of(struct dft_pfw *pfw, const struct dft_pfw_record *record
     if (!DFT_PFW_HAS(record, HOSTNAME))
         return 0;
     value = DFT_PFW_GET(record, HOSTNAME);
-    room = dft_pfw_room(pfw, value->text.length);
-    if (!room)
+    capacity = dft_pfw_reserve(pfw, value->text.length);
+    if (!capacity)
         return 0;
-    text = dft_pfw_unescape(value, room);
+    text = dft_pfw_unescape(value, capacity);
     token = dft_name_id(text.bytes, text.length);
     if (!dft_map_find(&pfw->short_texts, token))
         dft_pfw_keep_short(pfw, token, text);
@@ -91,7 +91,7 @@ uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record)
     const struct dft_pfw_value *value;
     uint64_t file;
     struct dft_text text;
-    char *room;
+    char *capacity;
 
     if (DFT_PFW_HAS(record, FHASH)) {
         if (record->changed & DFT_PFW_BIT(FHASH) || !pfw->last_file) {
@@ -108,9 +108,9 @@ uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record)
     if (!DFT_PFW_HAS(record, FNAME))
         return 0;
     value = DFT_PFW_GET(record, FNAME);
-    room = dft_pfw_room(pfw, value->text.length);
-    if (!room || !value->text.length)
+    capacity = dft_pfw_reserve(pfw, value->text.length);
+    if (!capacity || !value->text.length)
         return 0;
-    text = dft_pfw_unescape(value, room);
+    text = dft_pfw_unescape(value, capacity);
     return dft_pfw_name(pfw, text.bytes, text.length);
 }

@@ -143,14 +143,14 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
 /* The oldest writers say nothing of start and end: then the file must do, which is closed, or at least not torn. */
 static int has_end(const struct dft_pfw *pfw, const struct dft_pfw_process *process)
 {
-    return process->ended || pfw->closed || (!process->started && !pfw->counts->torn && !pfw->counts->why);
+    return process->ended || pfw->closed || (!process->started && !pfw->counts->torn && !pfw->counts->reason);
 }
 
 void dft_pfw_processes_put(struct dft_pfw *pfw)
 {
     for (uint32_t i = 0; i < pfw->nprocesses && !pfw->error; i++) {
         struct dft_pfw_process *process = pfw->processes[i];
-        struct dft_end end = {.key = process->record.key, .events = process->events, .how = DFT_ENDING_EXIT};
+        struct dft_end end = {.key = process->record.key, .events = process->events, .exit_kind = DFT_ENDING_EXIT};
         const void *block;
         long bytes;
 
@@ -163,7 +163,7 @@ void dft_pfw_processes_put(struct dft_pfw *pfw)
             continue;
         end.time_ns = process->end_ns;
         if (!process->ended)
-            end.how = DFT_ENDING_UNKNOWN;
+            end.exit_kind = DFT_ENDING_UNKNOWN;
         bytes = dft_encode_end(pfw->encoder, &end, &block);
         dft_pfw_put(pfw, block, bytes);
     }

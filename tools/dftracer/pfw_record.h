@@ -144,6 +144,6 @@ int dft_pfw_signed(const struct dft_pfw_value *value, int64_t *number);
 int dft_pfw_double(const struct dft_pfw_value *value, double *number);
 
 /* The text of a string, its escapes resolved into `room` (value->text.length bytes are enough). */
-struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *room);
+struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *capacity);
 
 #endif

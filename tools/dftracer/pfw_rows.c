@@ -11,7 +11,7 @@
 #include "dftracer/pfw_inside.h"
 
 #define UNKNOWN_LEAST UINT64_MAX /* as in an empty row */
-#define UNKNOWN_MOST  UINT64_C(0)
+#define UNKNOWN_MAX   UINT64_C(0)
 
 /* What a record says of one field of its calls. */
 struct series {
@@ -52,7 +52,7 @@ static const struct dft_pfw_value *known_member(const struct dft_pfw_record *rec
 static struct series series_of(const struct dft_pfw_record *record, const char *name, enum dft_pfw_member member,
                                uint64_t count)
 {
-    struct series series = {.min = UNKNOWN_LEAST, .max = UNKNOWN_MOST};
+    struct series series = {.min = UNKNOWN_LEAST, .max = UNKNOWN_MAX};
     const struct dft_pfw_value *plain = known_member(record, member);
 
     series.known = positive(find(record, name, "_sum"), &series.sum) ||
@@ -62,7 +62,7 @@ static struct series series_of(const struct dft_pfw_record *record, const char *
     if (!positive(find(record, name, "_min"), &series.min))
         series.min = count == 1 ? series.sum : UNKNOWN_LEAST;
     if (!positive(find(record, name, "_max"), &series.max))
-        series.max = count == 1 ? series.sum : UNKNOWN_MOST;
+        series.max = count == 1 ? series.sum : UNKNOWN_MAX;
     if (!series.sum)
         series.min = series.max = 0;
     return series;
@@ -76,7 +76,7 @@ static struct series bytes_of_items(struct series items, struct series size, uin
 
     if (size.known && !one_size) {
         items.min = UNKNOWN_LEAST;
-        items.max = UNKNOWN_MOST;
+        items.max = UNKNOWN_MAX;
     }
     items.min = items.min == UNKNOWN_LEAST ? items.min : items.min * unit;
     items.max *= unit;
@@ -142,7 +142,7 @@ static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_
     metrics->errors = call->libc && count == 1 && ret && ret->negative;
     metrics->dur_sum = metrics->edge = scaled(pfw, duration.sum, 0);
     metrics->dur_min = scaled(pfw, duration.min, UNKNOWN_LEAST);
-    metrics->dur_max = scaled(pfw, duration.max, UNKNOWN_MOST);
+    metrics->dur_max = scaled(pfw, duration.max, UNKNOWN_MAX);
     metrics->first_start = start_ns;
     metrics->last_end = start_ns + (count == 1 ? metrics->dur_sum : last_of(metrics, pfw->known->period_ns));
     if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && !metrics->errors)

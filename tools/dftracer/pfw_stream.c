@@ -135,14 +135,14 @@ static int ends_with(struct dft_text text, const char *end)
 static uint64_t key_id(struct dft_pfw *pfw, struct dft_text key)
 {
     struct dft_pfw_value value = {.text = key, .kind = DFT_PFW_STRING, .escaped = 1};
-    char *room = dft_pfw_room(pfw, key.length + 1);
+    char *capacity = dft_pfw_reserve(pfw, key.length + 1);
     struct dft_text text;
 
-    if (!room)
+    if (!capacity)
         return 0;
-    room[0] = 0; /* keys of arguments have an empty category */
-    text = dft_pfw_unescape(&value, room + 1);
-    return dft_pfw_name(pfw, room, text.length + 1u);
+    capacity[0] = 0; /* keys of arguments have an empty category */
+    text = dft_pfw_unescape(&value, capacity + 1);
+    return dft_pfw_name(pfw, capacity, text.length + 1u);
 }
 
 /* A hash of a string that the file explains becomes that string. */
@@ -154,7 +154,7 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
     struct dft_arg *arg;
     int64_t number;
     double real;
-    char *room;
+    char *capacity;
 
     if (ends_with(key, "hash"))
         text = dft_pfw_short_text(pfw, dft_pfw_resolve(pfw, DFT_HASH_STRING, value));
@@ -168,9 +168,9 @@ void dft_pfw_arg(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct dft_
             arg->d = real;
         }
     } else {
-        room = dft_pfw_room(pfw, value->text.length);
-        if (room)
-            dft_pfw_arg_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, room));
+        capacity = dft_pfw_reserve(pfw, value->text.length);
+        if (capacity)
+            dft_pfw_arg_text(pfw, stream, id, text.length ? text : dft_pfw_unescape(value, capacity));
     }
 }
 

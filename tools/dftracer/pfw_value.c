@@ -143,11 +143,11 @@ static const char *put_unicode(const char *at, const char *end, char **to)
     return at;
 }
 
-struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *room)
+struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *capacity)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char *at = value->text.bytes, *end = at + value->text.length, *letter;
-    char *to = room;
+    char *to = capacity;
 
     if (value->kind != DFT_PFW_STRING || !value->escaped)
         return value->text;
@@ -167,5 +167,5 @@ struct dft_text dft_pfw_unescape(const struct dft_pfw_value *value, char *room)
             *to++ = *at++;
         }
     }
-    return (struct dft_text){room, (uint32_t)(to - room)};
+    return (struct dft_text){capacity, (uint32_t)(to - capacity)};
 }

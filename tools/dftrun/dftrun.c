@@ -110,9 +110,9 @@ static int parse(struct run *run, int argc, char **argv)
     return 0;
 }
 
-static int fits(int n, size_t room)
+static int fits(int n, size_t capacity)
 {
-    return n > 0 && (size_t)n < room;
+    return n > 0 && (size_t)n < capacity;
 }
 
 /* Finds the directory of this binary. The library and dftmerge are looked for around that
@@ -213,7 +213,7 @@ static const char *variable(const char *name)
 
 /* All ranks of a launch must find the same name. They take the launcher's name of the launch, or
  * none. */
-static int put_launch(char *room, size_t size)
+static int put_launch(char *capacity, size_t size)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "FLUX_JOB_ID", "LSB_JOBID", "PBS_JOBID",
                                         "TORCHELASTIC_RUN_ID"};
@@ -221,9 +221,9 @@ static int put_launch(char *room, size_t size)
 
     for (size_t i = 0; !launch && i < sizeof(names) / sizeof(names[0]); i++)
         launch = variable(names[i]);
-    return launch        ? snprintf(room, size, "%s", launch)
-           : job && step ? snprintf(room, size, "%s.%s", job, step)
-                         : snprintf(room, size, "%s", job ? job : "");
+    return launch        ? snprintf(capacity, size, "%s", launch)
+           : job && step ? snprintf(capacity, size, "%s.%s", job, step)
+                         : snprintf(capacity, size, "%s", job ? job : "");
 }
 
 /* Sets the id that tells this run apart from others. An id that a dftrun around this one has set
@@ -292,16 +292,16 @@ static int wrote_something(const struct run *run)
 }
 
 /* Makes the glob of this run's files, and escapes characters that have a meaning in a glob. */
-static int make_glob(const struct run *run, char *glob, size_t room)
+static int make_glob(const struct run *run, char *glob, size_t capacity)
 {
     size_t n = 0;
 
-    for (const char *p = run->prefix; *p && n + 4 < room; p++) {
+    for (const char *p = run->prefix; *p && n + 4 < capacity; p++) {
         if (strchr("*?[\\", *p))
             glob[n++] = '\\';
         glob[n++] = *p;
     }
-    return fits(snprintf(glob + n, room - n, "-*"), room - n) ? 0 : -ENAMETOOLONG;
+    return fits(snprintf(glob + n, capacity - n, "-*"), capacity - n) ? 0 : -ENAMETOOLONG;
 }
 
 /* Summarises this run: all files that begin with our prefix, whatever their processes call the

@@ -55,13 +55,13 @@ static int executable(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-static void find_by_path(char *found, size_t room, const char *command)
+static void find_by_path(char *found, size_t capacity, const char *command)
 {
     const char *search = getenv("PATH");
 
     found[0] = '\0';
     if (strchr(command, '/')) {
-        if (executable(command) && strlen(command) < room)
+        if (executable(command) && strlen(command) < capacity)
             strcpy(found, command);
         return;
     }
@@ -69,9 +69,9 @@ static void find_by_path(char *found, size_t room, const char *command)
         search = "/bin:/usr/bin";
     while (*search) {
         int length = (int)strcspn(search, ":");
-        int n = snprintf(found, room, "%.*s%s%s", length, search, length ? "/" : "./", command);
+        int n = snprintf(found, capacity, "%.*s%s%s", length, search, length ? "/" : "./", command);
 
-        if (n > 0 && (size_t)n < room && executable(found))
+        if (n > 0 && (size_t)n < capacity && executable(found))
             return;
         search += length + (search[length] == ':');
     }
@@ -80,7 +80,7 @@ static void find_by_path(char *found, size_t room, const char *command)
 
 /* Finds the interpreter that a first line "#! interpreter [argument]" names. For `env NAME`, that
  * is NAME. */
-static int interpreter(const struct image *image, char *name, size_t room)
+static int interpreter(const struct image *image, char *name, size_t capacity)
 {
     size_t end = 2, start;
     const unsigned char *line = image->bytes;
@@ -90,7 +90,7 @@ static int interpreter(const struct image *image, char *name, size_t room)
     while (end < image->size && (line[end] == ' ' || line[end] == '\t'))
         end++;
     start = end;
-    while (end < image->size && end - start < room - 1 && !memchr(" \t\r\n", line[end], 4))
+    while (end < image->size && end - start < capacity - 1 && !memchr(" \t\r\n", line[end], 4))
         end++;
     memcpy(name, line + start, end - start);
     name[end - start] = '\0';
@@ -98,7 +98,7 @@ static int interpreter(const struct image *image, char *name, size_t room)
         while (end < image->size && (line[end] == ' ' || line[end] == '\t'))
             end++;
         start = end;
-        while (end < image->size && end - start < room - 1 && !memchr(" \t\r\n=", line[end], 5))
+        while (end < image->size && end - start < capacity - 1 && !memchr(" \t\r\n=", line[end], 5))
             end++;
         if (end > start && line[start] != '-') {
             memcpy(name, line + start, end - start);

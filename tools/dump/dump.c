@@ -9,7 +9,7 @@
 #include "dump/dump_event.h"
 #include "command/event_text.h"
 
-static int give_json(void *context, const struct dft_event_at *at)
+static int emit_json(void *context, const struct dft_event_at *at)
 {
     struct dft_dump *dump = context;
 
@@ -18,7 +18,7 @@ static int give_json(void *context, const struct dft_event_at *at)
     return ferror(dump->out) ? -EIO : 0;
 }
 
-static int give_text(void *context, const struct dft_event_at *at)
+static int emit_text(void *context, const struct dft_event_at *at)
 {
     struct dft_dump *dump = context;
 
@@ -45,7 +45,7 @@ static int run(int argc, char **argv)
     dump.names = dft_source_names_table(source);
     dft_source_lives(source, &dump.origin_ns, &end);
     text.source = source;
-    text.event = options.json ? give_json : give_text;
+    text.event = options.json ? emit_json : emit_text;
     rc = dft_event_text_write(&text, "-");
     if (rc && !ferror(stdout))
         fprintf(stderr, "dftmerge dump: %s\n", strerror(-rc));

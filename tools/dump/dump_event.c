@@ -63,8 +63,8 @@ int dft_dump_has_mode(const struct dft_event_at *at)
 
 static void json_name(struct dft_json *json, const struct dft_names *names, const char *key, uint64_t id)
 {
-    char room[18];
-    struct dft_text text = dft_names_show(names, id, room);
+    char capacity[18];
+    struct dft_text text = dft_names_show(names, id, capacity);
 
     dft_json_text(json, key, text.bytes, text.length);
 }
@@ -73,9 +73,9 @@ static void json_call(struct dft_json *json, const struct dft_names *names, cons
                       const char *name_key, uint64_t id)
 {
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
-    dft_names_call(names, id, &category, &name, room);
+    dft_names_call(names, id, &category, &name, capacity);
     dft_json_text(json, category_key, category.bytes, category.length);
     dft_json_text(json, name_key, name.bytes, name.length);
 }
@@ -130,9 +130,9 @@ static void json_args(struct dft_json *json, const struct dft_names *names, cons
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
         struct dft_text category, name;
-        char room[18];
+        char capacity[18];
 
-        dft_names_call(names, arg->key, &category, &name, room);
+        dft_names_call(names, arg->key, &category, &name, capacity);
         dft_json_key(json, name.bytes, name.length);
         if (arg->type == DFT_ARG_INT)
             dft_json_int(json, NULL, arg->i);
@@ -149,11 +149,11 @@ static void json_stack(struct dft_json *json, const struct dft_names *names, uin
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX];
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    char room[18];
+    char capacity[18];
 
     dft_json_array(json, "stack");
     for (uint32_t i = 0; i < n; i++) {
-        struct dft_text name = dft_stack_function(names, frames[i], room);
+        struct dft_text name = dft_stack_function(names, frames[i], capacity);
 
         dft_json_text(json, NULL, name.bytes, name.length);
     }
@@ -196,8 +196,8 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 
 static void text_name(struct dft_dump *dump, const char *before, uint64_t id)
 {
-    char room[18];
-    struct dft_text text = dft_names_show(dump->names, id, room);
+    char capacity[18];
+    struct dft_text text = dft_names_show(dump->names, id, capacity);
 
     fputs(before, dump->out);
     dft_text_escape(dump->out, text.bytes, text.length);
@@ -208,9 +208,9 @@ static void text_args(struct dft_dump *dump, const struct dft_event_at *at)
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
         struct dft_text category, name;
-        char room[18];
+        char capacity[18];
 
-        dft_names_call(dump->names, arg->key, &category, &name, room);
+        dft_names_call(dump->names, arg->key, &category, &name, capacity);
         putc(' ', dump->out);
         dft_text_escape(dump->out, name.bytes, name.length);
         putc('=', dump->out);
@@ -255,7 +255,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
     struct dft_text category, name;
-    char room[18], duration[DFT_TEXT_ROOM], rank[16] = "-";
+    char capacity[18], duration[DFT_TEXT_ROOM], rank[16] = "-";
     int64_t t = (int64_t)(event->start_ns - dump->origin_ns);
     uint64_t ns = t < 0 ? 0 - (uint64_t)t : (uint64_t)t;
 
@@ -267,7 +267,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
         dft_text_ns(duration, event->dur_ns);
     fprintf(dump->out, "%s%4llu.%09llu %9s %3s %u/%u ", t < 0 ? "-" : " ", (unsigned long long)(ns / 1000000000),
             (unsigned long long)(ns % 1000000000), duration, rank, at->process->process.pid, at->tid);
-    dft_names_call(dump->names, at->call, &category, &name, room);
+    dft_names_call(dump->names, at->call, &category, &name, capacity);
     dft_text_escape(dump->out, category.bytes, category.length);
     putc(' ', dump->out);
     dft_text_escape(dump->out, name.bytes, name.length);
@@ -275,7 +275,7 @@ void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
         fprintf(dump->out, " (%s)", dft_dump_phase(event->phase));
     text_outcome(dump, at);
     if (event->region) {
-        dft_names_call(dump->names, event->region, &category, &name, room);
+        dft_names_call(dump->names, event->region, &category, &name, capacity);
         fputs(" in ", dump->out);
         dft_text_escape(dump->out, name.bytes, name.length);
     }

@@ -16,12 +16,12 @@
 static void put_name(const struct dft_export *export, uint64_t id)
 {
     struct dft_text text;
-    char room[18];
+    char capacity[18];
 
     putc(',', export->out);
     if (!id)
         return;
-    text = dft_names_show(export->names, id, room);
+    text = dft_names_show(export->names, id, capacity);
     dft_csv_text(export->out, text.bytes, text.length);
 }
 
@@ -30,7 +30,7 @@ static int put_arguments(const struct dft_export *export, const struct dft_event
 {
     struct dft_text category, name;
     struct dft_json json;
-    char room[18], *text = NULL;
+    char capacity[18], *text = NULL;
     size_t length = 0;
     FILE *memory;
 
@@ -44,7 +44,7 @@ static int put_arguments(const struct dft_export *export, const struct dft_event
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
 
-        dft_names_call(export->names, arg->key, &category, &name, room);
+        dft_names_call(export->names, arg->key, &category, &name, capacity);
         dft_json_key(&json, name.bytes, name.length);
         dft_export_value(&json, arg);
     }
@@ -63,19 +63,19 @@ static int put_event(void *context, const struct dft_event_at *at)
     int moves = dft_op_class(at->op) == DFT_CLASS_READ || dft_op_class(at->op) == DFT_CLASS_WRITE;
     struct dft_text category, name;
     FILE *out = export->out;
-    char room[18];
+    char capacity[18];
 
     fprintf(out, "%" PRIu64 ",%" PRIu64 ",%u,%u,", event->start_ns, event->dur_ns, at->process->process.pid, at->tid);
     if (at->process->process.rank >= 0)
         fprintf(out, "%d", at->process->process.rank);
     fprintf(out, ",%" PRIu64 ",", at->sequence);
-    dft_names_call(export->names, at->call, &category, &name, room);
+    dft_names_call(export->names, at->call, &category, &name, capacity);
     dft_csv_text(out, category.bytes, category.length);
     putc(',', out);
     dft_csv_text(out, name.bytes, name.length);
     fprintf(out, ",%c,", dft_export_phase(event, at->op));
     if (event->region) {
-        dft_names_call(export->names, event->region, &category, &name, room);
+        dft_names_call(export->names, event->region, &category, &name, capacity);
         dft_csv_text(out, name.bytes, name.length);
     }
     put_name(export, event->file);

@@ -23,7 +23,7 @@ struct dft_files {
     const struct dft_filter *filter;
     pthread_mutex_t lock;
     struct dft_map ids;
-    void (*give)(void *context, uint64_t id, struct dft_text text);
+    void (*emit)(void *context, uint64_t id, struct dft_text text);
     void *context;
 };
 
@@ -59,7 +59,7 @@ static int collect(void *context, unsigned worker, const struct dft_source_proce
     return error;
 }
 
-static void give_names(struct dft_files *files, const struct dft_name *names, uint32_t count)
+static void emit_names(struct dft_files *files, const struct dft_name *names, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t *given = names[i].text.bytes ? dft_map_find(&files->ids, names[i].id) : NULL;
@@ -67,11 +67,11 @@ static void give_names(struct dft_files *files, const struct dft_name *names, ui
         if (!given || *given)
             continue;
         *given = GIVEN;
-        files->give(files->context, names[i].id, names[i].text);
+        files->emit(files->context, names[i].id, names[i].text);
     }
 }
 
-static int give_known(struct dft_files *files, struct dft_source *source)
+static int emit_known(struct dft_files *files, struct dft_source *source)
 {
     struct dft_reader *reader = dft_reader_create(source);
     int error = reader ? 0 : -ENOMEM;
@@ -81,7 +81,7 @@ static int give_known(struct dft_files *files, struct dft_source *source)
     for (size_t i = 0; i < count && error != -ENOMEM; i++) {
         struct dft_block_header header;
         const struct dft_name *names;
-        const char *why;
+        const char *reason;
         const void *payload;
         uint32_t n;
 
@@ -89,9 +89,9 @@ static int give_known(struct dft_files *files, struct dft_source *source)
             continue;
         error = dft_reader_block(reader, &blocks[i], &header, &payload);
         if (!error)
-            error = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &n, &why);
+            error = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &n, &reason);
         if (!error)
-            give_names(files, names, n);
+            emit_names(files, names, n);
     }
     dft_reader_destroy(reader);
     /* a block that cannot be read was noted when its events were read */
@@ -105,7 +105,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int give_unknown(struct dft_files *files, const struct dft_names *names)
+static int emit_unknown(struct dft_files *files, const struct dft_names *names)
 {
     uint64_t *ids;
     size_t n = 0;
@@ -121,9 +121,9 @@ static int give_unknown(struct dft_files *files, const struct dft_names *names)
             ids[n++] = files->ids.slots[i].key;
     qsort(ids, n, sizeof *ids, by_id);
     for (size_t i = 0; i < n; i++) {
-        char room[18];
+        char capacity[18];
 
-        files->give(files->context, ids[i], dft_names_show(names, ids[i], room));
+        files->emit(files->context, ids[i], dft_names_show(names, ids[i], capacity));
     }
     free(ids);
     return 0;
@@ -170,15 +170,15 @@ int dft_files_collect(struct dft_files **result, struct dft_source *source, cons
     return error ? error : gather(files);
 }
 
-int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t id, struct dft_text text),
+int dft_files_emit(struct dft_files *files, void (*emit)(void *context, uint64_t id, struct dft_text text),
                    void *context)
 {
     int error;
 
-    files->give = give;
+    files->emit = emit;
     files->context = context;
-    error = give_known(files, files->source);
-    return error ? error : give_unknown(files, dft_source_names_table(files->source));
+    error = emit_known(files, files->source);
+    return error ? error : emit_unknown(files, dft_source_names_table(files->source));
 }
 
 void dft_files_destroy(struct dft_files *files)

@@ -14,7 +14,7 @@ int dft_files_collect(struct dft_files **files, struct dft_source *source, const
 /* Gives the name id and the text of every file. Only rank 0 calls this, and once. Files come in the
  * order in which their texts first stand in the traces. Files whose text is nowhere follow by id,
  * with "#" and the id as text. Reads all blocks. Returns 0 or -ENOMEM. */
-int dft_files_give(struct dft_files *files, void (*give)(void *context, uint64_t id, struct dft_text text),
+int dft_files_emit(struct dft_files *files, void (*emit)(void *context, uint64_t id, struct dft_text text),
                    void *context);
 void dft_files_destroy(struct dft_files *files);
 

@@ -36,12 +36,12 @@ static void put_microseconds(struct dft_json *json, const char *key, uint64_t ns
 
 static void put_name(struct perfetto *p, const char *key, uint64_t id)
 {
-    char room[18];
+    char capacity[18];
     struct dft_text text;
 
     if (!id)
         return;
-    text = dft_names_show(p->export->names, id, room);
+    text = dft_names_show(p->export->names, id, capacity);
     dft_json_text(&p->json, key, text.bytes, text.length);
 }
 
@@ -50,12 +50,12 @@ static void put_name(struct perfetto *p, const char *key, uint64_t id)
 static void put_user_arguments(struct perfetto *p, const struct dft_event_at *at)
 {
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
         if (!dft_export_is_last(at, i))
             continue;
-        dft_names_call(p->export->names, at->args[i].key, &category, &name, room);
+        dft_names_call(p->export->names, at->args[i].key, &category, &name, capacity);
         dft_json_key(&p->json, name.bytes, name.length);
         dft_export_value(&p->json, &at->args[i]);
     }
@@ -197,7 +197,7 @@ static void put_request_end(struct perfetto *p, const struct dft_event_at *at, s
 static void put_event(void *context, const struct dft_event_at *at)
 {
     struct perfetto *p = context;
-    char phase = dft_export_phase(at->event, at->op), room[18];
+    char phase = dft_export_phase(at->event, at->op), capacity[18];
     struct dft_json *json = &p->json;
     struct dft_text category, name;
     /* requests and spans may overlap; slices of a thread may not */
@@ -205,7 +205,7 @@ static void put_event(void *context, const struct dft_event_at *at)
     /* the begin of the span is an event of its own */
     int span = overlaps && at->op == DFT_OP_REGION;
 
-    dft_names_call(p->export->names, at->call, &category, &name, room);
+    dft_names_call(p->export->names, at->call, &category, &name, capacity);
     fputs(",\n", p->export->out);
     dft_json_init(json, p->export->out, 0);
     if (phase == 'M' && put_thread_name(p, at, category, name))
@@ -300,7 +300,7 @@ static int put_end(void *context)
 
 static int write_perfetto(struct dft_export *export, const char *path)
 {
-    struct perfetto p = {.export = export, .reorder = {.give = put_event, .context = &p}};
+    struct perfetto p = {.export = export, .reorder = {.emit = put_event, .context = &p}};
     struct dft_event_text text = {.source = export->source,
                                   .filter = export->filter,
                                   .out = &export->out,

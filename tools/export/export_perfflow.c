@@ -187,17 +187,17 @@ static int is_woven(const struct dft_event_at *at)
     return at->op == DFT_OP_REGION && at->nargs && !(at->event->bits & DFT_BIT_OPEN);
 }
 
-static int give(void *context, const struct dft_event_at *at)
+static int emit(void *context, const struct dft_event_at *at)
 {
     struct dft_perfflow *p = context;
     struct woven w = {.at = at, .sink = p->directory ? at->process->number : 0};
-    char room[18];
+    char capacity[18];
 
     if (!is_woven(at) || !dft_export_argument(p->export, at, "pointcut"))
         return p->error;
     if (at->event->start_ns)
         dft_perfflow_let_go(p, at->event->start_ns - 1);
-    dft_names_call(p->export->names, at->call, &w.category, &w.name, room);
+    dft_names_call(p->export->names, at->call, &w.category, &w.name, capacity);
     cut_parameters(&w.name);
     put_woven(p, &w);
     return p->error;
@@ -211,9 +211,9 @@ static int learn(void *context, const struct dft_event_at *at)
     struct dft_perfflow_sink *sink = &p->sinks[p->directory ? at->process->number : 0];
     const struct dft_arg *value = dft_export_argument(p->export, at, "value");
     struct dft_text category, name;
-    char room[18], word[32];
+    char capacity[18], word[32];
 
-    dft_names_call(p->export->names, at->call, &category, &name, room);
+    dft_names_call(p->export->names, at->call, &category, &name, capacity);
     if (at->op != DFT_OP_METADATA || !value || value->type != DFT_ARG_STRING || category.length != 8 ||
         memcmp(category.bytes, "perfflow", 8) != 0 || sink->options[0])
         return 0;
@@ -250,7 +250,7 @@ static int write_perfflow(struct dft_export *export, const char *directory)
     int error = make_sinks(&p);
 
     if (!error)
-        error = dft_source_ordered(export->source, export->filter, give, &p);
+        error = dft_source_ordered(export->source, export->filter, emit, &p);
     if (!error)
         dft_perfflow_finish(&p);
     for (uint32_t i = 0; p.sinks && i < p.nsinks; i++) {

@@ -11,7 +11,7 @@
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t room)
+int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t capacity)
 {
     size_t n = strlen(name);
 
@@ -19,7 +19,7 @@ int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, 
         size_t length = strcspn(at, ":");
 
         if (!strncmp(at, name, n) && at[n] == '=') {
-            snprintf(value, room, "%.*s", (int)(length - n - 1), at + n + 1);
+            snprintf(value, capacity, "%.*s", (int)(length - n - 1), at + n + 1);
             return 1;
         }
         at += length;
@@ -125,9 +125,9 @@ void dft_perfflow_wait(struct dft_perfflow *p, uint32_t sink, uint64_t ns, uint6
     struct dft_perfflow_waiting one = {ns, start_ns, p->order++, sink, line};
     size_t i = p->nwaiting;
 
-    if (p->nwaiting == p->room) {
-        size_t room = p->room ? 2 * p->room : 64;
-        struct dft_perfflow_waiting *more = reallocarray(p->waiting, room, sizeof *more);
+    if (p->nwaiting == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        struct dft_perfflow_waiting *more = reallocarray(p->waiting, capacity, sizeof *more);
 
         if (!more) {
             p->error = -ENOMEM;
@@ -135,7 +135,7 @@ void dft_perfflow_wait(struct dft_perfflow *p, uint32_t sink, uint64_t ns, uint6
             return;
         }
         p->waiting = more;
-        p->room = room;
+        p->capacity = capacity;
     }
     while (i > 0 && !comes_later(&p->waiting[i - 1], &one))
         i--;

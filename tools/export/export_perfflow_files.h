@@ -28,13 +28,13 @@ struct dft_perfflow {
     struct dft_perfflow_sink *sinks;
     uint32_t nsinks;
     struct dft_perfflow_waiting *waiting; /* the next record to write stands last */
-    size_t nwaiting, room;
+    size_t nwaiting, capacity;
     uint64_t order;
     int error;
 };
 
 /* The value of an option that PERFFLOW_OPTIONS gave to the process. */
-int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t room);
+int dft_perfflow_option(const struct dft_perfflow_sink *sink, const char *name, char *value, size_t capacity);
 /* The path of a process's file; NULL: no memory. */
 char *dft_perfflow_name(const struct dft_perfflow *p, const struct dft_perfflow_sink *sink,
                         const struct dft_process *process);

@@ -51,7 +51,7 @@ static int put_head(void *context)
     fputs("[\n", pfw->export->out);
     error = each_process(pfw, dft_pfw_out_process);
     if (!error)
-        error = dft_files_give(whole->files, dft_pfw_out_file, pfw);
+        error = dft_files_emit(whole->files, dft_pfw_out_file, pfw);
     return error ? error : each_process(pfw, dft_pfw_out_start);
 }
 

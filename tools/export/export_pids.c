@@ -174,7 +174,7 @@ static int passes(const struct dft_pids *pids, uint32_t from, uint32_t to)
     return 0;
 }
 
-int dft_pids_visit(const struct dft_pids *pids, void (*give)(void *context, const struct dft_shown *shown),
+int dft_pids_visit(const struct dft_pids *pids, void (*emit)(void *context, const struct dft_shown *shown),
                    void *context)
 {
     int hosts = several_hosts(pids), first = 1;
@@ -195,14 +195,14 @@ int dft_pids_visit(const struct dft_pids *pids, void (*give)(void *context, cons
             error = -ENOMEM;
             break;
         }
-        give(context,
+        emit(context,
              &(struct dft_shown){
                  .first = first, .pid = shown, .name = name, .rank = pids->processes[pids->order[from]].process.rank});
         first = 0;
         while (thread < nthreads && threads[thread] >> 32 < shown)
             thread++;
         for (; thread < nthreads && threads[thread] >> 32 == shown; thread++)
-            give(context,
+            emit(context,
                  &(struct dft_shown){.is_thread = 1, .pid = shown, .tid = (uint32_t)threads[thread], .rank = -1});
         free(name);
     }

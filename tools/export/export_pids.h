@@ -33,7 +33,7 @@ void dft_pids_free(struct dft_pids *pids);
 
 /* Gives every process that passes the filter, in order of its number. The threads of a process
  * follow the process. */
-int dft_pids_visit(const struct dft_pids *pids, void (*give)(void *context, const struct dft_shown *shown),
+int dft_pids_visit(const struct dft_pids *pids, void (*emit)(void *context, const struct dft_shown *shown),
                    void *context);
 
 #endif

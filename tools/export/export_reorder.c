@@ -43,7 +43,7 @@ void dft_reorder_flush(void *context)
     for (size_t i = 0; i < buffer->count; i++) {
         buffer->events[i].at.event = &buffer->events[i].event;
         buffer->events[i].at.args = buffer->nargs ? buffer->args + buffer->events[i].args : NULL;
-        buffer->give(buffer->context, &buffer->events[i].at);
+        buffer->emit(buffer->context, &buffer->events[i].at);
     }
     buffer->count = buffer->nargs = buffer->ntexts = 0;
 }

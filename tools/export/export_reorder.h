@@ -13,7 +13,7 @@ struct dft_reorder_event {
 };
 
 struct dft_reorder {
-    void (*give)(void *context, const struct dft_event_at *at);
+    void (*emit)(void *context, const struct dft_event_at *at);
     void *context;
     struct dft_reorder_event *events;
     struct dft_arg *args;

@@ -50,10 +50,10 @@ const struct dft_arg *dft_export_argument(const struct dft_export *export, const
                                           const char *name)
 {
     struct dft_text category, text;
-    char room[18];
+    char capacity[18];
 
     for (uint32_t i = 0; i < at->nargs; i++) {
-        dft_names_call(export->names, at->args[i].key, &category, &text, room);
+        dft_names_call(export->names, at->args[i].key, &category, &text, capacity);
         if (text.length == strlen(name) && memcmp(text.bytes, name, text.length) == 0)
             return &at->args[i];
     }

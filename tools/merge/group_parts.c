@@ -26,7 +26,7 @@ struct dft_parter {
     uint32_t *numbers;
     struct dft_arg *args;
     struct dft_call *calls; /* calls that rows refer to */
-    size_t events_room, args_room, calls_room;
+    size_t events_capacity, args_capacity, calls_capacity;
 };
 
 struct dft_parter *dft_parter_create(const struct dft_rules *rules, const struct dft_names *names, uint32_t division,
@@ -88,18 +88,18 @@ static int reserve(void *array, size_t *capacity, size_t count, size_t size)
 
 static int reserve_all(struct dft_parter *parter, const struct dft_batch *batch)
 {
-    size_t room[3] = {parter->events_room, parter->events_room, parter->events_room};
-    int rc = reserve(&parter->events, &room[0], batch->count, sizeof *parter->events);
+    size_t capacity[3] = {parter->events_capacity, parter->events_capacity, parter->events_capacity};
+    int rc = reserve(&parter->events, &capacity[0], batch->count, sizeof *parter->events);
 
     if (!rc)
-        rc = reserve(&parter->numbers, &room[1], batch->count, sizeof *parter->numbers);
+        rc = reserve(&parter->numbers, &capacity[1], batch->count, sizeof *parter->numbers);
     if (!rc)
-        rc = reserve(&parter->groups, &room[2], batch->count, sizeof *parter->groups);
+        rc = reserve(&parter->groups, &capacity[2], batch->count, sizeof *parter->groups);
     if (!rc) {
-        parter->events_room = room[0];
-        rc = reserve(&parter->args, &parter->args_room, batch->nargs, sizeof *parter->args);
+        parter->events_capacity = capacity[0];
+        rc = reserve(&parter->args, &parter->args_capacity, batch->nargs, sizeof *parter->args);
     }
-    return rc ? rc : reserve(&parter->calls, &parter->calls_room, batch->ncalls, sizeof *parter->calls);
+    return rc ? rc : reserve(&parter->calls, &parter->calls_capacity, batch->ncalls, sizeof *parter->calls);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

@@ -303,9 +303,9 @@ static uint64_t mask_of_call(const struct dft_matcher *matcher, uint64_t id, uin
 {
     struct dft_text category, name;
     uint64_t mask = 0;
-    char room[18];
+    char capacity[18];
 
-    dft_names_call(matcher->names, id, &category, &name, room);
+    dft_names_call(matcher->names, id, &category, &name, capacity);
     for (uint32_t i = 0; i < matcher->rules->count; i++) {
         const struct rule *rule = &matcher->rules->rules[i];
 
@@ -322,12 +322,12 @@ static uint64_t mask_of_text(const struct dft_matcher *matcher, enum aspect aspe
 {
     struct dft_text category, text = {0};
     uint64_t mask = 0;
-    char room[18];
+    char capacity[18];
 
     if (id && aspect == BY_REGION)
-        dft_names_call(matcher->names, id, &category, &text, room);
+        dft_names_call(matcher->names, id, &category, &text, capacity);
     else if (id)
-        text = dft_names_show(matcher->names, id, room);
+        text = dft_names_show(matcher->names, id, capacity);
     for (uint32_t i = 0; i < matcher->rules->count; i++) {
         const struct patterns *patterns = &matcher->rules->rules[i].by[aspect];
 

@@ -30,13 +30,13 @@ long dft_merge_names_of(struct dft_reader *reader, struct dft_encoder *encoder, 
     const struct dft_name *names;
     const void *payload;
     struct dft_name *list;
-    const char *why;
+    const char *reason;
     uint32_t count = 0, n = 0;
     long length = 0;
 
     if (block->state != DFT_BLOCK_COVERED || (block->type != DFT_BLOCK_EVENTS && block->type != DFT_BLOCK_BUCKETS) ||
         dft_reader_block(reader, block, &header, &payload) ||
-        dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why))
+        dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &reason))
         return 0;
     list = malloc((count + 1u) * sizeof *list);
     if (!list)

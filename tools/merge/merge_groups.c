@@ -148,7 +148,7 @@ static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *rea
         struct dft_block_header header;
         struct dft_buckets buckets;
         const void *payload;
-        const char *why;
+        const char *reason;
 
         if (!is_aggregate(&blocks[i]) || dft_reader_block(reader, &blocks[i], &header, &payload))
             continue;
@@ -160,7 +160,7 @@ static int copy_aggregates(struct dft_grouping *grouping, struct dft_reader *rea
             rc = dft_archive_open(archive, grouping->source, path);
             free(path);
         }
-        if (!rc && !dft_decode_buckets(dft_reader_decoder(reader), &header, payload, &buckets, &why))
+        if (!rc && !dft_decode_buckets(dft_reader_decoder(reader), &header, payload, &buckets, &reason))
             for (uint32_t k = 0; k < buckets.count; k++)
                 grouping->unsplit += buckets.rows[k].kind == DFT_ROW_CALL ? buckets.rows[k].metrics.count : 0;
         if (!rc)

@@ -112,7 +112,7 @@ const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64
 static void set_id(const struct dft_answer *answer, struct dft_key_value *value, uint64_t id)
 {
     if (id)
-        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->room));
+        set_text(value, dft_names_show(dft_answer_names(answer, id), id, value->capacity));
 }
 
 static void set_uint(struct dft_key_value *value, uint64_t number)
@@ -155,8 +155,8 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
     } else if (by == DFT_BY_RUN) {
         set_word(value, dft_source_run_name(answer->dft_source, process));
     } else if (by == DFT_BY_PROCESS) {
-        snprintf(value->room, sizeof value->room, "%016llx", (unsigned long long)process->key);
-        set_text(value, (struct dft_text){value->room, 16});
+        snprintf(value->capacity, sizeof value->capacity, "%016llx", (unsigned long long)process->key);
+        set_text(value, (struct dft_text){value->capacity, 16});
     }
 }
 
@@ -207,7 +207,8 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     case DFT_BY_REGION:
         if (!group->key.region)
             break;
-        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name, value->room);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &name,
+                       value->capacity);
         set_text(value, name);
         break;
     case DFT_BY_TID:

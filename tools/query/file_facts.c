@@ -41,22 +41,22 @@ static struct dft_text directory_of(struct dft_text text)
 }
 
 /* The text of a file's group, in `room` (of the text's length) where it is not part of the text. */
-static struct dft_text group_of(enum dft_file_facts_by by, struct dft_text text, char *room)
+static struct dft_text group_of(enum dft_file_facts_by by, struct dft_text text, char *capacity)
 {
     if (by == DFT_FILES_DIR)
         return directory_of(text);
-    return (struct dft_text){room, dft_pattern_of(text.bytes, text.length, room)};
+    return (struct dft_text){capacity, dft_pattern_of(text.bytes, text.length, capacity)};
 }
 
 /* Calls `use` with the text of a file's group. */
 static int with_group(enum dft_file_facts_by by, struct dft_text text, int (*use)(void *context, struct dft_text group),
                       void *context)
 {
-    char small[512], *room = text.length <= sizeof small ? small : malloc(text.length);
-    int rc = room ? use(context, group_of(by, text, room)) : -ENOMEM;
+    char small[512], *capacity = text.length <= sizeof small ? small : malloc(text.length);
+    int rc = capacity ? use(context, group_of(by, text, capacity)) : -ENOMEM;
 
-    if (room != small)
-        free(room);
+    if (capacity != small)
+        free(capacity);
     return rc;
 }
 
@@ -184,11 +184,11 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
 {
     struct naming naming = {dft_source_names_table(files->source), 0};
     const uint64_t *known = dft_map_find(&files->groups, file);
-    char room[18];
+    char capacity[18];
     int rc = 0;
 
     if (!known) { /* its text is in the table, or it is "#id", which has few groups, whose texts are nowhere else */
-        rc = with_group(files->by, dft_names_show(naming.into, file, room), add_group, &naming);
+        rc = with_group(files->by, dft_names_show(naming.into, file, capacity), add_group, &naming);
         known = &naming.group;
     }
     *group = *known;

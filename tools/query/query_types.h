@@ -111,7 +111,7 @@ struct dft_key_value {
     enum dft_key_type type;
     struct dft_text text; /* valid as long as source and `room` are */
     uint64_t number;
-    char room[24];
+    char capacity[24];
 };
 
 /* The numbers of a group, in the order of JSON: "count", "errors" ... */

@@ -4,7 +4,7 @@
 /* Does it tell apart all that the question does? */
 #include "query/rollup.h"
 
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 #include "mpi/comm.h"
 #include "query/execution.h"
 #include "query/rollup_file.h"
@@ -13,10 +13,10 @@
 static int answers(const struct dft_execution *execution)
 {
     const struct dft_filter *filter = execution->filter;
-    const unsigned told = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | 1u << DFT_BY_FILE |
-                          1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
+    const unsigned reported = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | 1u << DFT_BY_FILE |
+                              1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
 
-    return !execution->query.events && !(execution->has & ~told) && !filter->nranks && !filter->npids &&
+    return !execution->query.events && !(execution->has & ~reported) && !filter->nranks && !filter->npids &&
            !filter->from_ns && filter->to_ns == UINT64_MAX;
 }
 

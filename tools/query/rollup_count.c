@@ -92,9 +92,9 @@ int dft_count_rollup(struct dft_execution *execution, struct dft_worker *worker)
 
     while (!rc && rollup->bytes && dft_block_next(rollup->bytes, rollup->length, &offset, &header, &found, &skipped)) {
         struct dft_buckets buckets;
-        const char *why;
+        const char *reason;
 
-        rc = dft_decode_buckets(decoder, &header, rollup->bytes + found + sizeof header, &buckets, &why);
+        rc = dft_decode_buckets(decoder, &header, rollup->bytes + found + sizeof header, &buckets, &reason);
         if (!rc)
             rc = count_block(execution, worker, &buckets);
     }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/pread_all.h"
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 #include "dftracer/pfw.h"
 #include "format/hash.h"
 #include "source/source_object.h"
@@ -22,7 +22,7 @@
 /* Are the blocks of this file in an index that others will find, too? */
 static int is_indexed(const struct dft_source_file *file)
 {
-    return file->kind == DFT_FILE_FOREIGN && file->blocks_path && !file->local &&
+    return file->kind == DFT_FILE_IMPORTED && file->blocks_path && !file->local &&
            strncmp(file->blocks_path, "/proc/self/", 11) != 0;
 }
 
@@ -113,11 +113,11 @@ static int is_whole(const struct dft_rollup *rollup, struct dft_decoder *decoder
     struct dft_block_header header;
     struct dft_buckets buckets;
     size_t offset = 0, found;
-    const char *why;
+    const char *reason;
 
     while (dft_block_next(rollup->bytes, rollup->length, &offset, &header, &found, &skipped))
         if (header.type != DFT_BLOCK_BUCKETS ||
-            dft_decode_buckets(decoder, &header, rollup->bytes + found + sizeof header, &buckets, &why))
+            dft_decode_buckets(decoder, &header, rollup->bytes + found + sizeof header, &buckets, &reason))
             return 0;
     return !skipped.damaged && !skipped.bytes && !skipped.holes;
 }

@@ -9,7 +9,7 @@
 #ifndef DFT_ROLLUP_FILE_H
 #define DFT_ROLLUP_FILE_H
 
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 #include "source/source_inside.h"
 
 #define DFT_ROLLUP_BYTES ((size_t)64 << 20) /* of the file, at most */

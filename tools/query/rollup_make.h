@@ -3,7 +3,7 @@
 #ifndef DFT_ROLLUP_MAKE_H
 #define DFT_ROLLUP_MAKE_H
 
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 #include "source/source_inside.h"
 
 /* Fills the rollup on rank 0 and writes its file; none, where it would have too many groups to be

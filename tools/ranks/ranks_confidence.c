@@ -70,7 +70,7 @@ static uint32_t end_of(const struct dft_searched *searched, const struct dft_mea
     uint32_t end = bucket_of(searched, suspect->aligned_ns) + 1;
 
     for (uint32_t r = 0; r < searched->count; r++) {
-        const struct dft_series *series = &searched->series[r];
+        const struct dft_metric_series *series = &searched->series[r];
 
         if (series->rank != suspect->rank)
             continue;

@@ -24,9 +24,9 @@
 /* What the search ran over. */
 struct dft_searched {
     const struct dft_ranks_job *job;
-    const uint64_t *medians;         /* of bytes, by bucket; NULL: time is measured */
-    int kind;                        /* DFT_LOST_...: of time */
-    const struct dft_series *series; /* smoothed */
+    const uint64_t *medians;                /* of bytes, by bucket; NULL: time is measured */
+    int kind;                               /* DFT_LOST_...: of time */
+    const struct dft_metric_series *series; /* smoothed */
     uint32_t count;
 };
 

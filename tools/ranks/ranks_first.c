@@ -30,10 +30,10 @@ struct measuring {
     struct dft_ranks_job *job;
     enum dft_ranks_measure measure;
     struct dft_measured *measured;
-    uint64_t *medians;          /* of bytes, one a bucket */
-    struct dft_series *series;  /* `rank` is the position in job->ranks */
-    struct dft_sample *samples; /* of all */
-    uint64_t *lost;             /* by series */
+    uint64_t *medians;                /* of bytes, one a bucket */
+    struct dft_metric_series *series; /* `rank` is the position in job->ranks */
+    struct dft_sample *samples;       /* of all */
+    uint64_t *lost;                   /* by series */
     uint32_t count;
 };
 
@@ -174,7 +174,7 @@ static uint32_t choose_window(const struct measuring *measuring)
     uint32_t window = WINDOW_MIN;
 
     for (uint32_t r = 0; r < measuring->count; r++) {
-        const struct dft_series *series = &measuring->series[r];
+        const struct dft_metric_series *series = &measuring->series[r];
 
         for (uint32_t i = 1; i < series->count; i++)
             if (series->samples[i].value <= floor)
@@ -204,7 +204,7 @@ static void sample_all(struct measuring *measuring)
         uint32_t n = sample(measuring, r, next);
 
         if (n)
-            measuring->series[measuring->count++] = (struct dft_series){.rank = r, .count = n, .samples = next};
+            measuring->series[measuring->count++] = (struct dft_metric_series){.rank = r, .count = n, .samples = next};
         next += n;
     }
     window = choose_window(measuring);
@@ -250,7 +250,7 @@ static void doubt(struct measuring *measuring)
         return;
     measured->over_before = 1;
     for (uint32_t r = 0; r < measuring->count; r++) {
-        const struct dft_series *series = &measuring->series[r];
+        const struct dft_metric_series *series = &measuring->series[r];
 
         for (uint32_t i = 0; series->rank == measured->cause.suspects->rank && i < series->count; i++)
             if (series->samples[i].time_ns >= onset - near && series->samples[i].time_ns <= onset &&

@@ -70,7 +70,7 @@ static int find_images(const struct dft_ranks_job *job, const struct dft_source_
         const struct dft_source_process *p = &processes[order[i]], *before = i ? &processes[order[i - 1]] : p;
 
         if (i && !by_host(p, before) && p->process.pid == before->process.pid && p->start_ns <= end_ns &&
-            p->file < nfiles && files[p->file].kind == DFT_FILE_FOREIGN && p->file != before->file)
+            p->file < nfiles && files[p->file].kind == DFT_FILE_IMPORTED && p->file != before->file)
             images[order[i]] = images[order[i - 1]];
         else
             end_ns = 0;

@@ -163,7 +163,7 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);
-const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time);
+const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
 
 /* --- for counting and where ------------------------------------------------------------------------------------------- */

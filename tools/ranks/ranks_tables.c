@@ -18,24 +18,25 @@ const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *j
 
 /* Seconds since the start of the job, whether that rank was asked about or not; its first bucket may begin before
  * it. */
-const char *dft_ranks_since(char *room, const struct dft_ranks_job *job, uint64_t time)
+const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time)
 {
-    snprintf(room, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
+    snprintf(capacity, DFT_TEXT_ROOM, "%+.*f s", job->bucket_ns < 1000000000 ? 3 : 1,
              time > job->zero_ns ? (double)(time - job->zero_ns) / 1e9 : 0.0);
-    return room;
+    return capacity;
 }
 
 static int lag_cell(struct dft_grid *grid, const struct dft_ranks_job *job, const struct dft_lag *lag)
 {
-    char room[3 * DFT_TEXT_ROOM], from[DFT_TEXT_ROOM], to[DFT_TEXT_ROOM];
+    char capacity[3 * DFT_TEXT_ROOM], from[DFT_TEXT_ROOM], to[DFT_TEXT_ROOM];
 
     if (lag->from == DFT_NO_BUCKET)
         return dft_grid_cell(grid, "the start");
     dft_ranks_since(from, job, job->origin_ns + lag->from * job->bucket_ns);
     if (lag->to >= job->nbuckets)
         return dft_grid_cell(grid, from);
-    snprintf(room, sizeof room, "%s to %s", from, dft_ranks_since(to, job, job->origin_ns + lag->to * job->bucket_ns));
-    return dft_grid_cell(grid, room);
+    snprintf(capacity, sizeof capacity, "%s to %s", from,
+             dft_ranks_since(to, job, job->origin_ns + lag->to * job->bucket_ns));
+    return dft_grid_cell(grid, capacity);
 }
 
 static int text_cell(struct dft_grid *grid, struct dft_text text)
@@ -49,21 +50,21 @@ static int text_cell(struct dft_grid *grid, struct dft_text text)
 
 static int rank_cell(struct dft_grid *grid, const struct dft_ranks_job *job, uint32_t rank)
 {
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
-    snprintf(room, sizeof room, "%" PRId64,
+    snprintf(capacity, sizeof capacity, "%" PRId64,
              job->by_rank ? (int64_t)job->ranks[rank].rank : (int64_t)dft_ranks_process(job, rank)->process.pid);
-    return dft_grid_cell(grid, room);
+    return dft_grid_cell(grid, capacity);
 }
 
 static int times_cell(struct dft_grid *grid, double times)
 {
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     if (!(times > 0 && times < 1e6))
         return dft_grid_cell(grid, "-");
-    snprintf(room, sizeof room, "%.*fx", times < 9.95 ? 1 : 0, times);
-    return dft_grid_cell(grid, room);
+    snprintf(capacity, sizeof capacity, "%.*fx", times < 9.95 ? 1 : 0, times);
+    return dft_grid_cell(grid, capacity);
 }
 
 /* The call that a rank spent most time in. */
@@ -83,14 +84,14 @@ static int slow_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
 {
     const struct dft_rank *rank = &job->ranks[r];
     struct dft_text category, name;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc = rank_cell(grid, job, r);
 
     rc = rc ? rc : text_cell(grid, dft_ranks_process(job, r)->process.host);
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, rank->io_ns));
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(capacity, rank->io_ns));
     rc = rc ? rc : times_cell(grid, job->median_io_ns ? (double)rank->io_ns / (double)job->median_io_ns : 0);
     rc = rc ? rc : lag_cell(grid, job, &rank->lag);
-    dft_names_call(dft_source_names_table(job->source), most_of(rank), &category, &name, room);
+    dft_names_call(dft_source_names_table(job->source), most_of(rank), &category, &name, capacity);
     return rc ? rc : text_cell(grid, name);
 }
 
@@ -99,7 +100,7 @@ int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top)
     const struct dft_grid_column columns[] = {
         {job->by_rank ? "rank" : "pid"}, {"host", 1, 1}, {"I/O time"}, {"of median"}, {"since", 1}, {"most in", 1}};
     struct dft_grid *grid;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc = 0;
 
     if (!job->nslow)
@@ -109,7 +110,7 @@ int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top)
         rc = slow_line(grid, job, job->slow[i]);
     if (grid && !rc) {
         printf("\nSlow: %" PRIu32 " of %" PRIu32 ", against a median of %s in I/O\n", job->nslow, job->nranks,
-               dft_text_ns(room, job->median_io_ns));
+               dft_text_ns(capacity, job->median_io_ns));
         dft_grid_print(grid, stdout);
     }
     rc = grid ? rc : -ENOMEM;
@@ -122,14 +123,14 @@ static int call_line(struct dft_grid *grid, const struct dft_ranks_job *job, uin
     const struct dft_job_call *call = &job->calls[c];
     double mean = (double)call->ns / job->nranks;
     struct dft_text category, name;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc;
 
-    dft_names_call(dft_source_names_table(job->source), call->call, &category, &name, room);
+    dft_names_call(dft_source_names_table(job->source), call->call, &category, &name, capacity);
     rc = text_cell(grid, category);
     rc = rc ? rc : text_cell(grid, name);
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, (uint64_t)mean));
-    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(room, call->slowest_ns[0]));
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(capacity, (uint64_t)mean));
+    rc = rc ? rc : dft_grid_cell(grid, dft_text_ns(capacity, call->slowest_ns[0]));
     rc = rc ? rc : times_cell(grid, mean > 0 ? (double)call->slowest_ns[0] / mean : 0);
     rc = rc ? rc : rank_cell(grid, job, call->slowest[0]);
     if (rc)

@@ -47,9 +47,9 @@ static void put_clock(uint64_t ns)
 static void put_call(const struct dft_ranks_job *job, uint64_t call)
 {
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
-    dft_names_call(dft_source_names_table(job->source), call, &category, &name, room);
+    dft_names_call(dft_source_names_table(job->source), call, &category, &name, capacity);
     dft_text_escape(stdout, name.bytes, name.length);
 }
 
@@ -77,15 +77,15 @@ static void put_place(const struct dft_ranks_job *job, const struct dft_measured
 static void put_lead(const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
     const struct dft_first_cause *cause = &measured->cause;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     if (!cause->has_onset)
         printf("and no other %s did", job->by_rank ? "rank" : "process");
     else if (!cause->suspects->lead_ns)
         printf("with %" PRIu32 " others in the same bucket of %s", dft_ranks_together(cause) - 1,
-               dft_text_ns(room, job->bucket_ns));
+               dft_text_ns(capacity, job->bucket_ns));
     else
-        printf("%s before %s", dft_text_ns(room, (uint64_t)cause->suspects->lead_ns),
+        printf("%s before %s", dft_text_ns(capacity, (uint64_t)cause->suspects->lead_ns),
                cause->candidates > 2 ? "the next ones" : "the next one");
     if (measured->over_before)
         printf(", and as usual again by then: perhaps two things");
@@ -129,7 +129,7 @@ static void put_first(const struct dft_ranks_job *job)
                                       [DFT_RANKS_BYTES] = "moved more than the others first"};
     const struct dft_measured *measured;
     const struct dft_suspect *suspect;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     printf("first     ");
     if (job->headline < 0) {
@@ -140,14 +140,15 @@ static void put_first(const struct dft_ranks_job *job)
     suspect = measured->cause.suspects;
     put_rank(job, suspect->rank);
     put_host(job, suspect->rank);
-    printf(" %s, at %s (", did[job->headline], dft_ranks_since(room, job, aligned_time(suspect)));
+    printf(" %s, at %s (", did[job->headline], dft_ranks_since(capacity, job, aligned_time(suspect)));
     put_clock(aligned_time(suspect));
     fputs("),\n          ", stdout);
     put_lead(job, measured);
     put_place(job, measured);
     printf("\n          it %s ", job->headline == DFT_RANKS_BYTES ? "moved" : "lost");
     printf("%s%s; confidence %s\n",
-           job->headline == DFT_RANKS_BYTES ? dft_text_bytes(room, measured->lost) : dft_text_ns(room, measured->lost),
+           job->headline == DFT_RANKS_BYTES ? dft_text_bytes(capacity, measured->lost)
+                                            : dft_text_ns(capacity, measured->lost),
            job->headline == DFT_RANKS_BYTES ? " beyond twice the median" : "",
            dft_confidence_name(suspect->confidence));
     put_wrapped("", measured->reason);
@@ -158,7 +159,7 @@ static void put_first(const struct dft_ranks_job *job)
 static void put_skew(const struct dft_ranks_job *job, const char *what, int is_end)
 {
     uint32_t last = 0, first = 0;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     uint64_t spread;
 
     for (uint32_t r = 1; r < job->nranks; r++) {
@@ -172,21 +173,22 @@ static void put_skew(const struct dft_ranks_job *job, const char *what, int is_e
     spread = is_end ? job->ranks[last].end_ns - job->ranks[first].end_ns
                     : job->ranks[last].start_ns - job->ranks[first].start_ns;
     if (spread)
-        printf("%swithin %s", what, dft_text_ns(room, spread));
+        printf("%swithin %s", what, dft_text_ns(capacity, spread));
     else
         printf("%sat the same time", what);
     if (spread) {
         printf(", the last is ");
         put_rank(job, last);
-        printf(", %s behind the median", dft_text_ns(room, is_end ? job->ranks[last].end_ns - job->median_end_ns
-                                                                  : job->ranks[last].start_ns - job->median_start_ns));
+        printf(", %s behind the median",
+               dft_text_ns(capacity, is_end ? job->ranks[last].end_ns - job->median_end_ns
+                                            : job->ranks[last].start_ns - job->median_start_ns));
     }
     putchar('\n');
 }
 
 static void put_stragglers(const struct dft_ranks_job *job)
 {
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     if (!job->nstragglers)
         return;
@@ -194,14 +196,14 @@ static void put_stragglers(const struct dft_ranks_job *job)
     for (uint32_t i = 0; i < job->nstragglers && i < 5; i++) {
         printf(i ? ", " : "");
         put_rank(job, job->stragglers[i]);
-        printf(" by %s", dft_text_ns(room, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
+        printf(" by %s", dft_text_ns(capacity, job->ranks[job->stragglers[i]].end_ns - job->median_end_ns));
     }
     puts(job->nstragglers > 5 ? " ..." : "");
 }
 
 static int put_job(const struct dft_ranks_job *job)
 {
-    char room[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks), *given = dft_filter_given(job->filter);
+    char capacity[DFT_TEXT_ROOM], *clocks = dft_clocks_text(&job->clocks), *given = dft_filter_given(job->filter);
 
     if (!clocks || !given) {
         free(clocks);
@@ -222,7 +224,7 @@ static int put_job(const struct dft_ranks_job *job)
     } else {
         printf("processes %" PRIu32 ": none says its rank, each is looked at by itself", job->nranks);
     }
-    printf("\nlasted    %s, from ", dft_text_ns(room, job->wall_ns));
+    printf("\nlasted    %s, from ", dft_text_ns(capacity, job->wall_ns));
     put_clock(job->zero_ns);
     putchar('\n');
     if (job->job) {
@@ -242,7 +244,7 @@ static int put_job(const struct dft_ranks_job *job)
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
 {
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc;
 
     top = top ? top : TOP_DEFAULT;
@@ -252,6 +254,6 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     rc = rc ? rc : dft_ranks_text_calls(job, top);
     if (!rc)
         printf("answered from %s, in buckets of %s\n", job->from_rows ? "buckets" : "events",
-               dft_text_ns(room, job->bucket_ns));
+               dft_text_ns(capacity, job->bucket_ns));
     return rc;
 }

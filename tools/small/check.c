@@ -31,7 +31,7 @@ struct check {
     struct dft_decoder **decoders; /* one a worker */
     _Atomic uint64_t undecodable;
     uint64_t blocks, repeated, overlapping, unknown, unfinished, damaged, unreadable_bytes, bad_files;
-    uint64_t foreign, records, invalid_lines, repeated_lines; /* of DFTracer's files */
+    uint64_t imported, records, invalid_lines, repeated_lines; /* of DFTracer's files */
     uint64_t live_left, live_running, live_unknown, recovered_files, repaired_files;
     uint64_t endless; /* processes without END or live file */
     uint64_t missing; /* events that END says were written, and that are not here */
@@ -58,7 +58,7 @@ static int any_counts(const struct dft_batch *batch)
 }
 
 static int decode(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
-                  const char **why, uint8_t *counts)
+                  const char **reason, uint8_t *counts)
 {
     struct dft_batch batch;
     int error;
@@ -71,19 +71,19 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
 
     switch (header->type) {
     case DFT_BLOCK_EVENTS:
-        error = dft_decode_events(decoder, header, payload, &batch, why);
+        error = dft_decode_events(decoder, header, payload, &batch, reason);
         *counts = !error && any_counts(&batch);
         return error;
     case DFT_BLOCK_BUCKETS:
-        return dft_decode_buckets(decoder, header, payload, &buckets, why);
+        return dft_decode_buckets(decoder, header, payload, &buckets, reason);
     case DFT_BLOCK_PROCESS:
-        return dft_decode_process(decoder, header, payload, &process, why);
+        return dft_decode_process(decoder, header, payload, &process, reason);
     case DFT_BLOCK_CLOCK:
-        return dft_decode_clock(decoder, header, payload, &samples, &count, why);
+        return dft_decode_clock(decoder, header, payload, &samples, &count, reason);
     case DFT_BLOCK_END:
-        return dft_decode_end(decoder, header, payload, &end, why);
+        return dft_decode_end(decoder, header, payload, &end, reason);
     case DFT_BLOCK_NAMES:
-        return dft_decode_names(decoder, header, payload, &names, &count, why);
+        return dft_decode_names(decoder, header, payload, &names, &count, reason);
     default:
         return 0;
     }
@@ -93,7 +93,7 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
                   const struct dft_block *block, const struct dft_block_header *header, const void *payload)
 {
     struct check *check = context;
-    const char *why = "";
+    const char *reason = "";
     uint32_t nfiles;
     size_t count, number = (size_t)(block - dft_source_blocks(check->source, &count));
     int error;
@@ -103,13 +103,14 @@ static int verify(void *context, unsigned worker, const struct dft_source_proces
         check->decoders[worker] = dft_decoder_create();
     if (!check->decoders[worker])
         return -ENOMEM;
-    error = decode(check->decoders[worker], header, payload, &why, &check->counts[number]);
+    error = decode(check->decoders[worker], header, payload, &reason, &check->counts[number]);
     if (error != -EBADMSG)
         return error;
     atomic_fetch_add(&check->undecodable, 1);
     check->bad[number] = 1;
     dft_source_note(check->source, 1, "%s: block at %llu: %s",
-                    dft_source_files(check->source, &nfiles)[block->file].path, (unsigned long long)block->offset, why);
+                    dft_source_files(check->source, &nfiles)[block->file].path, (unsigned long long)block->offset,
+                    reason);
     return 0;
 }
 
@@ -160,9 +161,9 @@ static void count_blocks(struct check *check)
         check->damaged += files[i].skipped.damaged;
         check->unfinished += files[i].skipped.unfinished;
         check->unreadable_bytes += files[i].skipped.bytes;
-        check->bad_files += files[i].error != 0 || files[i].why || files[i].skipped.damaged || files[i].skipped.bytes ||
-                            (counts && (counts->invalid || counts->why));
-        check->foreign += files[i].kind == DFT_FILE_FOREIGN;
+        check->bad_files += files[i].error != 0 || files[i].reason || files[i].skipped.damaged ||
+                            files[i].skipped.bytes || (counts && (counts->invalid || counts->reason));
+        check->imported += files[i].kind == DFT_FILE_IMPORTED;
         check->records += counts ? counts->records : 0;
         check->invalid_lines += counts ? counts->invalid : 0;
         check->repeated_lines += counts ? counts->repeated : 0;
@@ -265,7 +266,7 @@ static void check_live_files(struct check *check, int recover, int force)
 
         if (!live)
             continue;
-        if (processes[i].how == DFT_ENDING_RUNNING) {
+        if (processes[i].exit_kind == DFT_ENDING_RUNNING) {
             check->live_running++;
             dft_source_note(check->source, 0, "%s: process %u is still running", live->path, processes[i].process.pid);
             continue;
@@ -279,7 +280,7 @@ static void check_live_files(struct check *check, int recover, int force)
             check->live_left++;
             dft_source_note(
                 check->source, 1, "%s: left by process %u (%s)%s", live->path, processes[i].process.pid,
-                dft_ending_text((enum dft_ending)processes[i].how),
+                dft_ending_text((enum dft_ending)processes[i].exit_kind),
                 recover ? "" : "; its records are read, and `dftmerge check --recover` moves them into the trace");
         }
         if (recover)
@@ -310,7 +311,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "blocks_unknown", check->unknown);
     dft_json_uint(&json, "unfinished", check->unfinished);
     dft_json_uint(&json, "bytes_unreadable", check->unreadable_bytes);
-    dft_json_uint(&json, "dftracer_files", check->foreign);
+    dft_json_uint(&json, "dftracer_files", check->imported);
     dft_json_uint(&json, "dftracer_records", check->records);
     dft_json_uint(&json, "dftracer_lines_invalid", check->invalid_lines);
     dft_json_uint(&json, "dftracer_lines_repeated", check->repeated_lines);
@@ -357,9 +358,9 @@ static void print_text(struct check *check)
         printf("; %llu live files recovered", (unsigned long long)check->recovered_files);
     if (check->repaired_files)
         printf("; %llu damaged traces written anew", (unsigned long long)check->repaired_files);
-    if (check->foreign)
+    if (check->imported)
         printf("; %llu files of DFTracer with %llu records, %llu lines that are none, %llu repeated",
-               (unsigned long long)check->foreign, (unsigned long long)check->records,
+               (unsigned long long)check->imported, (unsigned long long)check->records,
                (unsigned long long)check->invalid_lines, (unsigned long long)check->repeated_lines);
     puts(".");
 }

@@ -40,7 +40,8 @@ static void tell(struct dft_source *source, const struct dft_source_process *pro
     uint32_t nfiles;
     const char *path = dft_source_files(source, &nfiles)[process->file].path;
 
-    if (!process->known || !process->process.clock_offset || process->live_file || process->how == DFT_ENDING_KILLED)
+    if (!process->known || !process->process.clock_offset || process->live_file ||
+        process->exit_kind == DFT_ENDING_KILLED)
         return;
     if (!clocks)
         dft_source_note(source, DFT_BAD_UNREAD, "%s: process %u has no CLOCK block", path, process->process.pid);

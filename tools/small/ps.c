@@ -73,21 +73,21 @@ static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t pr
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
     dft_json_array(json, "in_flight");
     for (size_t i = dft_ps_flights_of(&ps->flights, process);
          i < ps->flights.count && ps->flights.list[i].process == process; i++) {
         const struct dft_ps_flight *flight = &ps->flights.list[i];
 
-        dft_names_call(names, flight->call, &category, &name, room);
+        dft_names_call(names, flight->call, &category, &name, capacity);
         dft_json_object(json, NULL);
         dft_json_uint(json, "tid", flight->tid);
         dft_json_uint(json, "ts", flight->start_ns);
         dft_json_text(json, "cat", category.bytes, category.length);
         dft_json_text(json, "name", name.bytes, name.length);
         if (flight->file) {
-            struct dft_text file = dft_names_show(names, flight->file, room);
+            struct dft_text file = dft_names_show(names, flight->file, capacity);
 
             dft_json_text(json, "file", file.bytes, file.length);
         }
@@ -100,9 +100,9 @@ static void json_flights(const struct ps *ps, struct dft_json *json, uint32_t pr
 
 static void json_end(const struct ps *ps, struct dft_json *json, const struct dft_source_process *p)
 {
-    dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->how));
+    dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->exit_kind));
     /* Nobody knows how one ended that had no time to say so. */
-    if (p->ended && p->how != DFT_ENDING_KILLED && p->how != DFT_ENDING_RUNNING && !p->unseen)
+    if (p->ended && p->exit_kind != DFT_ENDING_KILLED && p->exit_kind != DFT_ENDING_RUNNING && !p->unseen)
         dft_json_int(json, "status", p->end.status);
     else
         dft_json_null(json, "status");
@@ -228,21 +228,21 @@ static int add_flight(struct dft_grid *grid, const struct ps *ps, const struct d
 {
     const struct dft_names *names = dft_source_names_table(ps->source);
     struct dft_text category, name, file;
-    char room[18], *text = NULL;
+    char capacity[18], *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     int rc = -ENOMEM;
 
     if (!out)
         return rc;
-    dft_names_call(names, flight->call, &category, &name, room);
+    dft_names_call(names, flight->call, &category, &name, capacity);
     fprintf(out, "%10s in flight since %+.6f s in thread %u: ", "",
             (double)(int64_t)(flight->start_ns - origin_ns) / 1e9, flight->tid);
     dft_text_escape(out, category.bytes, category.length);
     putc(' ', out);
     dft_text_escape(out, name.bytes, name.length);
     if (flight->file) {
-        file = dft_names_show(names, flight->file, room);
+        file = dft_names_show(names, flight->file, capacity);
         fputs(" of ", out);
         dft_text_escape(out, file.bytes, file.length);
     }
@@ -297,7 +297,7 @@ static int add_process(struct dft_grid *grid, const struct ps *ps, uint32_t at, 
     rc = rc ? rc : add_number(grid, "%+.6f", (double)(int64_t)(start_ns - origin_ns) / 1e9);
     rc = rc ? rc : add_number(grid, "%.6f", (double)(end_ns - start_ns) / 1e9);
     rc = rc ? rc : add_number(grid, "%llu", (unsigned long long)p->events);
-    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->how));
+    rc = rc ? rc : dft_grid_cell(grid, dft_ending_text((enum dft_ending)p->exit_kind));
     rc = rc ? rc : add_command(grid, p, ps->tree.depth[at]);
     return rc ? rc : add_threads(grid, ps, p->number, origin_ns);
 }

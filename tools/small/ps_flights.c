@@ -29,16 +29,16 @@ static int add_flights(void *context, unsigned worker, const struct dft_source_p
     for (uint32_t i = 0; i < batch->count && !error; i++) {
         const struct dft_event *event = &batch->events[i];
 
-        if (all->count == all->room) {
-            size_t room = all->room ? 2 * all->room : 64;
-            struct dft_ps_flight *more = reallocarray(all->list, room, sizeof(*more));
+        if (all->count == all->capacity) {
+            size_t capacity = all->capacity ? 2 * all->capacity : 64;
+            struct dft_ps_flight *more = reallocarray(all->list, capacity, sizeof(*more));
 
             if (!more) {
                 error = -ENOMEM;
                 break;
             }
             all->list = more;
-            all->room = room;
+            all->capacity = capacity;
         }
         all->list[all->count++] = (struct dft_ps_flight){.process = process->number,
                                                          .tid = batch->tid,
@@ -83,7 +83,7 @@ static int take_flights(void *context, unsigned rank, const void *bytes, size_t 
     if (more)
         memcpy(flights + all->count, bytes, length);
     all->count += more;
-    all->room = all->count + 1;
+    all->capacity = all->count + 1;
     return 0;
 }
 

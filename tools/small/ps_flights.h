@@ -15,7 +15,7 @@ struct dft_ps_flight {
 
 struct dft_ps_flights {
     struct dft_ps_flight *list; /* by process, thread, start */
-    size_t count, room;
+    size_t count, capacity;
     pthread_mutex_t lock;
 };
 

@@ -281,7 +281,7 @@ int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, 
     for (uint32_t i = 0; i < tree->shown && !rc; i++) {
         const struct dft_source_process *p = &tree->processes[tree->order[i]];
 
-        if (!p->live_file || (!p->unseen && p->how != DFT_ENDING_RUNNING))
+        if (!p->live_file || (!p->unseen && p->exit_kind != DFT_ENDING_RUNNING))
             continue;
         running++;
         rc = take_process(stacks, source, p, flights, &troubles);

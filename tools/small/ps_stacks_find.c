@@ -18,7 +18,7 @@ static int visit_shared(uint32_t pid, int (*found)(void *context, uint64_t devic
     char name[64], mode[8], *line = NULL;
     unsigned long long inode;
     unsigned major, minor;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *file;
     int rc = 0;
 
@@ -27,7 +27,7 @@ static int visit_shared(uint32_t pid, int (*found)(void *context, uint64_t devic
     if (!file)
         return -errno;
     errno = 0;
-    while (!rc && getline(&line, &room, file) > 0) {
+    while (!rc && getline(&line, &capacity, file) > 0) {
         int path = 0;
 
         line[strcspn(line, "\n")] = 0;

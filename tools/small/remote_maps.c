@@ -60,7 +60,7 @@ static int add_mapping(struct dft_remote_maps *maps, struct dft_remote_mapping m
 int dft_remote_maps_read(struct dft_remote_maps *maps, pid_t pid)
 {
     char name[64], *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *list;
     int rc = 0;
 
@@ -70,7 +70,7 @@ int dft_remote_maps_read(struct dft_remote_maps *maps, pid_t pid)
     list = fopen(name, "re");
     if (!list)
         return -errno;
-    while (!rc && getline(&line, &room, list) > 0) {
+    while (!rc && getline(&line, &capacity, list) > 0) {
         unsigned long long from, to, offset;
         char mode[8];
         int path = 0;

@@ -78,9 +78,9 @@ int dft_archive_refers_all(struct dft_archive *archive, struct dft_decoder *deco
                            const struct dft_block_header *header, const void *payload)
 {
     const struct dft_name *names;
-    const char *why;
+    const char *reason;
     uint32_t count = 0;
-    int rc = dft_decode_names(decoder, header, payload, &names, &count, &why);
+    int rc = dft_decode_names(decoder, header, payload, &names, &count, &reason);
 
     if (rc)
         /* the reader of the block itself notes what is wrong with the block */

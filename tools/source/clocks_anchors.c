@@ -34,7 +34,7 @@ static int add_anchors(void *context, unsigned worker, const struct dft_source_p
 {
     struct anchoring *anchoring = context;
     const uint64_t(*samples)[2];
-    const char *why;
+    const char *reason;
     uint32_t count;
     int rc;
 
@@ -43,7 +43,7 @@ static int add_anchors(void *context, unsigned worker, const struct dft_source_p
         anchoring->decoders[worker] = dft_decoder_create();
     if (!anchoring->decoders[worker])
         return -ENOMEM;
-    rc = dft_decode_clock(anchoring->decoders[worker], header, payload, &samples, &count, &why);
+    rc = dft_decode_clock(anchoring->decoders[worker], header, payload, &samples, &count, &reason);
     pthread_mutex_lock(&anchoring->lock);
     for (uint32_t i = 0; !rc && i < count; i++) {
         struct anchor anchor = {anchoring->clocks->host_of[process->number],

@@ -59,10 +59,10 @@ static int add_end(struct ends *ends, int64_t time)
 static int is_named(struct collecting *collecting, const struct dft_call *call)
 {
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
-    dft_names_call(collecting->names, call->id, &category, &name, room);
-    if (name.bytes == room)
+    dft_names_call(collecting->names, call->id, &category, &name, capacity);
+    if (name.bytes == capacity)
         collecting->unknown = 1;
     return name.length == collecting->length && !memcmp(name.bytes, collecting->name, name.length);
 }

@@ -16,11 +16,11 @@ struct dft_enclosing_thread {
 struct dft_enclosing_event dft_enclosing_event(const struct dft_event *event, uint64_t call, uint64_t sequence,
                                                const struct dft_block *block)
 {
-    uint64_t room = UINT64_MAX - event->start_ns;
+    uint64_t capacity = UINT64_MAX - event->start_ns;
 
     return (struct dft_enclosing_event){
         .start_ns = event->start_ns,
-        .end_ns = event->start_ns + (event->dur_ns < room ? event->dur_ns : room),
+        .end_ns = event->start_ns + (event->dur_ns < capacity ? event->dur_ns : capacity),
         .call = call,
         .sequence = sequence,
         .process = block->process,

@@ -194,21 +194,21 @@ int dft_patterns_fit(const char *const *patterns, size_t count, struct dft_text 
 int dft_filter_call(const struct dft_filter *filter, uint64_t call)
 {
     struct dft_text category, name;
-    char room[18];
+    char capacity[18];
 
     if (!filter->ncats && !filter->nnames)
         return 1;
-    dft_names_call(filter->table, call, &category, &name, room);
+    dft_names_call(filter->table, call, &category, &name, capacity);
     return (!filter->ncats || dft_patterns_fit(filter->cats, filter->ncats, category)) &&
            (!filter->nnames || dft_patterns_fit(filter->names, filter->nnames, name));
 }
 
 int dft_filter_file(const struct dft_filter *filter, uint64_t id)
 {
-    char room[18];
+    char capacity[18];
 
     return !filter->nfiles ||
-           (id && dft_patterns_fit(filter->files, filter->nfiles, dft_names_show(filter->table, id, room)));
+           (id && dft_patterns_fit(filter->files, filter->nfiles, dft_names_show(filter->table, id, capacity)));
 }
 
 int dft_filter_event(const struct dft_filter *filter, const struct dft_event *event, uint64_t call)

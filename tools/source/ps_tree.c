@@ -85,7 +85,7 @@ static uint32_t find_pid(const struct dft_ps_tree *tree, const uint32_t *pids, u
         const struct dft_source_process *p = &tree->processes[pids[low]];
 
         if (pids[low] != child && same_text(p->process.host, of->process.host) && start_of(p) < start_of(of) &&
-            (pid != of->process.pid || p->how == DFT_ENDING_EXEC))
+            (pid != of->process.pid || p->exit_kind == DFT_ENDING_EXEC))
             found = pids[low];
     }
     return found;

@@ -131,9 +131,9 @@ int dft_recover_records(const struct dft_source *source, const struct dft_source
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
     }
     /* An END from before an exec that failed is not the last END. */
-    if (!error && (!process->ended || process->how == DFT_ENDING_KILLED)) {
+    if (!error && (!process->ended || process->exit_kind == DFT_ENDING_KILLED)) {
         end.key = process->key;
-        end.how = process->how;
+        end.exit_kind = process->exit_kind;
         end.events += events_in(source, process);
         bytes = dft_encode_end(encoder, &end, &block);
         error = bytes < 0 ? (int)bytes : put(context, block, (size_t)bytes);
@@ -199,8 +199,8 @@ int dft_recover(struct dft_source *source, const struct dft_source_process *proc
     struct append append;
     int make = !trace, error = path ? 0 : -ENOMEM;
 
-    if (dead.how == DFT_ENDING_UNKNOWN)
-        dead.how = DFT_ENDING_KILLED;
+    if (dead.exit_kind == DFT_ENDING_UNKNOWN)
+        dead.exit_kind = DFT_ENDING_KILLED;
     if (!error)
         error = append_open(&append, path, make);
     if (!error) {

@@ -16,7 +16,7 @@
 #include "source/source_cover.h"
 #include "source/source_ending.h"
 #include "source/source_find.h"
-#include "source/source_foreign.h"
+#include "source/source_imported.h"
 #include "source/source_inside.h"
 #include "source/source_job_names.h"
 #include "source/source_jobs.h"
@@ -66,7 +66,7 @@ static int read_all(struct dft_source *source, const struct dft_source_options *
     int rc = dft_comm_agree(scanned ? dft_scan_files(source, scanned) : -ENOMEM);
 
     if (!rc)
-        rc = dft_comm_agree(dft_foreign_files(source, scanned));
+        rc = dft_comm_agree(dft_imported_files(source, scanned));
     if (!rc)
         rc = dft_exchange_scanned(source, &scanned, 0);
     if (!rc && !dft_comm_rank())

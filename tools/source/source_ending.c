@@ -42,13 +42,13 @@ static int end_of(struct dft_source *source, const struct dft_source_file *file,
      * program runs in the process. */
     process->unseen = file->life == DFT_LIFE_UNKNOWN;
     if (file->life == DFT_LIFE_RUNNING && file->live_state != DFT_LIVE_EXEC)
-        process->how = DFT_ENDING_RUNNING;
+        process->exit_kind = DFT_ENDING_RUNNING;
     else if (file->live_state < sizeof endings && endings[file->live_state])
-        process->how =
-            file->live_state == DFT_LIVE_CLEAN && file->end->how ? file->end->how : endings[file->live_state];
+        process->exit_kind = file->live_state == DFT_LIVE_CLEAN && file->end->exit_kind ? file->end->exit_kind
+                                                                                        : endings[file->live_state];
     else
-        process->how = process->unseen ? DFT_ENDING_UNKNOWN : DFT_ENDING_KILLED;
-    if (process->how != DFT_ENDING_RUNNING) /* else these records will be whole in a moment */
+        process->exit_kind = process->unseen ? DFT_ENDING_UNKNOWN : DFT_ENDING_KILLED;
+    if (process->exit_kind != DFT_ENDING_RUNNING) /* else these records will be whole in a moment */
         end.dropped[DFT_DROP_TORN] += file->torn;
     return dft_source_keep_end(source, &end, &process->end);
 }

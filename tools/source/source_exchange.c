@@ -174,7 +174,7 @@ struct serving {
 };
 
 /* The question is the number of a block. */
-static int give_block(void *context, const void *bytes, size_t length, const void **answer, size_t *answer_length)
+static int emit_block(void *context, const void *bytes, size_t length, const void **answer, size_t *answer_length)
 {
     struct serving *serving = context;
     struct dft_block_header header;
@@ -210,7 +210,7 @@ int dft_exchange_serve(struct dft_source *source, int *rc)
     serving.reader = dft_comm_rank() ? dft_reader_create(source) : NULL;
     *rc = dft_comm_agree(serving.reader || !dft_comm_rank() ? 0 : -ENOMEM);
     if (!*rc && dft_comm_rank())
-        dft_comm_serve(give_block, &serving);
+        dft_comm_serve(emit_block, &serving);
     dft_reader_destroy(serving.reader);
     return !*rc && !dft_comm_rank();
 }

@@ -49,11 +49,11 @@ static void pack_file(struct dft_pack *pack, struct dft_source *source, uint32_t
     dft_pack_put(pack, &file, sizeof file);
     dft_pack_string(pack, file.path);
     dft_pack_string(pack, file.local ? NULL : file.blocks_path);
-    dft_pack_string(pack, file.why);
-    dft_pack_string(pack, file.skipped.why);
+    dft_pack_string(pack, file.reason);
+    dft_pack_string(pack, file.skipped.reason);
     if (file.counts) {
         dft_pack_put(pack, file.counts, sizeof *file.counts);
-        dft_pack_string(pack, file.counts->why);
+        dft_pack_string(pack, file.counts->reason);
     }
     if (file.end) {
         dft_pack_put(pack, file.end, sizeof *file.end);
@@ -104,7 +104,7 @@ static int take_record(struct dft_source *source, struct dft_found_record *recor
                               .time_ns = content.end.time_ns,
                               .outside = content.end.outside,
                               .status = content.end.status,
-                              .how = content.end.how};
+                              .exit_kind = content.end.exit_kind};
 
         dft_unpack_get(unpack, end.dropped, sizeof end.dropped);
         dft_unpack_get(unpack, end.misuse, sizeof end.misuse);
@@ -176,7 +176,7 @@ static int take_parts(struct dft_source *source, struct dft_source_file *file, s
         return -ENOMEM;
     if (has_counts) {
         dft_unpack_get(unpack, file->counts, sizeof *file->counts);
-        file->counts->why = keep_string(source, dft_unpack_string(unpack));
+        file->counts->reason = keep_string(source, dft_unpack_string(unpack));
     }
     if (has_end) {
         struct dft_text unmet;
@@ -206,8 +206,8 @@ static int take_file(struct sharing *sharing, struct dft_unpack *unpack)
     blocks_path = dft_unpack_string(unpack);
     free(old.blocks_path);
     file->blocks_path = blocks_path ? strdup(blocks_path) : NULL;
-    file->why = keep_string(source, dft_unpack_string(unpack));
-    file->skipped.why = keep_string(source, dft_unpack_string(unpack));
+    file->reason = keep_string(source, dft_unpack_string(unpack));
+    file->skipped.reason = keep_string(source, dft_unpack_string(unpack));
     free(old.counts);
     free(old.end);
     file->memory = NULL;

@@ -27,11 +27,11 @@ static int fate_of(const struct dft_source_process *process)
 {
     if (!process->live_file)
         return -1;
-    if (process->how == DFT_ENDING_RUNNING)
+    if (process->exit_kind == DFT_ENDING_RUNNING)
         return FATE_RUNNING;
     if (process->unseen)
         return FATE_UNSEEN;
-    return process->how == DFT_ENDING_KILLED || process->recovered ? FATE_ENDED + process->how : -1;
+    return process->exit_kind == DFT_ENDING_KILLED || process->recovered ? FATE_ENDED + process->exit_kind : -1;
 }
 
 static void note_one(struct dft_source *source, enum fate fate, const struct dft_source_process *process)
@@ -47,15 +47,16 @@ static void note_one(struct dft_source *source, enum fate fate, const struct dft
                         "namespace or on another machine); shown is what it did so far",
                         path, pid);
     else
-        dft_source_note(source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, pid,
-                        process->how == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
-                        process->how == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->how),
-                        (unsigned long long)process->recovered);
+        dft_source_note(
+            source, 0, "%s: process %u %s%s; %llu events recovered from this file", path, pid,
+            process->exit_kind == DFT_ENDING_KILLED ? "was killed (or left by a raw exit_group)" : "ended by ",
+            process->exit_kind == DFT_ENDING_KILLED ? "" : dft_ending_text((enum dft_ending)process->exit_kind),
+            (unsigned long long)process->recovered);
 }
 
 static void note_many(struct dft_source *source, enum fate fate, const struct fated *fated)
 {
-    enum dft_ending how = (enum dft_ending)fated->named[0]->how;
+    enum dft_ending exit_kind = (enum dft_ending)fated->named[0]->exit_kind;
     char pids[64] = "";
 
     for (uint32_t i = 0; i < fated->count && i < NAMED; i++)
@@ -72,8 +73,8 @@ static void note_many(struct dft_source *source, enum fate fate, const struct fa
                         fated->count, pids);
     else
         dft_source_note(source, 0, "%u processes %s%s (%s); %llu events recovered from their live files", fated->count,
-                        how == DFT_ENDING_KILLED ? "were killed, or left by a raw exit_group" : "ended by ",
-                        how == DFT_ENDING_KILLED ? "" : dft_ending_text(how), pids,
+                        exit_kind == DFT_ENDING_KILLED ? "were killed, or left by a raw exit_group" : "ended by ",
+                        exit_kind == DFT_ENDING_KILLED ? "" : dft_ending_text(exit_kind), pids,
                         (unsigned long long)fated->recovered);
 }
 

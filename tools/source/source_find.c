@@ -7,7 +7,7 @@
 #include "source/source_find.h"
 #include "base/array.h"
 #include "source/source_notes.h"
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 
 #include <dirent.h>
 #include <errno.h>

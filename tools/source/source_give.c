@@ -73,8 +73,8 @@ static size_t part(const struct giving *giving, size_t first, size_t last)
     return last;
 }
 
-static int give_all(const struct giving *giving, size_t first, size_t last,
-                    int (*give)(void *context, const struct dft_event_at *at), void *context)
+static int emit_all(const struct giving *giving, size_t first, size_t last,
+                    int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     int rc = 0;
 
@@ -82,20 +82,20 @@ static int give_all(const struct giving *giving, size_t first, size_t last,
         struct dft_event_at at;
 
         if (giving->at(giving->from, i, &at))
-            rc = give(context, &at);
+            rc = emit(context, &at);
     }
     return rc;
 }
 
-int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
-                    int (*give)(void *context, const struct dft_event_at *at), void *context)
+int dft_source_emit(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
+                    int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     struct giving giving = {.source = source, .at = at, .from = from};
     size_t first = 0, last;
     int rc = 0;
 
     if (!atomic_load(&source->all_located))
-        return give_all(&giving, 0, count, give, context);
+        return emit_all(&giving, 0, count, emit, context);
     for (; !rc && first < count; first = last) {
         last = count - first > source->fitted ? part(&giving, first, first + source->fitted) : count;
         while ((rc = lend(&giving, first, last)) == -E2BIG)
@@ -103,7 +103,7 @@ int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, cons
         /* probably the right number the next time */
         source->fitted = (last - first) + (last - first) / 4 + 1;
         if (!rc)
-            rc = give_all(&giving, first, last, give, context);
+            rc = emit_all(&giving, first, last, emit, context);
         dft_source_names_return(source);
     }
     free(giving.ids);

@@ -10,7 +10,7 @@
 /* Gives `count` events with the texts of their names. at(from, i, ...) says what event i is; it
  * returns 0 to leave the event out. */
 typedef int dft_at_fn(const void *from, size_t i, struct dft_event_at *at);
-int dft_source_give(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
-                    int (*give)(void *context, const struct dft_event_at *at), void *context);
+int dft_source_emit(struct dft_source *source, size_t count, dft_at_fn *at, const void *from,
+                    int (*emit)(void *context, const struct dft_event_at *at), void *context);
 
 #endif

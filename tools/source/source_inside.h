@@ -27,7 +27,7 @@ struct dft_notes {
     int bad;
 };
 
-struct dft_kept_texts {
+struct dft_interned_texts {
     pthread_mutex_t lock;
     struct dft_kept_chunk *chunks;
     char *at; /* what is left of the last chunk */
@@ -70,8 +70,8 @@ struct dft_source {
     void (*on_return)(void *context);
     void *on_return_context;
     struct dft_notes notes;
-    struct dft_kept_texts texts;    /* of processes and groups */
-    struct dft_kept_texts contents; /* of records, until the processes have taken them */
+    struct dft_interned_texts texts;    /* of processes and groups */
+    struct dft_interned_texts contents; /* of records, until the processes have taken them */
     struct dft_found_group *groups;
     size_t ngroups, groups_capacity;
     uint64_t start_ns, end_ns;

@@ -113,13 +113,13 @@ static int is_of_earlier_boot(const struct dft_process *process)
 static uint32_t own_pid(unsigned long pid)
 {
     char path[64], *line = NULL, *last;
-    size_t room = 0;
+    size_t capacity = 0;
     uint32_t own = 0;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%lu/status", pid);
     file = fopen(path, "re");
-    while (file && getline(&line, &room, file) > 0)
+    while (file && getline(&line, &capacity, file) > 0)
         if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
             own = (uint32_t)strtoul(last, NULL, 10);
     if (file)
@@ -148,13 +148,13 @@ static int add_process(struct dft_mapped *mapped, unsigned long pid)
     char path[64], mode[8], *line = NULL;
     unsigned long long inode;
     unsigned major, minor;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *file;
     int rc = 0;
 
     snprintf(path, sizeof path, "/proc/%lu/maps", pid);
     file = fopen(path, "re");
-    while (!rc && file && getline(&line, &room, file) > 0)
+    while (!rc && file && getline(&line, &capacity, file) > 0)
         if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu", mode, &major, &minor, &inode) == 4 && mode[3] == 's' && inode)
             rc = add_mapping(mapped, (struct dft_mapping){makedev(major, minor), inode, own_pid(pid)});
     if (file)
@@ -247,7 +247,7 @@ static enum dft_life life_without(const struct dft_process *process)
 
 enum dft_life dft_process_life(const struct dft_source_process *process)
 {
-    if (process->live_file && process->how == DFT_ENDING_RUNNING)
+    if (process->live_file && process->exit_kind == DFT_ENDING_RUNNING)
         return DFT_LIFE_RUNNING;
     if (process->unseen)
         return DFT_LIFE_UNKNOWN;

@@ -145,9 +145,9 @@ static int describe_child(struct converting *converting, const struct dft_batch 
     uint8_t op = batch->calls[last->call].op;
     /* without a number of events, so that an END in the trace goes before this END */
     const struct dft_end end = {.key = batch->key,
-                                .how = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
-                                                 : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
-                                                                     : endings[file->life]),
+                                .exit_kind = (uint8_t)(op == DFT_OP_EXIT   ? DFT_ENDING__EXIT
+                                                       : op == DFT_OP_EXEC ? DFT_ENDING_EXEC
+                                                                           : endings[file->life]),
                                 .status = op == DFT_OP_EXIT ? (int32_t)(last->result & 0xff) : 0};
     const void *block;
     long n = dft_encode_process(converting->encoder, &child, &block);
@@ -159,7 +159,7 @@ static int describe_child(struct converting *converting, const struct dft_batch 
     return n < 0 ? 0 : keep_block(converting, block, n);
 }
 
-static int give_batch(void *context, const struct dft_batch *batch)
+static int emit_batch(void *context, const struct dft_batch *batch)
 {
     struct converting *converting = context;
     struct dft_source_file *file = &converting->source->files[converting->file];
@@ -188,7 +188,7 @@ static int keep_header(struct dft_source_file *file, const struct dft_live *live
     file->start_ns = live->start_ns;
     file->end->key = live->key;
     file->end->events = atomic_load(&((struct dft_live *)(uintptr_t)live)->events);
-    file->end->how = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->how);
+    file->end->exit_kind = (uint8_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->exit_kind);
     file->end->status = (int32_t)atomic_load(&((struct dft_live *)(uintptr_t)live)->status);
     file->end->overhead_ns = atomic_load(&((struct dft_live *)(uintptr_t)live)->overhead_ns);
     for (int i = 0; i <= DFT_DROP_LAST; i++)
@@ -200,7 +200,7 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     struct dft_live_reader reader = {
-        .bytes = bytes, .length = length, .emit = give_batch, .covered = covered, .context = converting};
+        .bytes = bytes, .length = length, .emit = emit_batch, .covered = covered, .context = converting};
     const struct dft_ring *ring;
     size_t offset = 0;
     int rc = 0;
@@ -239,9 +239,9 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
         dft_source_note(converting->source, 0, "%s: its process ended before its first event", file->path);
         return 0;
     }
-    if (dft_live_check(bytes, file->bytes, &live, &file->why)) {
+    if (dft_live_check(bytes, file->bytes, &live, &file->reason)) {
         file->key = 0;
-        dft_source_note(converting->source, 1, "%s: %s", file->path, file->why);
+        dft_source_note(converting->source, 1, "%s: %s", file->path, file->reason);
         return 0;
     }
     rc = keep_header(file, live);
@@ -316,7 +316,7 @@ static int convert_all(struct converting *converting, struct dft_scanned *scanne
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
 {
     struct converting converting = {.source = source};
-    size_t room = dft_encoder_bytes();
+    size_t capacity = dft_encoder_bytes();
     void *memory = MAP_FAILED;
     int rc = dft_live_snapshots(source, scanned), any = 0;
 
@@ -324,7 +324,7 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
         any |= source->files[f].kind == DFT_FILE_LIVE;
     if (rc || !any)
         return rc;
-    memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     converting.decoder = dft_decoder_create();
     rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM : collect_ranges(source, *scanned, &converting.ranges);
     if (!rc) {
@@ -337,6 +337,6 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
     free(converting.ranges.list);
     dft_decoder_destroy(converting.decoder);
     if (memory != MAP_FAILED)
-        munmap(memory, room);
+        munmap(memory, capacity);
     return rc;
 }

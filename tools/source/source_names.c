@@ -29,7 +29,7 @@ struct fetching {
     uint64_t kept; /* locate: the room for texts, in bytes */
     int alone;     /* this rank fetches alone, from all blocks that hold the names */
     /* gets all names, and none is kept */
-    int (*give)(void *context, uint64_t id, struct dft_text text);
+    int (*emit)(void *context, uint64_t id, struct dft_text text);
     void *give_context;
     uint64_t bytes_max; /* bound in bytes for the texts in `into`; more is -E2BIG. 0: no bound */
     _Atomic size_t missing;
@@ -71,8 +71,8 @@ static int fetch_name(struct fetching *fetching, const struct dft_block *block, 
 
     if (!name->text.bytes)
         return 0;
-    if (fetching->give)
-        return fetching->give(fetching->give_context, name->id, name->text);
+    if (fetching->emit)
+        return fetching->emit(fetching->give_context, name->id, name->text);
     if (fetching->wanted && !bsearch(&name->id, fetching->wanted, fetching->count, sizeof(uint64_t), by_id))
         return 0;
     if (!is_kept(fetching, &name->text) && !dft_names_text(fetching->into, name->id).bytes)
@@ -92,7 +92,7 @@ static int fetch_block(void *context, unsigned worker, struct dft_reader *reader
     struct dft_block_header header;
     const struct dft_name *names;
     const void *payload;
-    const char *why = NULL;
+    const char *reason = NULL;
     uint32_t count = 0;
     int rc;
 
@@ -102,7 +102,7 @@ static int fetch_block(void *context, unsigned worker, struct dft_reader *reader
         return 0;
     rc = dft_reader_block(reader, block, &header, &payload);
     if (!rc)
-        rc = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &why);
+        rc = dft_decode_names(dft_reader_decoder(reader), &header, payload, &names, &count, &reason);
     if (rc)
         /* the reader of the block itself notes what is wrong with the block */
         return rc == -ENOMEM ? rc : 0;
@@ -229,12 +229,12 @@ int dft_source_names(struct dft_source *source, const uint64_t *wanted, size_t c
     return rc;
 }
 
-int dft_source_names_each(struct dft_source *source, int (*give)(void *context, uint64_t id, struct dft_text text),
+int dft_source_names_each(struct dft_source *source, int (*emit)(void *context, uint64_t id, struct dft_text text),
                           void *context)
 {
-    struct fetching fetching = {.source = source, .into = source->names, .give = give, .give_context = context};
+    struct fetching fetching = {.source = source, .into = source->names, .emit = emit, .give_context = context};
 
-    return atomic_load(&source->all_names) ? dft_names_each(source->names, give, context) : fetch(&fetching);
+    return atomic_load(&source->all_names) ? dft_names_each(source->names, emit, context) : fetch(&fetching);
 }
 
 int dft_source_names_into(struct dft_source *source, struct dft_names *names, const uint64_t *wanted, size_t count)

@@ -20,7 +20,7 @@ int dft_source_names_into(struct dft_source *source, struct dft_names *names, co
  * rank's share, or all. Several threads give names at once. A name comes again wherever it stands
  * again. `give` returns 0 to go on. Any other result stops the function, which returns that result.
  * Texts are valid while `give` runs. */
-int dft_source_names_each(struct dft_source *source, int (*give)(void *context, uint64_t id, struct dft_text text),
+int dft_source_names_each(struct dft_source *source, int (*emit)(void *context, uint64_t id, struct dft_text text),
                           void *context);
 /* Fetches what only BUCKETS and NAMES blocks hold. These hold mostly all names of calls and
  * regions, for a fraction of the work. */

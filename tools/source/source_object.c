@@ -77,8 +77,8 @@ void dft_source_close(struct dft_source *source)
     for (uint32_t r = 0; r < source->nruns; r++)
         free(source->runs[r].name);
     free(source->runs);
-    dft_kept_texts_fini(&source->texts);
-    dft_kept_texts_fini(&source->contents);
+    dft_interned_texts_fini(&source->texts);
+    dft_interned_texts_fini(&source->contents);
     pthread_mutex_destroy(&source->texts.lock);
     pthread_mutex_destroy(&source->contents.lock);
     for (size_t i = 0; i < source->notes.count; i++)

@@ -16,7 +16,7 @@ struct dft_pfw_counts;
 struct dft_kept_rows;
 
 /* FOREIGN: a trace of DFTracer. */
-enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_FOREIGN = 3 };
+enum dft_source_kind { DFT_FILE_TRACE = 1, DFT_FILE_LIVE = 2, DFT_FILE_IMPORTED = 3 };
 
 /* One input. */
 struct dft_source_file {
@@ -28,7 +28,7 @@ struct dft_source_file {
     uint8_t has_live;    /* trace: the live file of one of its processes is an input */
     uint16_t live_state; /* live: enum dft_live_state as found */
     int error;           /* errno of the open or read that failed, else 0 */
-    const char *why;     /* live: why the file makes no sense, else NULL */
+    const char *reason;  /* live: why the file makes no sense, else NULL */
     uint64_t key;        /* live: key of the process */
     uint32_t pid;        /* live: pid of the process */
     uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
@@ -104,7 +104,7 @@ struct dft_source_end {
     const uint64_t *dropped, *misuse;
     struct dft_text unmet;
     int32_t status;
-    uint8_t how; /* enum dft_ending */
+    uint8_t exit_kind; /* enum dft_ending */
 };
 
 /* One process image. Processes are numbered by ascending key, whatever order the files came in. */
@@ -117,7 +117,7 @@ struct dft_source_process {
     uint8_t known; /* an input has its PROCESS block, or its live file (which tells only the pid) */
     uint8_t ended; /* an input has its END block */
     /* enum dft_ending: from END, else KILLED or RUNNING from the live file, else UNKNOWN */
-    uint8_t how;
+    uint8_t exit_kind;
     /* the process has a live file and no END, and cannot be seen from here; the process may
      * still run */
     uint8_t unseen;

@@ -126,7 +126,7 @@ static int decode_window(struct dft_timeline *timeline, size_t *next)
     }
 }
 
-static int give_windows(struct dft_timeline *timeline, int (*give)(void *, const struct dft_event_at *), void *context)
+static int emit_windows(struct dft_timeline *timeline, int (*emit)(void *, const struct dft_event_at *), void *context)
 {
     struct dft_window *window = &timeline->window;
     uint64_t last = 0, width;
@@ -151,7 +151,7 @@ static int give_windows(struct dft_timeline *timeline, int (*give)(void *, const
         rc = decode_window(timeline, &next);
         kept = atomic_load(&window->kept);
         if (!rc)
-            rc = window->sweep ? window->sweep->window(window->sweep->context) : dft_window_give(window, give, context);
+            rc = window->sweep ? window->sweep->window(window->sweep->context) : dft_window_emit(window, emit, context);
         dft_window_clear(window);
         width = window->to - window->from + 1;
         if (kept < window->most / 4)
@@ -177,7 +177,7 @@ int dft_timeline_create(struct dft_timeline **result, struct dft_source *source,
                         int each_process)
 {
     struct dft_timeline *timeline = calloc(1, sizeof *timeline);
-    size_t room = source->nblocks + 1;
+    size_t capacity = source->nblocks + 1;
 
     *result = timeline;
     if (!timeline)
@@ -186,10 +186,10 @@ int dft_timeline_create(struct dft_timeline **result, struct dft_source *source,
     timeline->window.filter = filter;
     timeline->window.most = dft_setting(DFT_SETTING_WINDOW_EVENTS);
     timeline->by_process = each_process;
-    timeline->all = malloc(room * sizeof(const struct dft_block *));
-    timeline->some = malloc(room * sizeof(const struct dft_block *));
-    timeline->window.blocks = malloc(room * sizeof(const struct dft_block *));
-    timeline->window.slices = calloc(room, sizeof *timeline->window.slices);
+    timeline->all = malloc(capacity * sizeof(const struct dft_block *));
+    timeline->some = malloc(capacity * sizeof(const struct dft_block *));
+    timeline->window.blocks = malloc(capacity * sizeof(const struct dft_block *));
+    timeline->window.slices = calloc(capacity, sizeof *timeline->window.slices);
     if (!timeline->all || !timeline->some || !timeline->window.blocks || !timeline->window.slices)
         return -ENOMEM;
     for (size_t i = 0; i < source->nblocks; i++)
@@ -231,8 +231,8 @@ static size_t first_of(const struct dft_timeline *timeline, uint32_t process)
     return low;
 }
 
-int dft_timeline_give(struct dft_timeline *timeline, uint32_t process,
-                      int (*give)(void *context, const struct dft_event_at *at), void *context)
+int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
+                      int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     int rc;
 
@@ -244,13 +244,13 @@ int dft_timeline_give(struct dft_timeline *timeline, uint32_t process,
             break;
         timeline->some[timeline->count++] = block;
     }
-    rc = give_windows(timeline, give, context);
+    rc = emit_windows(timeline, emit, context);
     dft_window_clear(&timeline->window);
     return rc;
 }
 
 static int go_through(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep,
-                      int (*give)(void *context, const struct dft_event_at *at), void *context)
+                      int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     struct dft_timeline *timeline;
     int rc = filter && dft_filter_has_calls(filter) ? dft_source_names_locate(source) : 0;
@@ -267,7 +267,7 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
         timeline->window.most = dft_setting_or(DFT_SETTING_WINDOW_EVENTS, sweep->most);
     }
     if (!rc)
-        rc = dft_timeline_give(timeline, 0, give, context);
+        rc = dft_timeline_emit(timeline, 0, emit, context);
     dft_timeline_destroy(timeline);
     dft_exchange_served(source);
     rc = dft_comm_agree(rc);
@@ -275,9 +275,9 @@ static int go_through(struct dft_source *source, const struct dft_filter *filter
 }
 
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
-                       int (*give)(void *context, const struct dft_event_at *at), void *context)
+                       int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
-    return go_through(source, filter, NULL, give, context);
+    return go_through(source, filter, NULL, emit, context);
 }
 
 int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter, const struct dft_sweep *sweep)

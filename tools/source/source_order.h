@@ -15,7 +15,7 @@ struct dft_sweep;
  * holds more only when more events start in the same nanosecond. Decodes in `threads` threads. The
  * callback runs in the caller's thread. For texts of all names see dft_source_names_locate. */
 int dft_source_ordered(struct dft_source *source, const struct dft_filter *filter,
-                       int (*give)(void *context, const struct dft_event_at *at), void *context);
+                       int (*emit)(void *context, const struct dft_event_at *at), void *context);
 
 /* Gives events window by window (source_window.h). The filter applies to blocks alone. Returns 0,
  * -ENOMEM, or what a callback returned. */
@@ -24,12 +24,12 @@ int dft_source_sweep(struct dft_source *source, const struct dft_filter *filter,
 /* Gives events in order, on one rank of dftmerge-mpi or on several, each by itself. All names must
  * have been located, and the rank must be able to read every block. each_process: gives the events
  * of one process at a time; otherwise `process` has no effect. The caller destroys *timeline in any
- * case. Both return 0 or -ENOMEM; dft_timeline_give also what `give` returned. */
+ * case. Both return 0 or -ENOMEM; dft_timeline_emit also what `give` returned. */
 struct dft_timeline;
 int dft_timeline_create(struct dft_timeline **timeline, struct dft_source *source, const struct dft_filter *filter,
                         int each_process);
-int dft_timeline_give(struct dft_timeline *timeline, uint32_t process,
-                      int (*give)(void *context, const struct dft_event_at *at), void *context);
+int dft_timeline_emit(struct dft_timeline *timeline, uint32_t process,
+                      int (*emit)(void *context, const struct dft_event_at *at), void *context);
 /* Puts the enclosing event first among events of a thread that start together
  * (dft_enclosing_compare). */
 void dft_timeline_outer_first(struct dft_timeline *timeline);

@@ -93,7 +93,7 @@ static void take_record(struct dft_source *source, struct dft_found_record *reco
             return;
         process->end = *record->end;
         process->ended = 1;
-        process->how = record->end->how;
+        process->exit_kind = record->end->exit_kind;
         rank->end_order = record->order;
         rank->end_crc = record->payload_crc;
     } else {
@@ -133,7 +133,7 @@ static int take_records(struct dft_source *source, struct dft_scanned *scanned)
         }
     }
     free(ranks);
-    dft_kept_texts_fini(&source->contents); /* everything needed was copied */
+    dft_interned_texts_fini(&source->contents); /* everything needed was copied */
     return rc;
 }
 

@@ -51,18 +51,18 @@ static void keep_rows(struct dft_source *source, uint32_t number, const char *by
                       uint64_t begin)
 {
     struct dft_kept_rows *rows;
-    size_t room = sizeof *rows, count = 0;
+    size_t capacity = sizeof *rows, count = 0;
     char *at;
 
     for (size_t i = 0; i < scanned->count; i++) {
-        room += is_kept(&scanned->blocks[i]) ? bytes_of(&scanned->blocks[i]) : 0;
+        capacity += is_kept(&scanned->blocks[i]) ? bytes_of(&scanned->blocks[i]) : 0;
         count += (size_t)is_kept(&scanned->blocks[i]);
     }
     dft_rows_forget(source, number);
     if (!count || count > ROWS_BLOCKS || dft_comm_size() > 1)
         return;
-    if (atomic_fetch_add(&source->rows_kept, room) + room > ROWS_BYTES || !(rows = malloc(room))) {
-        atomic_fetch_sub(&source->rows_kept, room);
+    if (atomic_fetch_add(&source->rows_kept, capacity) + capacity > ROWS_BYTES || !(rows = malloc(capacity))) {
+        atomic_fetch_sub(&source->rows_kept, capacity);
         return;
     }
     rows->count = 0;

@@ -138,10 +138,10 @@ int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, s
     return 0;
 }
 
-static void note_undecodable(struct dft_reader *reader, const struct dft_block *block, const char *why)
+static void note_undecodable(struct dft_reader *reader, const struct dft_block *block, const char *reason)
 {
     dft_source_note(reader->source, 1, "%s: block at %llu: %s; left out", reader->source->files[block->file].path,
-                    (unsigned long long)block->offset, why ? why : "cannot be decoded");
+                    (unsigned long long)block->offset, reason ? reason : "cannot be decoded");
 }
 
 /* Keeps the texts of calls: they are few, and nearly every caller needs them. */
@@ -187,14 +187,14 @@ int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, 
 {
     struct dft_block_header header;
     const void *payload;
-    const char *why = NULL;
+    const char *reason = NULL;
     int rc = dft_reader_block(reader, block, &header, &payload);
 
     if (rc)
         return rc;
-    rc = dft_decode_events(reader->decoder, &header, payload, batch, &why);
+    rc = dft_decode_events(reader->decoder, &header, payload, batch, &reason);
     if (rc == -EBADMSG)
-        note_undecodable(reader, block, why);
+        note_undecodable(reader, block, reason);
     if (rc)
         return rc;
     if (block->state == DFT_BLOCK_OVERLAPS)
@@ -208,14 +208,14 @@ int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block,
 {
     struct dft_block_header header;
     const void *payload;
-    const char *why = NULL;
+    const char *reason = NULL;
     int rc = dft_reader_block(reader, block, &header, &payload);
 
     if (rc)
         return rc;
-    rc = dft_decode_buckets(reader->decoder, &header, payload, buckets, &why);
+    rc = dft_decode_buckets(reader->decoder, &header, payload, buckets, &reason);
     if (rc == -EBADMSG)
-        note_undecodable(reader, block, why);
+        note_undecodable(reader, block, reason);
     return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
 }
 

@@ -83,10 +83,10 @@ int dft_record_own(struct dft_source *source, struct dft_found_record *record, u
 }
 
 static int decode_end(struct dft_source *source, const struct dft_block_header *header, const void *payload,
-                      struct dft_decoder *decoder, struct dft_source_end *kept, const char **why)
+                      struct dft_decoder *decoder, struct dft_source_end *kept, const char **reason)
 {
     struct dft_end end = {0};
-    int rc = dft_decode_end(decoder, header, payload, &end, why);
+    int rc = dft_decode_end(decoder, header, payload, &end, reason);
 
     end.key = header->key;
     return rc ? rc : dft_source_keep_end(source, &end, kept);
@@ -98,7 +98,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
 {
     struct dft_found_record *record;
     union dft_record_content content = {0};
-    const char *why = NULL;
+    const char *reason = NULL;
     int rc = DFT_ARRAY_RESERVE(scanned->records, scanned->records_capacity, scanned->nrecords + 1);
 
     if (rc)
@@ -109,18 +109,18 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
     record->file = file;
     record->payload_crc = header->payload_crc;
     if (header->type == DFT_BLOCK_PROCESS) {
-        rc = dft_decode_process(decoder, header, payload, &content.process, &why);
+        rc = dft_decode_process(decoder, header, payload, &content.process, &reason);
         content.process.key = header->key;
         record->order = header->first;
     } else if (header->type == DFT_BLOCK_GROUP) {
-        rc = dft_decode_group(decoder, header, payload, &content.group, &why);
+        rc = dft_decode_group(decoder, header, payload, &content.group, &reason);
         if (!rc && (!DFT_PART_DIVISION(content.group.part) || content.group.groups > DFT_PART_GROUPS ||
                     DFT_PART_GROUP(content.group.part) >= content.group.groups)) {
-            why = "no such group";
+            reason = "no such group";
             rc = -EBADMSG;
         }
     } else {
-        rc = decode_end(source, header, payload, decoder, &content.end, &why);
+        rc = decode_end(source, header, payload, decoder, &content.end, &reason);
         record->order = content.end.events;
     }
     if (rc == -EBADMSG) {
@@ -128,7 +128,7 @@ static int scan_record(struct dft_source *source, uint32_t file, const struct df
                         header->type == DFT_BLOCK_PROCESS ? "PROCESS"
                         : header->type == DFT_BLOCK_END   ? "END"
                                                           : "GROUP",
-                        (unsigned long long)offset, why);
+                        (unsigned long long)offset, reason);
         return 0;
     }
     if (!rc)
@@ -196,8 +196,8 @@ static void note_file(struct dft_source *source, const struct dft_source_file *f
 
     if (damaged)
         dft_source_note(source, 1, "%s: block at %llu: %s; %llu of %llu blocks unreadable%s", file->path,
-                        (unsigned long long)skipped->first_damaged, skipped->why ? skipped->why : "damaged", damaged,
-                        whole + damaged, whole ? ", the rest used" : "");
+                        (unsigned long long)skipped->first_damaged, skipped->reason ? skipped->reason : "damaged",
+                        damaged, whole + damaged, whole ? ", the rest used" : "");
     else if (!file->bytes)
         dft_source_note(source, 0, "%s: empty", file->path);
     else if (!whole && !skipped->bytes)
@@ -221,7 +221,7 @@ static int scan_mapped(struct dft_source *source, uint32_t number, const void *b
         return 0;
     }
     if (magic != DFT_BLOCK_MAGIC && dft_pfw_looks_like(bytes, file->bytes < LOOK_BYTES ? file->bytes : LOOK_BYTES)) {
-        file->kind = DFT_FILE_FOREIGN;
+        file->kind = DFT_FILE_IMPORTED;
         return 0;
     }
     madvise((void *)(uintptr_t)bytes, file->bytes, MADV_SEQUENTIAL);
@@ -244,7 +244,7 @@ static int scan_file(struct dft_source *source, uint32_t number, struct dft_deco
 
     if (dft_pfw_is_name(file->path) && !stat(file->path, &st)) {
         /* converted later, because those threads divide their work otherwise */
-        file->kind = DFT_FILE_FOREIGN;
+        file->kind = DFT_FILE_IMPORTED;
         file->bytes = (uint64_t)st.st_size;
         return 0;
     }

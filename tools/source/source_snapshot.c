@@ -25,9 +25,9 @@
 #include "source/source_life.h"
 
 #define BYTES_MAX     (UINT64_C(1) << 34)
-#define SCANS_MOST    20
+#define SCANS_MAX     20
 #define SCAN_EVERY_NS 2000000
-#define ROUNDS_MOST   8
+#define ROUNDS_MAX    8
 
 /* Copies one slot: its marker before its contents, and once more behind them. */
 static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
@@ -177,7 +177,7 @@ static int scan_growing(struct dft_source *source, uint32_t file, struct dft_sca
     const struct timespec pause = {0, SCAN_EVERY_NS};
     int rc = dft_scan_again(source, file, scanned);
 
-    for (int i = 0; !rc && i < SCANS_MOST && (source->files[file].skipped.damaged || source->files[file].skipped.bytes);
+    for (int i = 0; !rc && i < SCANS_MAX && (source->files[file].skipped.damaged || source->files[file].skipped.bytes);
          i++) {
         nanosleep(&pause, NULL);
         rc = dft_scan_again(source, file, scanned);
@@ -223,7 +223,7 @@ int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
 {
     int rc = 0, again = 1;
 
-    for (int round = 0; !rc && again && round < ROUNDS_MOST; round++) {
+    for (int round = 0; !rc && again && round < ROUNDS_MAX; round++) {
         uint32_t known = source->nfiles;
 
         take_all(source, *scanned);

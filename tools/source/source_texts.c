@@ -26,9 +26,9 @@ struct dft_kept_chunk {
 static const uint64_t no_losses[DFT_DROP_LAST + DFT_MISUSE_LAST + 2];
 
 /* Takes room in the last chunk. Large contents get a chunk of their own. */
-static void *reserve(struct dft_kept_texts *texts, size_t bytes)
+static void *reserve(struct dft_interned_texts *texts, size_t bytes)
 {
-    size_t room = bytes > CHUNK_BYTES / 8 ? bytes : CHUNK_BYTES;
+    size_t capacity = bytes > CHUNK_BYTES / 8 ? bytes : CHUNK_BYTES;
     struct dft_kept_chunk *chunk;
     char *at = texts->at;
 
@@ -37,19 +37,19 @@ static void *reserve(struct dft_kept_texts *texts, size_t bytes)
         texts->left -= bytes;
         return at;
     }
-    chunk = malloc(sizeof *chunk + room);
+    chunk = malloc(sizeof *chunk + capacity);
     if (!chunk)
         return NULL;
     chunk->next = texts->chunks;
     texts->chunks = chunk;
-    if (room > bytes) {
+    if (capacity > bytes) {
         texts->at = chunk->bytes + bytes;
-        texts->left = room - bytes;
+        texts->left = capacity - bytes;
     }
     return chunk->bytes;
 }
 
-static const void *keep(struct dft_kept_texts *texts, const void *bytes, size_t length)
+static const void *keep(struct dft_interned_texts *texts, const void *bytes, size_t length)
 {
     uint64_t hash = dft_name_id(bytes, length), *place = dft_map_put(&texts->by_hash, hash ? hash : 1);
     struct dft_kept *kept = place ? (struct dft_kept *)(uintptr_t)*place : NULL;
@@ -98,7 +98,7 @@ int dft_source_keep_end(struct dft_source *source, const struct dft_end *end, st
         .misuse = keep_losses(source, end->misuse, DFT_MISUSE_LAST + 1),
         .unmet = {dft_source_keep(source, end->unmet.bytes, end->unmet.length), end->unmet.length},
         .status = end->status,
-        .how = end->how};
+        .exit_kind = end->exit_kind};
     return kept->dropped && kept->misuse && kept->unmet.bytes ? 0 : -ENOMEM;
 }
 
@@ -111,7 +111,7 @@ void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end
                             .outside = kept->outside,
                             .unmet = kept->unmet,
                             .status = kept->status,
-                            .how = kept->how};
+                            .exit_kind = kept->exit_kind};
     memcpy(end->dropped, kept->dropped, sizeof end->dropped);
     memcpy(end->misuse, kept->misuse, sizeof end->misuse);
 }
@@ -126,7 +126,7 @@ void *dft_source_content(struct dft_source *source, size_t bytes)
     return content;
 }
 
-void dft_kept_texts_fini(struct dft_kept_texts *texts)
+void dft_interned_texts_fini(struct dft_interned_texts *texts)
 {
     struct dft_kept_chunk *next;
 

@@ -7,7 +7,7 @@
 
 #include "source/source_object.h"
 
-struct dft_kept_texts;
+struct dft_interned_texts;
 
 /* Keeps bytes for as long as the source lives, with a NUL behind them. Equal bytes are kept once.
  * Their address suits 64-bit numbers. NULL: no memory. Any thread. */
@@ -18,6 +18,6 @@ void dft_source_end_whole(const struct dft_source_end *kept, struct dft_end *end
 /* Room for the content of a record; NULL: no memory. This memory lies apart from blocks, so that
  * whole pages become free together. */
 void *dft_source_content(struct dft_source *source, size_t bytes);
-void dft_kept_texts_fini(struct dft_kept_texts *texts);
+void dft_interned_texts_fini(struct dft_interned_texts *texts);
 
 #endif

@@ -54,7 +54,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
 }
 
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
-                         int (*give)(void *context, const struct dft_event_at *at), void *context)
+                         int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     struct dft_reader *reader = dft_reader_create(source);
     int rc = reader ? 0 : -ENOMEM;
@@ -67,7 +67,7 @@ int dft_source_unordered(struct dft_source *source, const struct dft_filter *fil
             continue;
         rc = dft_reader_events(reader, block, &batch);
         if (!rc)
-            rc = dft_source_give(source, batch.count, event_at, &(struct batch_at){source, filter, block, &batch}, give,
+            rc = dft_source_emit(source, batch.count, event_at, &(struct batch_at){source, filter, block, &batch}, emit,
                                  context);
         else if (rc != -ENOMEM)
             rc = 0;

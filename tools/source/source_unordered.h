@@ -9,6 +9,6 @@ struct dft_filter;
 
 /* Gives the events that pass the filter, in one thread, without sorting: for --unsorted. */
 int dft_source_unordered(struct dft_source *source, const struct dft_filter *filter,
-                         int (*give)(void *context, const struct dft_event_at *at), void *context);
+                         int (*emit)(void *context, const struct dft_event_at *at), void *context);
 
 #endif

@@ -296,7 +296,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
     return 1;
 }
 
-int dft_window_give(struct dft_window *window, int (*give)(void *context, const struct dft_event_at *at), void *context)
+int dft_window_emit(struct dft_window *window, int (*emit)(void *context, const struct dft_event_at *at), void *context)
 {
     size_t count = atomic_load(&window->kept), n = 0;
     struct order_key *keys = malloc((count + 1) * sizeof *keys), *other = malloc((count + 1) * sizeof *other);
@@ -313,7 +313,7 @@ int dft_window_give(struct dft_window *window, int (*give)(void *context, const 
             sort_outer_first(window, in_order.sorted, n);
         else
             sort_parts(window, in_order.sorted, n);
-        rc = dft_source_give(window->source, n, event_at, &in_order, give, context);
+        rc = dft_source_emit(window->source, n, event_at, &in_order, emit, context);
     }
     free(keys);
     free(other);

@@ -54,7 +54,7 @@ struct dft_slice {
  * a window may hold. */
 int dft_window_decode(struct dft_window *window);
 /* Gives the events in order. Returns 0, -ENOMEM, or what `give` returned. */
-int dft_window_give(struct dft_window *window, int (*give)(void *context, const struct dft_event_at *at),
+int dft_window_emit(struct dft_window *window, int (*emit)(void *context, const struct dft_event_at *at),
                     void *context);
 /* Forgets the events. */
 void dft_window_clear(struct dft_window *window);

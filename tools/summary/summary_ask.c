@@ -48,7 +48,7 @@ void dft_summary_losses(const struct dft_summary *summary, const char *what)
 {
     const struct dft_job *job = &summary->job;
     uint64_t unread = dft_job_unread(job, summary->source);
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     const char *comma = "";
 
     if (!dft_summary_is_lossy(summary)) {
@@ -59,20 +59,20 @@ void dft_summary_losses(const struct dft_summary *summary, const char *what)
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++) {
         if (!job->dropped[reason])
             continue;
-        printf("%s%s events (%s)", comma, dft_text_count(room, job->dropped[reason]),
+        printf("%s%s events (%s)", comma, dft_text_count(capacity, job->dropped[reason]),
                dft_drop_text((enum dft_drop)reason));
         comma = ", ";
     }
     if (job->args_cut) {
-        printf("%s%s arguments (cut or left out)", comma, dft_text_count(room, job->args_cut));
+        printf("%s%s arguments (cut or left out)", comma, dft_text_count(capacity, job->args_cut));
         comma = ", ";
     }
     if (job->missing) {
-        printf("%s%s events (written, and missing here)", comma, dft_text_count(room, job->missing));
+        printf("%s%s events (written, and missing here)", comma, dft_text_count(capacity, job->missing));
         comma = ", ";
     }
     if (job->damaged) {
-        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(room, job->damaged));
+        printf("%swhat stood in %s unreadable blocks", comma, dft_text_count(capacity, job->damaged));
         comma = ", ";
     }
     if (job->endless) {
@@ -81,7 +81,7 @@ void dft_summary_losses(const struct dft_summary *summary, const char *what)
         comma = ", ";
     }
     if (unread)
-        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(room, unread),
+        printf("%swhat could not be read (%s note%s what)", comma, dft_text_count(capacity, unread),
                unread == 1 ? " says" : "s say");
 }
 
@@ -90,15 +90,15 @@ void dft_summary_last_line(const struct dft_summary *summary, const struct dft_a
     static const char *const names[] = {[DFT_ANSWER_BUCKETS] = "buckets",
                                         [DFT_ANSWER_FILES] = "events and file aggregates",
                                         [DFT_ANSWER_EVENTS] = "events"};
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
 
     if (answer->query.grid_ns)
         printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
-               dft_text_ns(room, answer->query.grid_ns));
+               dft_text_ns(capacity, answer->query.grid_ns));
     printf("answered from %s; ", names[answer->source]);
     dft_summary_losses(summary, "lost: ");
     if (answer->unsplit)
         printf("; %s events are known only as aggregates and are not in this table",
-               dft_text_count(room, answer->unsplit));
+               dft_text_count(capacity, answer->unsplit));
     fputs("\n", stdout);
 }

@@ -57,9 +57,9 @@ static void json_key(struct dft_json *json, const struct dft_answer *answer, con
     dft_group_value(answer, group, by, &value);
     if (by == DFT_BY_REGION && group->key.region) {
         struct dft_text category, region;
-        char room[18];
+        char capacity[18];
 
-        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, room);
+        dft_names_call(dft_answer_names(answer, group->key.region), group->key.region, &category, &region, capacity);
         dft_json_text(json, "region_cat", category.bytes, category.length);
     }
     if (value.type == DFT_KEY_NULL)

@@ -51,41 +51,41 @@ static uint64_t rate_of(const struct dft_metrics *metrics)
 }
 
 static void set_cell(const struct dft_answer *answer, const struct dft_group *group, enum cell cell, uint64_t all_ns,
-                     char *room)
+                     char *capacity)
 {
     const struct dft_metrics *m = &group->metrics;
     int64_t value;
 
-    strcpy(room, "-");
+    strcpy(capacity, "-");
     if (cell == CELL_COUNT)
-        dft_text_count(room, m->count);
+        dft_text_count(capacity, m->count);
     else if (cell == CELL_ERRORS && m->errors)
-        dft_text_count(room, m->errors);
+        dft_text_count(capacity, m->errors);
     else if (cell == CELL_TIME)
-        dft_text_ns(room, m->dur_sum);
+        dft_text_ns(capacity, m->dur_sum);
     else if (cell == CELL_BUSY && answer->has_busy)
-        dft_text_ns(room, m->edge);
+        dft_text_ns(capacity, m->edge);
     else if (cell == CELL_IN_FLIGHT && answer->has_busy)
-        snprintf(room, DFT_TEXT_ROOM, "%.2f", (double)m->edge / (double)answer->query.width_ns);
+        snprintf(capacity, DFT_TEXT_ROOM, "%.2f", (double)m->edge / (double)answer->query.width_ns);
     else if (cell == CELL_SHARE && all_ns)
-        snprintf(room, DFT_TEXT_ROOM, "%.1f", 100.0 * share_of(answer, group) / (double)all_ns);
+        snprintf(capacity, DFT_TEXT_ROOM, "%.1f", 100.0 * share_of(answer, group) / (double)all_ns);
     else if (cell == CELL_SELF && group->self_ns >= 0)
-        dft_text_ns(room, (uint64_t)group->self_ns);
+        dft_text_ns(capacity, (uint64_t)group->self_ns);
     else if (cell == CELL_MEAN && m->samples)
-        dft_text_ns(room, m->dur_sum / m->samples);
+        dft_text_ns(capacity, m->dur_sum / m->samples);
     else if (cell == CELL_P50 && dft_column_value(answer, group, DFT_COLUMN_P50, &value))
-        dft_text_ns(room, (uint64_t)value);
+        dft_text_ns(capacity, (uint64_t)value);
     else if (cell == CELL_P95 && dft_column_value(answer, group, DFT_COLUMN_P95, &value))
-        dft_text_ns(room, (uint64_t)value);
+        dft_text_ns(capacity, (uint64_t)value);
     else if (cell == CELL_P99 && dft_column_value(answer, group, DFT_COLUMN_P99, &value))
-        dft_text_ns(room, (uint64_t)value);
+        dft_text_ns(capacity, (uint64_t)value);
     else if (cell == CELL_MAX && dft_column_value(answer, group, DFT_COLUMN_TIME_MAX, &value))
-        dft_text_ns(room, (uint64_t)value);
+        dft_text_ns(capacity, (uint64_t)value);
     else if (cell == CELL_BYTES && m->data)
-        dft_text_bytes(room, m->bytes);
+        dft_text_bytes(capacity, m->bytes);
     else if (cell == CELL_RATE && m->bytes && m->dur_sum) {
-        dft_text_bytes(room, rate_of(m));
-        strcat(room, "/s");
+        dft_text_bytes(capacity, rate_of(m));
+        strcat(capacity, "/s");
     }
 }
 
@@ -123,7 +123,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
                         enum dft_by by)
 {
     struct dft_key_value value;
-    char room[DFT_TEXT_ROOM], *text;
+    char capacity[DFT_TEXT_ROOM], *text;
     int rc;
 
     dft_group_value(answer, group, by, &value);
@@ -131,10 +131,10 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
         return dft_grid_cell(grid, "-");
     if (value.type == DFT_KEY_UINT) {
         if (by == DFT_BY_TIME)
-            snprintf(room, sizeof room, "%.3f s", (double)(value.number - answer->query.base_ns) / 1e9);
+            snprintf(capacity, sizeof capacity, "%.3f s", (double)(value.number - answer->query.base_ns) / 1e9);
         else
-            snprintf(room, sizeof room, "%llu", (unsigned long long)value.number);
-        return dft_grid_cell(grid, room);
+            snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)value.number);
+        return dft_grid_cell(grid, capacity);
     }
     text = dft_text_escaped(value.text.bytes, value.text.length);
     rc = text ? dft_grid_cell(grid, text) : -ENOMEM;
@@ -170,10 +170,10 @@ static int print_lines(const struct dft_answer *answer)
         for (unsigned i = 0; !rc && i < nby; i++)
             rc = add_key_cell(grid, answer, &answer->groups[g], (enum dft_by)answer->query.by[i]);
         for (unsigned i = 0; !rc && i < ncells; i++) {
-            char room[DFT_TEXT_ROOM + 4];
+            char capacity[DFT_TEXT_ROOM + 4];
 
-            set_cell(answer, &answer->groups[g], cells[i], all_ns, room);
-            rc = dft_grid_cell(grid, room);
+            set_cell(answer, &answer->groups[g], cells[i], all_ns, capacity);
+            rc = dft_grid_cell(grid, capacity);
         }
     }
     if (!rc)
@@ -284,18 +284,18 @@ static int print_ranks(const struct rank_line *lines, uint32_t count, uint32_t t
                                                      {"of median", 0, 0}, {"read", 0, 0}, {"written", 0, 0}};
     struct dft_grid *grid = dft_grid_create(columns, 6);
     uint64_t median = lines[count / 2].io_ns;
-    char room[DFT_TEXT_ROOM];
+    char capacity[DFT_TEXT_ROOM];
     int rc = grid ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < count && i < top; i++) {
         char *host = dft_text_escaped(lines[i].host.bytes, lines[i].host.length);
 
-        snprintf(room, sizeof room, "%llu", (unsigned long long)lines[i].rank);
-        rc = dft_grid_cell(grid, room) || dft_grid_cell(grid, host ? host : "-") ||
-             dft_grid_cell(grid, dft_text_ns(room, lines[i].io_ns)) ||
-             dft_grid_cell(grid, dft_text_share(room, lines[i].io_ns, median)) ||
-             dft_grid_cell(grid, dft_text_bytes(room, lines[i].read)) ||
-             dft_grid_cell(grid, dft_text_bytes(room, lines[i].written));
+        snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)lines[i].rank);
+        rc = dft_grid_cell(grid, capacity) || dft_grid_cell(grid, host ? host : "-") ||
+             dft_grid_cell(grid, dft_text_ns(capacity, lines[i].io_ns)) ||
+             dft_grid_cell(grid, dft_text_share(capacity, lines[i].io_ns, median)) ||
+             dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].read)) ||
+             dft_grid_cell(grid, dft_text_bytes(capacity, lines[i].written));
         free(host);
     }
     if (!rc)

@@ -133,7 +133,7 @@ static void print_runs(const struct dft_source *source)
 
 static void print_job(const struct dft_job *job, const struct dft_source *source)
 {
-    char room[DFT_TEXT_ROOM], when[64] = "";
+    char capacity[DFT_TEXT_ROOM], when[64] = "";
     time_t seconds = (time_t)(job->start_ns / 1000000000);
     struct tm tm;
 
@@ -147,11 +147,11 @@ static void print_job(const struct dft_job *job, const struct dft_source *source
         putchar('\n');
     }
     print_runs(source);
-    printf("processes %s", dft_text_count(room, job->pids));
+    printf("processes %s", dft_text_count(capacity, job->pids));
     if (job->processes != job->pids)
-        printf(" (%s programs)", dft_text_count(room, job->processes));
+        printf(" (%s programs)", dft_text_count(capacity, job->processes));
     if (job->ranks)
-        printf(", %s of %u ranks", dft_text_count(room, job->ranks), job->world_size);
+        printf(", %s of %u ranks", dft_text_count(capacity, job->ranks), job->world_size);
     if (job->hosts > 1)
         printf(", %u hosts", job->hosts);
     if (job->killed)
@@ -161,10 +161,10 @@ static void print_job(const struct dft_job *job, const struct dft_source *source
     if (job->unseen)
         printf(", %u unknown (still running, or killed)", job->unseen);
     if (job->recovered)
-        printf("; %s events recovered from live files", dft_text_count(room, job->recovered));
+        printf("; %s events recovered from live files", dft_text_count(capacity, job->recovered));
     if (job->start_ns && gmtime_r(&seconds, &tm))
         strftime(when, sizeof when, ", from %Y-%m-%d %H:%M:%S UTC", &tm);
-    printf("\nwall time %s%s\n", dft_text_ns(room, job->wall_ns), when);
+    printf("\nwall time %s%s\n", dft_text_ns(capacity, job->wall_ns), when);
 }
 
 /* What is all of the time, of which I/O and tracing have their shares. */

@@ -12,7 +12,7 @@
 
 #define PREFIX 6u /* "STACK", NUL */
 
-uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t room)
+uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity)
 {
     struct dft_text text = dft_names_text(names, stack);
     uint32_t n;
@@ -20,17 +20,17 @@ uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_
     if (!stack || text.length <= PREFIX || memcmp(text.bytes, "STACK", PREFIX) != 0)
         return 0;
     n = (text.length - PREFIX) / 8;
-    if (n > room)
-        n = room;
+    if (n > capacity)
+        n = capacity;
     memcpy(frames, text.bytes + PREFIX, 8 * (size_t)n);
     return n;
 }
 
-struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char room[18])
+struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18])
 {
     struct dft_text category, name;
 
-    dft_names_call(names, frame, &category, &name, room);
+    dft_names_call(names, frame, &category, &name, capacity);
     return name;
 }
 
@@ -46,12 +46,12 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX], id = 0;
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
-    char *text = NULL, room[18];
+    char *text = NULL, capacity[18];
     size_t used = 0;
 
     *rc = 0;
     for (uint32_t i = n; i-- > 0;) {
-        struct dft_text name = dft_stack_function(names, frames[i], room);
+        struct dft_text name = dft_stack_function(names, frames[i], capacity);
         char *more = realloc(text, used + name.length + 1);
 
         if (!more) {
@@ -76,7 +76,7 @@ uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc)
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
 {
     uint64_t frame, build_id, address;
-    char path[1024], room[18];
+    char path[1024], capacity[18];
     const char *line = NULL;
     struct dft_text text;
 
@@ -88,6 +88,6 @@ uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc)
         line = dft_symbols_line(path, build_id, address);
     if (line)
         return add(names, line, strlen(line), rc);
-    text = dft_stack_function(names, frame, room);
+    text = dft_stack_function(names, frame, capacity);
     return add(names, text.bytes, text.length, rc);
 }

@@ -6,10 +6,10 @@
 #include "base/names.h"
 
 /* The frames of a stack, from the innermost: their number, at most `room`, and the ids of their names; 0: the stack is not known. */
-uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t room);
+uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity);
 
 /* A frame's function, or where it lies: "module+0xaddress". */
-struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char room[18]);
+struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame, char capacity[18]);
 
 #define DFT_STACK_FRAMES_MAX 128u
 

@@ -233,13 +233,13 @@ const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t addre
 #else
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset)
 {
-    static int told;
+    static int reported;
 
     (void)path;
     (void)build_id;
     (void)address;
     (void)offset;
-    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&reported, 1, __ATOMIC_RELAXED))
         fputs(
             "dftmerge: built without libdw: functions are shown as module+0xaddress. Install libdw-dev, and build dftmerge "
             "anew\n",
@@ -279,7 +279,7 @@ int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t
     return 1;
 }
 
-static const char *show_mangled(const char *text, size_t length, char *room, size_t room_bytes)
+static const char *show_mangled(const char *text, size_t length, char *capacity, size_t capacity_bytes)
 {
     char name[512], *shown;
 
@@ -289,24 +289,24 @@ static const char *show_mangled(const char *text, size_t length, char *room, siz
     pthread_mutex_lock(&lock);
     shown = demangle(name);
     pthread_mutex_unlock(&lock);
-    snprintf(room, room_bytes, "%s", shown ? shown : name);
+    snprintf(capacity, capacity_bytes, "%s", shown ? shown : name);
     free(shown);
-    return room;
+    return capacity;
 }
 
-const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes)
+const char *dft_symbols_show(const char *text, size_t length, char *capacity, size_t capacity_bytes)
 {
     uint64_t build_id, address;
     const char *name;
     char path[1024];
 
     if (length > 2 && text[0] == '_' && text[1] == 'Z')
-        return show_mangled(text, length, room, room_bytes);
+        return show_mangled(text, length, capacity, capacity_bytes);
     if (!dft_symbols_place(text, length, path, &build_id, &address))
         return NULL;
     name = dft_symbols_find(path, build_id, address, NULL);
     if (name)
         return name;
-    snprintf(room, room_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
-    return room;
+    snprintf(capacity, capacity_bytes, "%s+0x%llx", strrchr(path, '/') + 1, (unsigned long long)address);
+    return capacity;
 }

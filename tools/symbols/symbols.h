@@ -24,6 +24,6 @@ int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t
  * functions, it is the function's name, or "module+0xaddress"; of a C++ name (_Z...) the demangled
  * one, or itself where it cannot be read. In `room` or for the program's life; NULL: the text is
  * neither. */
-const char *dft_symbols_show(const char *text, size_t length, char *room, size_t room_bytes);
+const char *dft_symbols_show(const char *text, size_t length, char *capacity, size_t capacity_bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t threshold_of(const struct dft_series *series, int64_t floor)
+static int64_t threshold_of(const struct dft_metric_series *series, int64_t floor)
 {
     int64_t largest = 0;
 
@@ -17,7 +17,7 @@ static int64_t threshold_of(const struct dft_series *series, int64_t floor)
 }
 
 /* Returns 1 with the spike, or 0 without one. */
-static int find_spike(const struct dft_series *series, int64_t floor, struct dft_suspect *spike)
+static int find_spike(const struct dft_metric_series *series, int64_t floor, struct dft_suspect *spike)
 {
     int64_t threshold = threshold_of(series, floor), sum = 0;
     uint32_t length = 0;
@@ -70,7 +70,7 @@ static enum dft_confidence confidence_of(const struct dft_first_cause *found, co
     return DFT_CONFIDENCE_MEDIUM;
 }
 
-int dft_first_cause_find(const struct dft_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
+int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
                          int missing, struct dft_first_cause *found)
 {
     int64_t last;

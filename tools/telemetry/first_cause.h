@@ -16,7 +16,7 @@ struct dft_sample {
     int64_t value; /* not negative */
 };
 
-struct dft_series {
+struct dft_metric_series {
     uint32_t rank;
     uint32_t count;
     const struct dft_sample *samples;
@@ -47,7 +47,7 @@ struct dft_first_cause {
 /* `interval_ns`: the usual time between samples; `missing`: there are ranks without samples. The
  * series are in order of rank, with each rank once. Returns 0 or -ENOMEM; after 0 the caller calls
  * dft_first_cause_fini. */
-int dft_first_cause_find(const struct dft_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
+int dft_first_cause_find(const struct dft_metric_series *series, uint32_t count, int64_t floor, int64_t interval_ns,
                          int missing, struct dft_first_cause *found);
 void dft_first_cause_fini(struct dft_first_cause *found);
 

@@ -64,7 +64,7 @@ int dft_telemetry_problem(struct dft_telemetry *telemetry, const char *format, .
 struct dft_cross_rank {
     const char *job; /* NULL: none */
     uint32_t world_size;
-    struct dft_series *series; /* series of each rank that takes part, in order of rank */
+    struct dft_metric_series *series; /* series of each rank that takes part, in order of rank */
     uint32_t nseries;
     /* positions in series, in the order in which the ranks appear in the input */
     uint32_t *appearance;

@@ -176,12 +176,12 @@ static int make_series(struct dft_cross_rank *result, struct picked *picked, siz
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        struct dft_series *series = &result->series[result->nseries];
+        struct dft_metric_series *series = &result->series[result->nseries];
 
         result->samples[i] = (struct dft_sample){picked[i].event->time_ns, picked[i].event->used_bytes};
         if (!i || picked[i].event->rank != picked[i - 1].event->rank) {
             seen[result->nseries] = (struct first_seen){picked[i].number, result->nseries};
-            *series = (struct dft_series){.rank = picked[i].event->rank, .samples = &result->samples[i]};
+            *series = (struct dft_metric_series){.rank = picked[i].event->rank, .samples = &result->samples[i]};
             result->nseries++;
         }
         series = &result->series[result->nseries - 1];
@@ -295,7 +295,7 @@ static int align(struct dft_cross_rank *result)
     int rc = 0;
 
     for (uint32_t i = 0; !rc && i < result->nseries; i++) {
-        struct dft_series *series = &result->series[i];
+        struct dft_metric_series *series = &result->series[i];
         int64_t offset = series->samples->time_ns - result->series->samples->time_ns;
 
         series->offset_ns = offset;

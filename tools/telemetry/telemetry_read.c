@@ -87,16 +87,16 @@ static const char *value_end(const char *at, const char *end)
 static int take_record(struct reading *reading, const char *from, const char *to)
 {
     struct dft_telemetry_event event;
-    const char *why = NULL;
+    const char *reason = NULL;
     uint64_t index = reading->index++;
-    int rc = dft_telemetry_record(reading->telemetry, from, (size_t)(to - from), &event, &why);
+    int rc = dft_telemetry_record(reading->telemetry, from, (size_t)(to - from), &event, &reason);
 
     if (rc == -ENOMEM)
         return rc;
     if (!rc)
         return dft_telemetry_add(reading->telemetry, &event);
     return dft_telemetry_problem(reading->telemetry, "%s: event %llu (line %llu): %s; left out", reading->name,
-                                 (unsigned long long)index, (unsigned long long)line_of(reading, from), why);
+                                 (unsigned long long)index, (unsigned long long)line_of(reading, from), reason);
 }
 
 static int unfinished(struct reading *reading, const char *from, const char *what)

@@ -8,6 +8,6 @@
 /* Returns 0 with the event, -EINVAL with *why (valid until the next call in this thread), or
  * -ENOMEM. */
 int dft_telemetry_record(struct dft_telemetry *telemetry, const char *text, size_t length,
-                         struct dft_telemetry_event *event, const char **why);
+                         struct dft_telemetry_event *event, const char **reason);
 
 #endif

@@ -16,7 +16,7 @@ struct dft_skipped {
     uint64_t bytes;         /* other bytes that belong to no whole block */
     uint32_t damaged;       /* blocks with a magic whose checksum or limits do not fit, or that are cut by the end */
     uint64_t first_damaged; /* offset of the first of them */
-    const char *why;        /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
+    const char *reason;     /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
     uint64_t vain;          /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
 /* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts

@@ -14,21 +14,21 @@ struct dft_decoder;
 struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
 void dft_decoder_destroy(struct dft_decoder *);
 int dft_decode_events(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                      struct dft_batch *batch, const char **why);
+                      struct dft_batch *batch, const char **reason);
 int dft_decode_buckets(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                       struct dft_buckets *buckets, const char **why);
+                       struct dft_buckets *buckets, const char **reason);
 int dft_decode_process(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                       struct dft_process *process, const char **why);
+                       struct dft_process *process, const char **reason);
 int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                     const uint64_t (**samples)[2], uint32_t *count, const char **why);
+                     const uint64_t (**samples)[2], uint32_t *count, const char **reason);
 int dft_decode_end(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                   struct dft_end *end, const char **why);
+                   struct dft_end *end, const char **reason);
 int dft_decode_origin(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                      struct dft_origin *origin, const char **why);
+                      struct dft_origin *origin, const char **reason);
 int dft_decode_group(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                     struct dft_group_record *group, const char **why);
+                     struct dft_group_record *group, const char **reason);
 /* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
 int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
-                     const struct dft_name **names, uint32_t *count, const char **why);
+                     const struct dft_name **names, uint32_t *count, const char **reason);
 
 #endif

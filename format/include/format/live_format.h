@@ -51,8 +51,8 @@ struct dft_live {
     _Atomic uint64_t size;   /* bytes in use: where the next ring goes */
     _Atomic uint64_t events; /* written to blocks */
     _Atomic uint64_t overhead_ns;
-    _Atomic uint32_t how, status; /* enum dft_ending of a process that came to its end, and its status */
-    _Atomic uint64_t ended_ns;    /* Unix ns; 0: not yet. Regions that are open then end with it */
+    _Atomic uint32_t exit_kind, status; /* enum dft_ending of a process that came to its end, and its status */
+    _Atomic uint64_t ended_ns;          /* Unix ns; 0: not yet. Regions that are open then end with it */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
     /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still
      * runs. */
@@ -159,8 +159,8 @@ static inline uint64_t dft_region_start(const struct dft_open_region *region)
 
 /* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of their events says it. */
 struct dft_ended {
-    uint64_t time_ns; /* Unix ns; 0: it has not, or not known when */
-    uint8_t how;      /* enum dft_ending */
+    uint64_t time_ns;  /* Unix ns; 0: it has not, or not known when */
+    uint8_t exit_kind; /* enum dft_ending */
 };
 #define DFT_ENDED_BY "ended_by"
 

@@ -7,7 +7,7 @@
 #include "format/live_format.h"
 
 /* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
-int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **why);
+int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **reason);
 
 /* The head page of a ring whose owner may be running: what it says of arguments of regions is all of one moment. */
 void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);

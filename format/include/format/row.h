@@ -113,7 +113,7 @@ struct dft_end {
     uint64_t
         outside; /* calls that DFTRACER_DATA_DIR left out: opens, others on paths, the first on each inherited descriptor */
     int32_t status;
-    uint8_t how;           /* enum dft_ending */
+    uint8_t exit_kind;     /* enum dft_ending */
     struct dft_text unmet; /* functions to be woven that were in no library: lines */
 };
 
@@ -131,7 +131,7 @@ struct dft_origin {
     uint64_t converter;
     uint64_t bytes, mtime_ns, inode;
     uint64_t identity;
-    struct dft_text found, why;
+    struct dft_text found, reason;
     uint64_t length;
 };
 

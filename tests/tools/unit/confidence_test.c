@@ -21,7 +21,7 @@ static enum dft_confidence confide(const struct asked *asked, const char *reason
     static struct made_job made;
     struct dft_sample samples[JOB_BUCKETS];
     struct dft_suspect suspects[2];
-    struct dft_series series = {.rank = 1, .samples = samples};
+    struct dft_metric_series series = {.rank = 1, .samples = samples};
     struct dft_searched searched = {.job = &made.job, .kind = DFT_LOST_DATA, .series = &series, .count = 1};
     struct dft_measured measured = {.floor = 100, .beyond = 2};
     uint32_t to = asked->from + asked->bad, onset = asked->from + (asked->together ? 0 : asked->lead);

@@ -13,7 +13,7 @@ static void by_hand(void)
 {
     const struct dft_sample flat[3] = {{0, 5}, {10, 6}, {20, 5}}, early[4] = {{0, 0}, {10, 60}, {20, 110}, {30, 0}};
     const struct dft_sample late[4] = {{0, 0}, {20, 0}, {30, 0}, {42, 200}}, one[1] = {{0, 1000}};
-    const struct dft_series series[] = {{0, 3, flat, 0}, {1, 4, early, 0}, {2, 4, late, 2}, {5, 1, one, 0}};
+    const struct dft_metric_series series[] = {{0, 3, flat, 0}, {1, 4, early, 0}, {2, 4, late, 2}, {5, 1, one, 0}};
     struct dft_first_cause found;
 
     /* Rank 1 reaches 100 at 20 by two rises; rank 2 at 42, which is 40 on its own clock's offset. */
@@ -43,7 +43,7 @@ static void by_hand(void)
 }
 
 /* Where the rises up to a sample, one after another, first reach the threshold; -1: nowhere. */
-static int slow_spike(const struct dft_series *series, int64_t floor)
+static int slow_spike(const struct dft_metric_series *series, int64_t floor)
 {
     int64_t largest = 0;
 
@@ -67,13 +67,13 @@ static void anew_for_each_sample(void)
 
     for (int round = 0; round < 20000; round++) {
         struct dft_sample samples[RANKS][SAMPLES];
-        struct dft_series series[RANKS];
+        struct dft_metric_series series[RANKS];
         uint32_t count = 2 + roll(RANKS - 1), candidates = 0, suspects = 0;
         int64_t floor = 1 + roll(round % 2 ? 60 : 8), first = INT64_MAX, second = INT64_MAX;
         struct dft_first_cause found;
 
         for (uint32_t r = 0; r < count; r++) {
-            series[r] = (struct dft_series){r, roll(SAMPLES + 1), samples[r], (int64_t)roll(5) - 2};
+            series[r] = (struct dft_metric_series){r, roll(SAMPLES + 1), samples[r], (int64_t)roll(5) - 2};
             for (uint32_t i = 0; i < series[r].count; i++)
                 samples[r][i] = (struct dft_sample){10 * (int64_t)i + roll(3), roll(roll(4) ? 20 : 100)};
         }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes about traces of DFTracer. */
-#ifndef DFT_FOREIGN_NOTES_H
-#define DFT_FOREIGN_NOTES_H
+#ifndef DFT_IMPORTED_NOTES_H
+#define DFT_IMPORTED_NOTES_H
 
 #include "dftracer/pfw.h"
 #include "source/source_object.h"
 
 /* Notes of one file that was converted, or whose index was read. */
-void dft_foreign_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts);
+void dft_imported_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts);
 
 /* Notes of all files, after the last file. Collective. */
-void dft_foreign_note_all(struct dft_source *source);
+void dft_imported_note_all(struct dft_source *source);
 
 #endif

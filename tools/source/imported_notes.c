@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Notes about traces of DFTracer: what could not be read of a file, and what is peculiar to the
  * file. */
-#include "source/foreign_notes.h"
+#include "source/imported_notes.h"
 
 #include <inttypes.h>
 
@@ -11,8 +11,8 @@
 
 static void note_damage(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts)
 {
-    if (counts->why)
-        dft_source_note(source, 1, "%s: %s; %" PRIu64 " records before and behind it are used", path, counts->why,
+    if (counts->reason)
+        dft_source_note(source, 1, "%s: %s; %" PRIu64 " records before and behind it are used", path, counts->reason,
                         counts->records);
     if (counts->invalid)
         dft_source_note(source, 1,
@@ -60,7 +60,7 @@ static void note_oddities(struct dft_source *source, const char *path, const str
 }
 
 /* Notes once what follows from the nature of the traces, and is the same in all of them. */
-void dft_foreign_note_all(struct dft_source *source)
+void dft_imported_note_all(struct dft_source *source)
 {
     uint64_t sums[] = {source->ambiguous, source->ambiguous_files, source->unspread, source->unspread_files};
 
@@ -83,13 +83,13 @@ void dft_foreign_note_all(struct dft_source *source)
                         source->unspread, source->unspread_files);
 }
 
-void dft_foreign_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts)
+void dft_imported_note(struct dft_source *source, const char *path, const struct dft_pfw_counts *counts)
 {
-    if (!counts->records && !counts->invalid && !counts->why && !counts->lines)
+    if (!counts->records && !counts->invalid && !counts->reason && !counts->lines)
         dft_source_note(source, 0, "%s: empty", path);
     else if (!counts->records)
-        dft_source_note(source, 1, "%s: not a trace: no record in it%s%s", path, counts->why ? "; " : "",
-                        counts->why ? counts->why : "");
+        dft_source_note(source, 1, "%s: not a trace: no record in it%s%s", path, counts->reason ? "; " : "",
+                        counts->reason ? counts->reason : "");
     else
         note_damage(source, path, counts);
     note_oddities(source, path, counts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Index files: where they are, whether they fit, how they come to be. */
-#include "dftracer/foreign_index.h"
+#include "dftracer/imported_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,13 +62,13 @@ char *dft_index_path(const char *trace, int where)
 
 /* --- what was found, as text -------------------------------------------------------------------------------------- */
 
-static uint32_t write_counts(char *room, size_t bytes, const struct dft_pfw_counts *counts)
+static uint32_t write_counts(char *capacity, size_t bytes, const struct dft_pfw_counts *counts)
 {
     int n = 0;
 
 #define DFT_PFW_COUNT(name)                                                                                            \
     if (counts->name)                                                                                                  \
-        n += snprintf(room + n, bytes - (size_t)n, #name "=%" PRIu64 "\n", counts->name);
+        n += snprintf(capacity + n, bytes - (size_t)n, #name "=%" PRIu64 "\n", counts->name);
     DFT_PFW_COUNTS
 #undef DFT_PFW_COUNT
     return (uint32_t)n;
@@ -93,7 +93,7 @@ static void read_counts(const struct dft_origin *origin, struct dft_pfw_counts *
 #undef DFT_PFW_COUNT
         at = line + 1;
     }
-    counts->why = dft_pfw_why(origin->why.bytes, origin->why.length);
+    counts->reason = dft_pfw_reason(origin->reason.bytes, origin->reason.length);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -101,11 +101,11 @@ static void read_counts(const struct dft_origin *origin, struct dft_pfw_counts *
 int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts)
 {
-    char room[DFT_ORIGIN_ROOM];
+    char capacity[DFT_ORIGIN_ROOM];
     struct dft_block_header header;
     struct dft_skipped skipped = {0};
     struct dft_origin origin;
-    const char *why;
+    const char *reason;
     struct stat st;
     size_t offset = 0, found;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -113,9 +113,10 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
 
     if (fd < 0)
         return -1;
-    n = fstat(fd, &st) ? -1 : pread(fd, room, sizeof room, 0);
-    if (n < (ssize_t)sizeof header || !dft_block_next(room, (size_t)n, &offset, &header, &found, &skipped) || found ||
-        header.type != DFT_BLOCK_ORIGIN || dft_decode_origin(decoder, &header, room + sizeof header, &origin, &why) ||
+    n = fstat(fd, &st) ? -1 : pread(fd, capacity, sizeof capacity, 0);
+    if (n < (ssize_t)sizeof header || !dft_block_next(capacity, (size_t)n, &offset, &header, &found, &skipped) ||
+        found || header.type != DFT_BLOCK_ORIGIN ||
+        dft_decode_origin(decoder, &header, capacity + sizeof header, &origin, &reason) ||
         origin.converter != key->converter || origin.bytes != key->bytes || origin.mtime_ns != key->mtime_ns ||
         origin.inode != key->inode || origin.identity != key->identity || origin.length != (uint64_t)st.st_size) {
         close(fd);
@@ -155,7 +156,7 @@ static int open_nameless(const char *path)
 }
 
 /* Gives a file without a name one. */
-static int give_name(int fd, const char *name)
+static int emit_name(int fd, const char *name)
 {
     char link[64];
     struct stat st;
@@ -208,7 +209,7 @@ int dft_index_end(int fd, uint64_t length, const char *temporary, const char *pa
                                 .identity = key->identity,
                                 .length = length,
                                 .found = {found, write_counts(found, sizeof found, counts)},
-                                .why = {counts->why, counts->why ? (uint32_t)strlen(counts->why) : 0}};
+                                .reason = {counts->reason, counts->reason ? (uint32_t)strlen(counts->reason) : 0}};
     const void *block;
     long bytes = dft_encode_origin(encoder, &origin, &block);
     int rc = 0;
@@ -218,7 +219,7 @@ int dft_index_end(int fd, uint64_t length, const char *temporary, const char *pa
     else if (pwrite(fd, block, (size_t)bytes, 0) != bytes)
         rc = errno ? -errno : -EIO;
     else
-        rc = give_name(fd, temporary);
+        rc = emit_name(fd, temporary);
     if (close(fd) && !rc)
         rc = -errno;
     if (!rc && rename(temporary, path))

@@ -3,8 +3,8 @@
  * made from. It lies in DFT_INDEX_DIRECTORY beside the trace, or, where nothing may be written there, in the user's
  * cache directory. Made under another name and renamed when it is whole: two programs at once are safe, whoever comes
  * last wins, and both have made the same. */
-#ifndef DFT_FOREIGN_INDEX_H
-#define DFT_FOREIGN_INDEX_H
+#ifndef DFT_IMPORTED_INDEX_H
+#define DFT_IMPORTED_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

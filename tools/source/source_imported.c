@@ -3,7 +3,7 @@
  * blocks.
  *
  * One thread takes one file, and the largest files come first. */
-#include "source/source_foreign.h"
+#include "source/source_imported.h"
 
 #include "base/array.h"
 #include "source/source_inside.h"
@@ -19,8 +19,8 @@
 
 #include "base/spill_file.h"
 #include "mpi/comm.h"
-#include "dftracer/foreign_index.h"
-#include "source/foreign_notes.h"
+#include "dftracer/imported_index.h"
+#include "source/imported_notes.h"
 #include "dftracer/pfw.h"
 #include "source/source_notes.h"
 #include "source/source_range.h"
@@ -302,7 +302,7 @@ static int convert(struct converting *converting, uint32_t number, unsigned work
         return 0;
     }
     if (!rc)
-        dft_foreign_note(source, file->path, file->counts);
+        dft_imported_note(source, file->path, file->counts);
     return rc;
 }
 
@@ -332,7 +332,7 @@ static int by_size(const void *left, const void *right, void *context)
                                                                 : 1;
 }
 
-int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
+int dft_imported_files(struct dft_source *source, struct dft_scanned *scanned)
 {
     struct converting converting = {.source = source, .scanned = scanned};
     size_t count = 0;
@@ -345,7 +345,7 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
         return rc;
     }
     for (uint32_t f = 0; f < source->nfiles; f++) {
-        if (source->files[f].kind != DFT_FILE_FOREIGN || source->files[f].error || !dft_source_is_mine(source, f))
+        if (source->files[f].kind != DFT_FILE_IMPORTED || source->files[f].error || !dft_source_is_mine(source, f))
             continue;
         converting.files[count++] = f;
         converting.bytes += source->files[f].bytes;
@@ -353,7 +353,7 @@ int dft_foreign_files(struct dft_source *source, struct dft_scanned *scanned)
     qsort_r(converting.files, count, sizeof *converting.files, by_size, source->files);
     rc = dft_work_run(source->threads, count, 1, convert_piece, &converting);
     dft_source_progress(source, "", 1, 1);
-    dft_foreign_note_all(source);
+    dft_imported_note_all(source);
     for (unsigned i = 0; i < DFT_THREADS_MAX; i++) {
         dft_pfw_worker_destroy(converting.workers[i]);
         dft_decoder_destroy(converting.decoders[i]);
