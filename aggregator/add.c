@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Events into rows: what one event adds, and where (aggregate.h defines it). On the drain path of the traced process.
+/* Events into rows: what one event adds, and where (aggregate.h defines it). On the drain path of
+ * the traced process.
  *
- * Nearly every event falls into the row that the last event of its call and region fell into, and ends in the interval
- * in which it starts: `recent` finds that row without hashing or dividing. All else takes the slow way. */
+ * Nearly every event falls into the row that the last event of its call and region fell into, and
+ * ends in the interval in which it starts: `recent` finds that row without hashing or dividing. All
+ * else takes the slow way. */
 #include "add_inside.h"
 
-/* What an event adds. Kept in registers on the fast way: nothing that is not inlined gets its address. */
+/* What an event adds. Kept in registers on the fast way: nothing that is not inlined gets its
+ * address. */
 struct add_sample {
     uint64_t start_ns, end_ns;
     struct dft_metrics metrics; /* edge: as if the event ended in its first interval */
@@ -65,7 +68,8 @@ static void add_remember(struct dft_recent *recent, const struct dft_key *key, u
     recent->to_ns = recent->from_ns <= UINT64_MAX - width ? recent->from_ns + width : UINT64_MAX;
 }
 
-/* Finds the row in which [start, end) starts, sets *edge to what lies there, puts the rest into the rows behind it. */
+/* Finds the row in which [start, end) starts, sets *edge to what lies there, puts the rest into the
+ * rows behind it. */
 static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_t start_ns, uint64_t end_ns,
                            uint64_t width, uint64_t *edge)
 {
@@ -153,7 +157,8 @@ DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event,
 
     add_sample_init(&sample, event, call->op, class);
     is_recent = recent->op == call->op && add_is_recent(recent, call->id, event->region, &sample);
-    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of durations, one of sizes. */
+    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of
+     * durations, one of sizes. */
     rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve(table, 7, 1, 2);
     if (rc)
         return rc;
@@ -201,9 +206,10 @@ DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bin
     }
 }
 
-/* The events from i on that fall into the same recent row: their sum is made aside and merged once (written out,
- * because gcc keeps the sum of dft_metrics_merge_inline in memory, at twice the cost). Returns where it ends, i when
- * the first is not of that kind (another row, a failure, no room for what it may need). */
+/* The events from i on that fall into the same recent row: their sum is made aside and merged once
+ * (written out, because gcc keeps the sum of dft_metrics_merge_inline in memory, at twice the
+ * cost). Returns where it ends, i when the first is not of that kind (another row, a failure, no
+ * room for what it may need). */
 DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order,
                             uint32_t count, uint32_t i, int is_data)
 {

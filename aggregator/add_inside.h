@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that add events share: which are added, and sums of those that fall into one row. */
+/* What the files that add events share: which are added, and sums of those that fall into one
+ * row. */
 #ifndef DFT_ADD_INSIDE_H
 #define DFT_ADD_INSIDE_H
 
@@ -16,7 +17,8 @@ DFT_INLINE int add_is_aggregated(const struct dft_event *event, uint8_t op, enum
     return event->phase == DFT_PHASE_COMPLETE;
 }
 
-/* Where a run counts durations and sizes: read once, since the compiler must think that counting changes it. */
+/* Where a run counts durations and sizes: read once, since the compiler must think that counting
+ * changes it. */
 struct add_bins {
     struct dft_spine *spine; /* NULL: none are kept */
     struct dft_chunk *chunks;
@@ -34,7 +36,8 @@ DFT_INLINE void add_bin(struct dft_table *table, const struct add_bins *bins, in
     bins->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
 }
 
-/* Data events of a run that follow each other and move the same number of bytes, which calls in a loop do. */
+/* Data events of a run that follow each other and move the same number of bytes, which calls in a
+ * loop do. */
 struct add_same {
     int64_t result;
     uint32_t unit, bits;

@@ -2,8 +2,9 @@
 /* Repeats of events into rows: all that they have in common is added once. */
 #include "add_inside.h"
 
-/* The events of a repeat from the i-th on (`event`, behind the first of the repeat) and before `limit` that fall into the same recent
- * row: as add_run of add.c. Their times are in order. Returns where it ends, i when that row is not to be had. */
+/* The events of a repeat from the i-th on (`event`, behind the first of the repeat) and before
+ * `limit` that fall into the same recent row: as add_run of add.c. Their times are in order.
+ * Returns where it ends, i when that row is not to be had. */
 static uint32_t add_repeat_run(struct dft_table *table, const struct dft_batch *batch, const struct dft_event *event,
                                uint32_t i, uint32_t limit, int is_data)
 {

@@ -14,8 +14,8 @@ void dft_metrics_merge(struct dft_metrics *into, const struct dft_metrics *from)
     dft_metrics_merge_inline(into, from);
 }
 
-/* The row's key, without what its kind has no use for, in the interval that holds it on a grid `factor` times as
- * wide. */
+/* The row's key, without what its kind has no use for, in the interval that holds it on a grid
+ * `factor` times as wide. */
 static struct dft_key merge_key(const struct dft_table *table, const struct dft_row *row, uint64_t factor)
 {
     struct dft_key key = {.kind = row->kind,
@@ -63,9 +63,9 @@ static int merge_histogram(struct dft_table *table, const struct dft_row *row, c
     return 0;
 }
 
-/* A step at fine interval k lies `inside` fine intervals behind the start of its coarse one, K. It covers the rest of
- * K, which becomes edge time there (modulo 2^64: a step down takes away), and all from K + 1 on, where it stays a
- * step. */
+/* A step at fine interval k lies `inside` fine intervals behind the start of its coarse one, K. It
+ * covers the rest of K, which becomes edge time there (modulo 2^64: a step down takes away), and
+ * all from K + 1 on, where it stays a step. */
 static void merge_step(struct dft_table *table, const struct dft_key *key, uint64_t step, uint64_t rest_ns)
 {
     struct dft_key next = *key;
@@ -118,8 +118,9 @@ int dft_table_merge(struct dft_table *table, const struct dft_row *row)
     return dft_table_merge_finer(table, row, 1);
 }
 
-/* Three steps, each DFT_TABLE_AHEAD rows behind the one before: fetch the slot of a row's key, fetch the row that it names,
- * merge. So the memory works on many rows at once, where one after the other each would wait for slot and row in turn. */
+/* Three steps, each DFT_TABLE_AHEAD rows behind the one before: fetch the slot of a row's key,
+ * fetch the row that it names, merge. So the memory works on many rows at once, where one after the
+ * other each would wait for slot and row in turn. */
 int dft_table_merge_rows(struct dft_table *table, const struct dft_row *rows, uint32_t count, uint32_t *position)
 {
     uint32_t hashes[4 * DFT_TABLE_AHEAD], first = *position;

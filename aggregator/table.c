@@ -167,7 +167,8 @@ int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spin
     return rc;
 }
 
-/* Murmur3's 64-bit finaliser (A. Appleby, public domain) over the fields, one multiplication each. */
+/* Murmur3's 64-bit finaliser (A. Appleby, public domain) over the fields, one multiplication
+ * each. */
 uint32_t dft_table_hash(const struct dft_key *key)
 {
     uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2) + ((uint64_t)key->op << 5);

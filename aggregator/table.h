@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One thread at a time.
+/* The memory of a table, private to the aggregator: arrays, hash index, histogram chunks. One
+ * thread at a time.
  *
- * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside each a link (its
- * hash, its histogram). The index is open addressing with linear probing over row numbers, each beside the hash of its key, so
- * that hardly a row is looked at which is not the one. Only its first `active` slots are in use: it doubles as rows come (at
- * most half full), so a table with few rows touches, and clears, little memory. A histogram is a spine, one chunk number per octave, over chunks of 32 counters that are handed out on
- * demand. Everything refers by number, not by address, because the arrays of a growing table move.
+ * Rows lie in one array in order of arrival, in the very form that dft_table_rows gives out; beside
+ * each a link (its hash, its histogram). The index is open addressing with linear probing over row
+ * numbers, each beside the hash of its key, so that hardly a row is looked at which is not the one.
+ * Only its first `active` slots are in use: it doubles as rows come (at most half full), so a table
+ * with few rows touches, and clears, little memory. A histogram is a spine, one chunk number per
+ * octave, over chunks of 32 counters that are handed out on demand. Everything refers by number,
+ * not by address, because the arrays of a growing table move.
  *
  * Who changes a table first reserves (the only step that can fail), then inserts freely. */
 #ifndef DFT_TABLE_H
@@ -40,7 +43,8 @@ struct dft_link {
     uint32_t spine; /* of a histogram row its own, of a call row that of its histogram row; number + 1, 0 none */
 };
 
-/* Where the last event of a call, or on a file, went: valid for what lies in [from_ns, to_ns), one interval. */
+/* Where the last event of a call, or on a file, went: valid for what lies in [from_ns, to_ns), one
+ * interval. */
 struct dft_recent {
     uint64_t subject, region;
     uint64_t from_ns, to_ns;
@@ -85,9 +89,11 @@ struct dft_key {
     uint64_t interval, region, subject;
 };
 
-/* The number of the row with this key, made empty when it was not there. Room must have been reserved. */
+/* The number of the row with this key, made empty when it was not there. Room must have been
+ * reserved. */
 uint32_t dft_table_find(struct dft_table *, const struct dft_key *key);
-/* The same in two steps, with what is likely needed fetched into the cache between them: hash, then slot and row. */
+/* The same in two steps, with what is likely needed fetched into the cache between them: hash, then
+ * slot and row. */
 uint32_t dft_table_find_hashed(struct dft_table *, const struct dft_key *key, uint32_t hash);
 uint32_t dft_table_hash(const struct dft_key *key);
 
@@ -134,8 +140,8 @@ static inline void dft_table_count_bin(struct dft_table *table, uint32_t spine, 
     table->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
 }
 
-/* dft_metrics_merge, for where a call would cost more than the work. Branches, not conditional moves: extremes seldom
- * change, and a store that is not made is the cheapest. */
+/* dft_metrics_merge, for where a call would cost more than the work. Branches, not conditional
+ * moves: extremes seldom change, and a store that is not made is the cheapest. */
 static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struct dft_metrics *into,
                                                                            const struct dft_metrics *from)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with four usual faults of I/O: docs/tutorial.md finds them, examples/fast.c is the same without them.
- * Usage: slow FOLDER */
+/* A program with four usual faults of I/O: docs/tutorial.md finds them, examples/fast.c is the same
+ * without them. Usage: slow FOLDER */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

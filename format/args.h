@@ -6,7 +6,8 @@
 #include "decoder.h"
 #include "encoder.h"
 
-/* Checks a batch's arguments and gives their keys positions among the names: *keys, in the arena. Returns 0, -EINVAL or
+/* Checks a batch's arguments and gives their keys positions among the names: *keys, in the arena.
+ * Returns 0, -EINVAL or
  * -E2BIG. */
 int dft_args_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_batch *batch,
                    uint32_t **keys);

@@ -19,7 +19,8 @@ uint32_t dft_batch_builder_call(struct dft_batch_builder *builder, const struct 
 void dft_batch_builder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
                             uint64_t end);
 
-/* The common records: of one slot and this lap, times as they are. Takes a run of them from `sequence` on; returns where it ends. */
+/* The common records: of one slot and this lap, times as they are. Takes a run of them from
+ * `sequence` on; returns where it ends. */
 uint64_t dft_batch_builder_run(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                                uint64_t end);
 

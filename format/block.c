@@ -8,8 +8,9 @@
 
 #define HEADER sizeof(struct dft_block_header)
 
-/* Payloads checked in vain may cost so much more than reading the range once; after that a damaged block is believed in
- * its size and passed over whole. Else bytes made to look like many headers would take quadratic time. */
+/* Payloads checked in vain may cost so much more than reading the range once; after that a damaged
+ * block is believed in its size and passed over whole. Else bytes made to look like many headers
+ * would take quadratic time. */
 #define VAIN_BYTES_MAX (UINT64_C(64) << 20)
 
 static int is_magic(const uint8_t *bytes, size_t length, size_t at)
@@ -17,7 +18,8 @@ static int is_magic(const uint8_t *bytes, size_t length, size_t at)
     return bytes[at] == (DFT_BLOCK_MAGIC & 255) && length - at >= 8 && dft_load64(bytes + at) == DFT_BLOCK_MAGIC;
 }
 
-/* The place of the next magic at or behind `at`, or `length`. Zeros and other bytes before it are counted. */
+/* The place of the next magic at or behind `at`, or `length`. Zeros and other bytes before it are
+ * counted. */
 static size_t find_magic(const uint8_t *bytes, size_t length, size_t at, struct dft_skipped *skipped)
 {
     while (at < length && !is_magic(bytes, length, at)) {

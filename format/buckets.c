@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one list of a row's
- * numbers. */
+/* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one
+ * list of a row's numbers. */
 #include <errno.h>
 
 #include "decoder.h"
@@ -22,7 +22,8 @@ static const struct dft_column_spec specs[] = {
 };
 #define NSPECS (sizeof specs / sizeof *specs)
 
-/* --- put ---------------------------------------------------------------------------------------------------------- */
+/* --- put
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* What rows refer to: positions of region + 1 (0: none) and subject. */
 struct row_names {
@@ -239,7 +240,8 @@ long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *b
     return dft_block_end(encoder, &header, NULL, 0, block);
 }
 
-/* --- get ---------------------------------------------------------------------------------------------------------- */
+/* --- get
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void get_keys(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
 {
@@ -293,7 +295,8 @@ static void get_metrics(struct dft_columns *columns, struct dft_row *rows, uint3
     (void)previous_first;
 }
 
-/* Appends the bins of a histogram to the decoder's; *from is the place of the first. Returns 0, -ENOMEM or -EBADMSG. */
+/* Appends the bins of a histogram to the decoder's; *from is the place of the first. Returns 0,
+ * -ENOMEM or -EBADMSG. */
 static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *count)
 {
     struct dft_columns *columns = &decoder->columns;

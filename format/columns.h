@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of columns as a reader sees them: every access is checked, the first fault is kept as a text. */
+/* Lists of columns as a reader sees them: every access is checked, the first fault is kept as a
+ * text. */
 #ifndef DFT_COLUMNS_H
 #define DFT_COLUMNS_H
 
@@ -10,7 +11,8 @@
 
 #define DFT_COLUMNS_MAX 32u /* column ids below this can be known */
 
-/* What is known of a column: which encodings it may have, and what to say of it. encodings 0: unknown id. */
+/* What is known of a column: which encodings it may have, and what to say of it. encodings 0:
+ * unknown id. */
 struct dft_column_spec {
     uint8_t encodings; /* mask */
     const char *early, *twice, *encoding, *value;

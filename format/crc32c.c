@@ -24,8 +24,8 @@ uint32_t dft_crc32c_by_table(uint32_t crc, const void *bytes, size_t length)
 
 #if defined(__x86_64__)
 
-/* Asks the loader, which has looked already: the cpuid instruction costs microseconds in a virtual machine, and the
- * compiler's own check issues a dozen of them at load. */
+/* Asks the loader, which has looked already: the cpuid instruction costs microseconds in a virtual
+ * machine, and the compiler's own check issues a dozen of them at load. */
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 

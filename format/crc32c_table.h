@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CRC32C of one byte: the remainders of 0 ... 255 by the reflected Castagnoli polynomial 0x82f63b78. */
+/* CRC32C of one byte: the remainders of 0 ... 255 by the reflected Castagnoli polynomial
+ * 0x82f63b78. */
 static const uint32_t crc32c_of_byte[256] = {
     0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb, 0x8ad958cf,
     0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24, 0x105ec76f, 0xe235446c,

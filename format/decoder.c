@@ -86,7 +86,8 @@ int dft_decoder_open(struct dft_decoder *decoder, const struct dft_block_header 
     *reason = header_fault(header);
     if (*reason)
         return -EBADMSG;
-    /* Results point into the columns, so that they are copied also when they are stored as they are. */
+    /* Results point into the columns, so that they are copied also when they are stored as they
+     * are. */
     status = dft_buffer_reserve(&decoder->raw, header->raw + RAW_SLACK);
     if (status)
         return status;

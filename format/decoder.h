@@ -24,14 +24,16 @@ struct dft_decoder {
 /* At least `bytes` of memory, its content kept. Returns 0 or -ENOMEM. */
 int dft_buffer_reserve(struct dft_buffer *buffer, size_t bytes);
 
-/* Inflates the columns of a block and finds their places. Returns 0, -ENOMEM, or -EBADMSG and *why. */
+/* Inflates the columns of a block and finds their places. Returns 0, -ENOMEM, or -EBADMSG and
+ * *why. */
 int dft_decoder_open(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,
                      const struct dft_column_spec *specs, unsigned nspecs, const char **reason);
 
 /* The result of a decoding function: what the columns say. */
 int dft_decoder_result(const struct dft_decoder *decoder, int status, const char **reason);
 
-/* names.c: reads the columns NAMES and CALLS into the decoder's names and calls. Returns 0, -ENOMEM or -EBADMSG. */
+/* names.c: reads the columns NAMES and CALLS into the decoder's names and calls. Returns 0, -ENOMEM
+ * or -EBADMSG. */
 int dft_names_get(struct dft_decoder *decoder);
 int dft_calls_get(struct dft_decoder *decoder);
 

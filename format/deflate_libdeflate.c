@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Deflate and inflate by libdeflate, in memory of the caller.
  *
- * libdeflate is linked statically, so it shares nothing with a libdeflate of the traced program. The allocator is
- * ours: malloc is the traced program's, and a drain may interrupt a thread that holds the lock of malloc. */
+ * libdeflate is linked statically, so it shares nothing with a libdeflate of the traced program.
+ * The allocator is ours: malloc is the traced program's, and a drain may interrupt a thread that
+ * holds the lock of malloc. */
 #include <errno.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static void release(void *memory)
     (void)memory;
 }
 
-/* The allocator is global, and threads read it without a lock, so it is set before all of them start. */
+/* The allocator is global, and threads read it without a lock, so it is set before all of them
+ * start. */
 __attribute__((constructor(101))) static void set_allocator(void)
 {
     libdeflate_set_memory_allocator(allocate, release);

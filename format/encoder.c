@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoders: their memory, lists of columns, and blocks from them.
  *
- * The memory is one piece of address space, most of it never touched: the arena (what one block needs while it is
- * made), the columns, the block, hash maps and the compressor's workspace, each used from its beginning on. */
+ * The memory is one piece of address space, most of it never touched: the arena (what one block
+ * needs while it is made), the columns, the block, hash maps and the compressor's workspace, each
+ * used from its beginning on. */
 #include "encoder.h"
 
 #include <errno.h>

@@ -69,8 +69,8 @@ static inline void *dft_arena_take(struct dft_encoder *encoder, uint64_t bytes)
 /* Begins a block: empties the arena and the list of columns. */
 void dft_block_begin(struct dft_encoder *encoder);
 
-/* Ends a block: compresses the columns, appends the bit string, fills in sizes and checksums of the header. Returns the
- * bytes at *block, or -E2BIG. */
+/* Ends a block: compresses the columns, appends the bit string, fills in sizes and checksums of the
+ * header. Returns the bytes at *block, or -E2BIG. */
 long dft_block_end(struct dft_encoder *encoder, struct dft_block_header *header, const uint8_t *tail, size_t tail_bytes,
                    const void **block);
 
@@ -79,7 +79,8 @@ void dft_raw_open(struct dft_raw *raw, unsigned id, enum dft_encoding encoding);
 void dft_raw_close(struct dft_raw *raw);
 void dft_raw_column(struct dft_raw *raw, unsigned id, enum dft_encoding encoding, const void *bytes, size_t length);
 void dft_raw_bytes(struct dft_raw *raw, const void *bytes, size_t length);
-/* A column of numbers, one at least, as distances. Returns 0 or -EINVAL: they must ascend, up to `most`. */
+/* A column of numbers, one at least, as distances. Returns 0 or -EINVAL: they must ascend, up to
+ * `most`. */
 int dft_raw_ascending(struct dft_raw *raw, unsigned id, const uint32_t *numbers, uint32_t count, uint64_t most);
 
 static inline void dft_raw_leb(struct dft_raw *raw, uint64_t value)
@@ -90,8 +91,8 @@ static inline void dft_raw_leb(struct dft_raw *raw, uint64_t value)
         raw->at = dft_leb_put(raw->at, value);
 }
 
-/* names.c: the entries of a block. `bound`: at most so many different ids will be asked for, those of `names` included.
- * Returns 0 or -E2BIG. */
+/* names.c: the entries of a block. `bound`: at most so many different ids will be asked for, those
+ * of `names` included. Returns 0 or -E2BIG. */
 int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_name *names,
                       uint32_t count, uint64_t bound);
 /* Entry of an id, made if need be; NULL: too many. */
@@ -107,12 +108,13 @@ static inline uint32_t dft_entries_refer(struct dft_entries *entries, struct dft
     return entry->position;
 }
 
-/* Writes the column NAMES: what was referred to, in order, and then the other definitions at hand. Returns their
- * number. */
+/* Writes the column NAMES: what was referred to, in order, and then the other definitions at hand.
+ * Returns their number. */
 uint32_t dft_names_put(struct dft_raw *raw, struct dft_entries *entries);
 
-/* Writes the column CALLS: calls[order[0 .. count - 1]], or the first `count` if order is NULL. Names them through
- * `entries`, so it comes before dft_names_put. Returns 0, -E2BIG, or -EINVAL (a text over DFT_TEXT_MAX). */
+/* Writes the column CALLS: calls[order[0 .. count - 1]], or the first `count` if order is NULL.
+ * Names them through `entries`, so it comes before dft_names_put. Returns 0, -E2BIG, or -EINVAL (a
+ * text over DFT_TEXT_MAX). */
 int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct dft_call *calls, const uint32_t *order,
                   uint32_t count);
 

@@ -29,7 +29,8 @@ struct dft_events_encoder {
     struct dft_block_state block;
 };
 
-/* Puts every event of the batch into columns, shapes, gaps and durations. Returns 0, -EINVAL or -E2BIG. */
+/* Puts every event of the batch into columns, shapes, gaps and durations. Returns 0, -EINVAL or
+ * -E2BIG. */
 int dft_put_events(struct dft_events_encoder *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches from EVENTS blocks: the mirror of events_put.c, for any bytes. Faults are sticky (columns.h): the loop goes
- * on with zeros, and what it made is thrown away. */
+/* Batches from EVENTS blocks: the mirror of events_put.c, for any bytes. Faults are sticky
+ * (columns.h): the loop goes on with zeros, and what it made is thrown away. */
 #include <errno.h>
 
 #include "args.h"
@@ -100,8 +100,8 @@ static int getting_begin(struct getting *g, struct dft_decoder *decoder, uint32_
     return 0;
 }
 
-/* Checks a position in NAMES and takes notice of it. An impossible one becomes a fault and 0. Not called without
- * names. */
+/* Checks a position in NAMES and takes notice of it. An impossible one becomes a fault and 0. Not
+ * called without names. */
 static uint32_t use_position(struct getting *g, unsigned column, uint64_t position)
 {
     if (position >= g->nnames) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of an EVENTS block. One pass over the events predicts every field from what came before; what is not as
- * predicted goes into the field's own column, and which fields those are makes the event's shape. */
+/* The events of an EVENTS block. One pass over the events predicts every field from what came
+ * before; what is not as predicted goes into the field's own column, and which fields those are
+ * makes the event's shape. */
 #include <errno.h>
 
 #include "alike.h"
@@ -25,7 +26,8 @@ static struct dft_call_state *call_state(struct dft_events_encoder *p, uint32_t 
     return &p->calls[p->call_of[call]];
 }
 
-/* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into *flags. NULL: too many names. */
+/* The entry of a file that is not the most recent one, moved to the front; its code is or-ed into
+ * *flags. NULL: too many names. */
 static __attribute__((noinline)) struct dft_entry *put_file(struct dft_events_encoder *p, uint64_t id, uint32_t *flags)
 {
     struct dft_entry *entry = NULL;
@@ -54,7 +56,8 @@ static __attribute__((noinline)) struct dft_entry *put_file(struct dft_events_en
     return entry;
 }
 
-/* The fields that few events have, or that rarely change. Returns their flags, or UINT32_MAX: too many names. */
+/* The fields that few events have, or that rarely change. Returns their flags, or UINT32_MAX: too
+ * many names. */
 static __attribute__((noinline)) uint32_t put_rare(struct dft_events_encoder *p, const struct dft_event *event,
                                                    struct dft_call_state *call)
 {
@@ -255,8 +258,8 @@ static void put_predicted(struct dft_events_encoder *p, const struct predicted *
     p->at[DFT_EV_SHAPE] += count;
 }
 
-/* The events behind the i-th and before `limit` that differ from it in nothing but what is predicted: they have its shape, and no
- * columns but that. Returns the last of them, or i. */
+/* The events behind the i-th and before `limit` that differ from it in nothing but what is
+ * predicted: they have its shape, and no columns but that. Returns the last of them, or i. */
 static uint32_t put_run(struct dft_events_encoder *p, uint32_t i, uint32_t limit)
 {
     const struct dft_event *first = &p->batch->events[i], *event = first;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of names: MurmurHash64A (Austin Appleby, public domain) with seed 0, written from its description. */
+/* Ids of names: MurmurHash64A (Austin Appleby, public domain) with seed 0, written from its
+ * description. */
 #include "format/hash.h"
 #include "format/leb128.h"
 

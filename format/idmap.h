@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new generation, in memory
- * that is touched only where entries are. The list of ids is the caller's. */
+/* A hash map from 64-bit ids to positions in a list, for one block at a time: emptied by a new
+ * generation, in memory that is touched only where entries are. The list of ids is the caller's. */
 #ifndef DFT_IDMAP_H
 #define DFT_IDMAP_H
 
@@ -35,8 +35,8 @@ static inline void dft_idmap_reset(struct dft_idmap *map, uint64_t entries)
     map->generation = 1;
 }
 
-/* The slot of an id: the one that holds it, or (its generation is not the map's) the free one where it would go.
- * ids: where the ids of positions are, `stride` bytes apart. */
+/* The slot of an id: the one that holds it, or (its generation is not the map's) the free one where
+ * it would go. ids: where the ids of positions are, `stride` bytes apart. */
 static inline struct dft_idmap_slot *dft_idmap_find(const struct dft_idmap *map, uint64_t id, const void *ids,
                                                     uint32_t stride)
 {

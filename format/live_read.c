@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading live files off line: what a killed process left, or what a running one has not drained yet. */
+/* Reading live files off line: what a killed process left, or what a running one has not drained
+ * yet. */
 #include "format/live_read.h"
 #include "format/unfinished.h"
 
@@ -69,7 +70,8 @@ void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
     }
 }
 
-/* A private copy, so that a running owner does not change what was checked, and room for its batches. */
+/* A private copy, so that a running owner does not change what was checked, and room for its
+ * batches. */
 struct reading {
     struct dft_ring *ring;
     struct dft_ring_decoder decoder;

@@ -132,8 +132,8 @@ int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct
     return 0;
 }
 
-/* The text of an entry: `shared` bytes of the previous one (at `previous` in the buffer), then the next `length` of the
- * column. Appends it to the texts; *used is their size. */
+/* The text of an entry: `shared` bytes of the previous one (at `previous` in the buffer), then the
+ * next `length` of the column. Appends it to the texts; *used is their size. */
 static int get_text(struct dft_decoder *decoder, uint64_t shared, const struct dft_text *previous, size_t previous_at,
                     size_t *used, struct dft_text *text)
 {
@@ -163,8 +163,8 @@ static int get_text(struct dft_decoder *decoder, uint64_t shared, const struct d
     return 0;
 }
 
-/* One entry of NAMES. Texts may move while they grow: an entry's text.bytes says only that there is one, until all are
- * read. */
+/* One entry of NAMES. Texts may move while they grow: an entry's text.bytes says only that there is
+ * one, until all are read. */
 static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct dft_text *previous, size_t *previous_at,
                     size_t *used)
 {

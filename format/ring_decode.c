@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a ring become events: used by the drain in the traced process and, on what a dead process left, by the tools. */
+/* Records of a ring become events: used by the drain in the traced process and, on what a dead
+ * process left, by the tools. */
 #include "format/ring_decode.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "resolution.h"
 #include "slot_event.h"
 
-/* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no room. */
+/* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no
+ * room. */
 static int items_get_text(struct dft_item_list *items, struct dft_ring_decoder *decoder, uint32_t *used,
                           uint32_t length, struct dft_text *text)
 {
@@ -53,7 +55,8 @@ struct owner {
     uint32_t pid;
 } __attribute__((packed));
 
-/* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the batch. */
+/* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the
+ * batch. */
 static struct owner owner_of(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                              const struct dft_slot *slot)
 {

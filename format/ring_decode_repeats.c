@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The common records of a ring, of one slot each, become events, many at once. Nearly all of what a drain takes comes this way. */
+/* The common records of a ring, of one slot each, become events, many at once. Nearly all of what a
+ * drain takes comes this way. */
 #include "batch_builder.h"
 
 #include "format/calls.h"
@@ -61,16 +62,19 @@ void dft_batch_builder_mark(const struct dft_ring_decoder *decoder, const struct
     }
 }
 
-/* --- repeats -------------------------------------------------------------------------------------------------------- */
+/* --- repeats
+ * -------------------------------------------------------------------------------------------------------- */
 
-/* Ticks to ns without numbers of 128 bits, for ticks from `origin` on and less than `most` behind it: the same to the last bit. */
+/* Ticks to ns without numbers of 128 bits, for ticks from `origin` on and less than `most` behind
+ * it: the same to the last bit. */
 struct near_clock {
     uint64_t origin, most;
     uint64_t origin_ns, rest; /* and how much of the next ns has passed, in 2^-32 of it */
     uint64_t mult;
 };
 
-/* `most`: of a clock that has no earlier part, however late the origin. Returns 0 where it cannot be told in this way. */
+/* `most`: of a clock that has no earlier part, however late the origin. Returns 0 where it cannot
+ * be told in this way. */
 static inline int near_clock_init(struct near_clock *near, const struct dft_clock *clock, uint64_t most,
                                   uint64_t origin)
 {
@@ -100,7 +104,8 @@ static inline uint64_t near_ns(const struct near_clock *near, uint64_t ticks)
     return (near->rest + ticks * near->mult) >> 32;
 }
 
-/* The words of a slot that neither times nor the offset are in, as loads that the compiler does not take apart. */
+/* The words of a slot that neither times nor the offset are in, as loads that the compiler does not
+ * take apart. */
 #define SLOT_WORD(slot, field) dft_load64((const char *)(slot) + offsetof(struct dft_slot, field))
 
 static inline int is_same_kind(const struct dft_slot *slot, const struct dft_slot *first)
@@ -114,8 +119,8 @@ _Static_assert(offsetof(struct dft_slot, call) == offsetof(struct dft_slot, dura
                    sizeof(struct dft_slot) == offsetof(struct dft_slot, fd) + 8,
                "every field is in one of these words");
 
-/* How many of the `count` slots behind this one are its repeat. `event` is the slot's, `bytes` moved it. Fills in `when`. (Not inlined:
- * its loop has use for all registers.) */
+/* How many of the `count` slots behind this one are its repeat. `event` is the slot's, `bytes`
+ * moved it. Fills in `when`. (Not inlined: its loop has use for all registers.) */
 static __attribute__((noinline)) uint32_t follow(const struct dft_slot *first, uint32_t count, uint32_t marker,
                                                  const struct near_clock *near, const struct dft_event *event,
                                                  uint64_t bytes, struct dft_when *when)
@@ -149,7 +154,8 @@ static inline int may_follow(const struct dft_event *event, const struct dft_mea
            !(bytes >> 40);
 }
 
-/* --- runs ----------------------------------------------------------------------------------------------------------- */
+/* --- runs
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static uint32_t decode_repeat(struct dft_batch_builder *builder, const struct dft_slot *slot,
                               const struct dft_event *event, uint32_t count, uint64_t most,
@@ -172,7 +178,8 @@ static uint32_t decode_repeat(struct dft_batch_builder *builder, const struct df
     return n;
 }
 
-/* The first number behind those that may be of the run: there must be capacity, and the next lap has another marker. */
+/* The first number behind those that may be of the run: there must be capacity, and the next lap
+ * has another marker. */
 static uint64_t end_of_run(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                            uint64_t end)
 {

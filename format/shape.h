@@ -36,8 +36,9 @@ static inline uint8_t dft_bits_of_shape(uint32_t flags)
     (DFT_F_SIZE | DFT_F_FD | DFT_F_FLAGS | DFT_F_MODE | DFT_F_REGION | DFT_F_DEPTH | DFT_F_BACK | DFT_F_FILE2 |        \
      DFT_F_UNIT | DFT_F_CALLS | DFT_F_STACK | DFT_F_ID)
 
-/* An event of this shape was as predicted in everything and has changed nothing in the prediction but the end of the file's last
- * access: if the next one differs only in times and offset, and is where it is predicted, it has the same shape. */
+/* An event of this shape was as predicted in everything and has changed nothing in the prediction
+ * but the end of the file's last access: if the next one differs only in times and offset, and is
+ * where it is predicted, it has the same shape. */
 static inline int dft_shape_is_steady(uint32_t flags, uint8_t op)
 {
     uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;

@@ -19,7 +19,8 @@ static inline uint8_t dft_slot_op(uint32_t call)
     return call < DFT_CALL_COUNT ? dft_call_rows[call].op : (uint8_t)(call - DFT_CALL_ANNOTATION);
 }
 
-/* What an operation's record uses fields for: size for flags where no bytes are moved, offset for the mode. */
+/* What an operation's record uses fields for: size for flags where no bytes are moved, offset for
+ * the mode. */
 struct dft_meaning {
     int flags, mode;
 };

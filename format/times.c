@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns GAP and DURATION: LEB128, or split into one-byte symbols, which deflate well, and the low bits, which do
- * not deflate at all and are left out of it. Which is smaller depends on the program: the encoder tries both now and
- * then. Times that another tracer took in microseconds are numbers of these. */
+/* The columns GAP and DURATION: LEB128, or split into one-byte symbols, which deflate well, and the
+ * low bits, which do not deflate at all and are left out of it. Which is smaller depends on the
+ * program: the encoder tries both now and then. Times that another tracer took in microseconds are
+ * numbers of these. */
 #include "times.h"
 
 #include <errno.h>
@@ -112,7 +113,8 @@ static void put_column(struct dft_raw *raw, unsigned id, uint8_t encoding, const
     dft_raw_close(raw);
 }
 
-/* Multiples of a microsecond in that unit: they take fewer bytes, before and after deflate. Returns whether they are. */
+/* Multiples of a microsecond in that unit: they take fewer bytes, before and after deflate. Returns
+ * whether they are. */
 static int put_scaled(struct dft_raw *raw, unsigned id, const uint64_t *values, uint32_t count)
 {
     uint8_t *before = raw->at;
@@ -142,7 +144,8 @@ static void put_numbers(struct dft_encoder *encoder, unsigned id, const uint64_t
         put_column(&encoder->raw, id, DFT_ENC_LEB128, values, count);
 }
 
-/* Will the block be one of the first, which are not deflated? Times take some four bytes an event. */
+/* Will the block be one of the first, which are not deflated? Times take some four bytes an
+ * event. */
 static int is_stored(const struct dft_encoder *encoder, uint32_t count)
 {
     return (uint64_t)(encoder->raw.at - encoder->raw.start) + count * UINT64_C(4) <= encoder->store_first;
@@ -205,7 +208,8 @@ static inline uint64_t get_bits(struct bit_source *source, unsigned count)
     return value & ((UINT64_C(1) << count) - 1);
 }
 
-/* Symbols to values; a column that is absent, too short or holds impossible symbols gives zeros (and a fault). */
+/* Symbols to values; a column that is absent, too short or holds impossible symbols gives zeros
+ * (and a fault). */
 static inline uint64_t from_symbol(uint8_t symbol, struct bit_source *source)
 {
     unsigned bits;

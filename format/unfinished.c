@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by the finaliser and by readers of live
- * files. */
+/* What a thread had begun and not ended: its runs, its open regions, the call in flight. Used by
+ * the finaliser and by readers of live files. */
 #include "format/hash.h"
 #include "format/live_read.h"
 #include "format/unfinished.h"
@@ -129,7 +129,8 @@ static uint32_t arg_of_item(const uint8_t *item, uint32_t left, struct dft_arg *
     return 13 + length;
 }
 
-/* The arguments that an open region has, for the last event: none when it is another region by now. */
+/* The arguments that an open region has, for the last event: none when it is another region by
+ * now. */
 static void add_args(struct dft_ring *ring, const struct dft_ring_decoder *decoder, uint32_t index, uint64_t start,
                      struct dft_batch *batch)
 {

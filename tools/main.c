@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a path, and the
- * command is summary. */
+/* dftmerge: one binary, one table of subcommands. Without a command's name the first argument is a
+ * path, and the command is summary. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,8 +52,8 @@ static int help_about(const char *name, char **argv)
     return name ? DFT_EXIT_USAGE : fflush(stdout) ? DFT_EXIT_BAD : DFT_EXIT_OK;
 }
 
-/* Before paths a word that is none, nor an option or a pattern: a command that somebody has misspelt. Files are looked
- * for by rank 0 alone. */
+/* Before paths a word that is none, nor an option or a pattern: a command that somebody has
+ * misspelt. Files are looked for by rank 0 alone. */
 static int is_misspelt(int argc, char **argv)
 {
     int is = argc > 2 && !strpbrk(argv[1], "/.*?[-") && access(argv[1], F_OK);

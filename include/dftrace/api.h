@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What libdftrace.so exports to annotations, how a program finds it without linking anything, and the types that both know. */
+/* What libdftrace.so exports to annotations, how a program finds it without linking anything, and
+ * the types that both know. */
 #ifndef DFTRACE_API_H
 #define DFTRACE_API_H
 
@@ -12,14 +13,16 @@ extern "C" {
 
 #define DFTRACE_API_VERSION 1
 
-/* One place in a program that makes events. Zero-initialised but for the names; `id` is filled in at the first use. */
+/* One place in a program that makes events. Zero-initialised but for the names; `id` is filled in
+ * at the first use. */
 struct dftrace_site {
     const char *category; /* NULL: "APP", of spans "ASYNC" */
     const char *name;
     uint64_t id;
 };
 
-/* A span, or a coroutine that goes on in one thread or another. Yours, wherever you like; it may be copied. All zeros: not begun. */
+/* A span, or a coroutine that goes on in one thread or another. Yours, wherever you like; it may be
+ * copied. All zeros: not begun. */
 struct dftrace_span {
     uint64_t id; /* unique in the process */
     uint64_t name, parent, start;
@@ -37,7 +40,8 @@ struct dftrace_arg {
     } value;
 };
 
-/* What libdftrace.so exports. Fields are only ever added at the end; `size` says how many there are. */
+/* What libdftrace.so exports. Fields are only ever added at the end; `size` says how many there
+ * are. */
 struct dftrace_api {
     uint32_t version, size;
     int enabled; /* nothing below does anything while it is 0 */
@@ -76,8 +80,9 @@ struct dftrace_api {
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
-/* The address of the library's symbol from the global offset table, NULL without the library. Written in assembly because for
- * a position-dependent program the compiler and linker would settle a weak symbol at link time. */
+/* The address of the library's symbol from the global offset table, NULL without the library.
+ * Written in assembly because for a position-dependent program the compiler and linker would settle
+ * a weak symbol at link time. */
 static __inline__ const struct dftrace_api *dftrace_find(void)
 {
     const struct dftrace_api *api;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dftrace: annotations for C and C++. Include and use; nothing needs linking. C89 with GNU assembly to C23, C++11 to C++23.
+/* dftrace: annotations for C and C++. Include and use; nothing needs linking. C89 with GNU assembly
+ * to C23, C++11 to C++23.
  *
- * When the program runs under libdftrace.so with tracing on, regions, spans, flows, instants, counters and metadata become events
- * beside the I/O calls, and every call knows the innermost region of its thread. Otherwise each macro costs a load and a branch.
+ * When the program runs under libdftrace.so with tracing on, regions, spans, flows, instants,
+ * counters and metadata become events beside the I/O calls, and every call knows the innermost
+ * region of its thread. Otherwise each macro costs a load and a branch.
  *
  *     void step(void)
  *     {
@@ -12,14 +14,17 @@
  *         DFTRACE_COUNTER("queue_depth", 17);
  *     }
  *
- * Names are copied at their first use at a call site; they need not be literals for the functions in small letters. All functions may be called
- * from any thread and from signal handlers; they keep errno, allocate nothing and never block (but for flush and pause, which write).
+ * Names are copied at their first use at a call site; they need not be literals for the functions
+ * in small letters. All functions may be called from any thread and from signal handlers; they keep
+ * errno, allocate nothing and never block (but for flush and pause, which write).
  *
- * REGIONS belong to the thread that began them and nest. An end without a begin is ignored; regions that are still open when an outer
- * one ends are ended with it; those that are open when their thread or process ends, end there, and their argument "ended_by" says so.
- * SPANS belong to no thread: they are begun by one, ended by the same or any other, and overlap. FLOWS are arrows between
- * what goes on at their points, which may lie in different threads and processes.
- * What was used wrongly is counted, and `dftmerge summary` and `dftmerge check` say it. NULL as a name is "(null)". */
+ * REGIONS belong to the thread that began them and nest. An end without a begin is ignored; regions
+ * that are still open when an outer one ends are ended with it; those that are open when their
+ * thread or process ends, end there, and their argument "ended_by" says so. SPANS belong to no
+ * thread: they are begun by one, ended by the same or any other, and overlap. FLOWS are arrows
+ * between what goes on at their points, which may lie in different threads and processes. What was
+ * used wrongly is counted, and `dftmerge summary` and `dftmerge check` say it. NULL as a name is
+ * "(null)". */
 #ifndef DFTRACE_H
 #define DFTRACE_H
 
@@ -29,7 +34,8 @@
 extern "C" {
 #endif
 
-/* --- regions: begin and end in one thread, properly nested -------------------------------------------------------- */
+/* --- regions: begin and end in one thread, properly nested
+ * -------------------------------------------------------- */
 
 #define DFTRACE_BEGIN(name) DFTRACE_BEGIN_CAT(0, name)
 #define DFTRACE_END(name)   DFTRACE_END_CAT(0, name)
@@ -73,10 +79,12 @@ static __inline__ void dftrace_region_end(const char *category, const char *name
     }
 }
 
-/* --- arguments ----------------------------------------------------------------------------------------------------- */
+/* --- arguments
+ * ----------------------------------------------------------------------------------------------------- */
 
-/* Of the innermost open region of this thread: recorded when it ends, with the last value of each key given by the order of calls. A number
- * may be told any number of times. At most 1 KiB of arguments a thread is kept; what does not fit is marked as cut. */
+/* Of the innermost open region of this thread: recorded when it ends, with the last value of each
+ * key given by the order of calls. A number may be told any number of times. At most 1 KiB of
+ * arguments a thread is kept; what does not fit is marked as cut. */
 #define DFTRACE_ARG_INT(key, value)                                                                                    \
     do {                                                                                                               \
         DFTRACE_API_;                                                                                                  \
@@ -106,7 +114,8 @@ static __inline__ void dftrace_region_end(const char *category, const char *name
         }                                                                                                              \
     } while (0)
 
-/* Arguments for the forms that take several: struct dftrace_arg args[] = {dftrace_int("a", 1), dftrace_string("b", text)} */
+/* Arguments for the forms that take several: struct dftrace_arg args[] = {dftrace_int("a", 1),
+ * dftrace_string("b", text)} */
 static __inline__ struct dftrace_arg dftrace_int(const char *key, int64_t value)
 {
     struct dftrace_arg arg;
@@ -153,7 +162,8 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->region_end_args(&dftrace_site_, args, (uint32_t)(count));                                    \
     } while (0)
 
-/* --- moments ------------------------------------------------------------------------------------------------------- */
+/* --- moments
+ * ------------------------------------------------------------------------------------------------------- */
 
 #define DFTRACE_INSTANT(name)                                                                                          \
     do {                                                                                                               \
@@ -180,7 +190,8 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->counter_double(&dftrace_site_, (double)(value_));                                            \
     } while (0)
 
-/* --- metadata: key and value are copied --------------------------------------------------------------------------- */
+/* --- metadata: key and value are copied
+ * --------------------------------------------------------------------------- */
 
 #define DFTRACE_METADATA(key, value)                                                                                   \
     do {                                                                                                               \
@@ -210,7 +221,8 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->thread_name(name);                                                                           \
     } while (0)
 
-/* --- spans --------------------------------------------------------------------------------------------------------- */
+/* --- spans
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* `span`: struct dftrace_span *, which is filled in; `parent`: another one, or NULL. */
 #define DFTRACE_SPAN_BEGIN(span, name)         DFTRACE_SPAN_BEGIN_ARGS(span, 0, name, 0, 0, 0)
@@ -231,8 +243,9 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->span_end(span, args, (uint32_t)(count));                                                     \
     } while (0)
 
-/* For coroutines and tasks that wander: between resume and suspend the calls of this thread are the span's. They nest like regions;
- * regions that the coroutine has open when it is suspended end there. */
+/* For coroutines and tasks that wander: between resume and suspend the calls of this thread are the
+ * span's. They nest like regions; regions that the coroutine has open when it is suspended end
+ * there. */
 #define DFTRACE_SPAN_RESUME(span)                                                                                      \
     do {                                                                                                               \
         DFTRACE_API_;                                                                                                  \
@@ -246,7 +259,8 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->span_suspend(span);                                                                          \
     } while (0)
 
-/* Where there is no place for a struct: a number of your own says which one ends. At most 4,096 such are followed at a time. */
+/* Where there is no place for a struct: a number of your own says which one ends. At most 4,096
+ * such are followed at a time. */
 #define DFTRACE_ASYNC_BEGIN(name, id)                                                                                  \
     do {                                                                                                               \
         DFTRACE_SITE_(0, name);                                                                                        \
@@ -260,9 +274,11 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->async_end(&dftrace_site_, (uint64_t)(id), 0, 0);                                             \
     } while (0)
 
-/* --- flows --------------------------------------------------------------------------------------------------------- */
+/* --- flows
+ * --------------------------------------------------------------------------------------------------------- */
 
-/* A number for a flow or a span that no other process, and no other call, gets. 0 without the library. */
+/* A number for a flow or a span that no other process, and no other call, gets. 0 without the
+ * library. */
 static __inline__ uint64_t dftrace_new_id(void)
 {
     DFTRACE_API_;
@@ -280,10 +296,12 @@ static __inline__ uint64_t dftrace_new_id(void)
 #define DFTRACE_FLOW_STEP(name, id)   DFTRACE_FLOW_(name, id, 1)
 #define DFTRACE_FLOW_FINISH(name, id) DFTRACE_FLOW_(name, id, 2)
 
-/* --- the recording itself ------------------------------------------------------------------------------------------ */
+/* --- the recording itself
+ * ------------------------------------------------------------------------------------------ */
 
-/* Between pause and resume nothing is recorded, of this thread or of all threads (they nest, each for itself); regions that are open go on.
- * Flush: what all threads have recorded so far is in the trace file. */
+/* Between pause and resume nothing is recorded, of this thread or of all threads (they nest, each
+ * for itself); regions that are open go on. Flush: what all threads have recorded so far is in the
+ * trace file. */
 #define DFTRACE_PAUSE_THREAD()   DFTRACE_RECORDING_(pause, 0)
 #define DFTRACE_RESUME_THREAD()  DFTRACE_RECORDING_(resume, 0)
 #define DFTRACE_PAUSE_PROCESS()  DFTRACE_RECORDING_(pause, 1)

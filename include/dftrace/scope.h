@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions, and in C++ spans, that end with the scope or the object that they are in. Included by dftrace.h. */
+/* Regions, and in C++ spans, that end with the scope or the object that they are in. Included by
+ * dftrace.h. */
 #ifndef DFTRACE_SCOPE_H
 #define DFTRACE_SCOPE_H
 
@@ -36,7 +37,8 @@ class region
     region &operator=(const region &) = delete;
 };
 
-/* A span as long as the object, which may move from thread to thread (a member of a coroutine's promise, a captured value). */
+/* A span as long as the object, which may move from thread to thread (a member of a coroutine's
+ * promise, a captured value). */
 class span
 {
     struct dftrace_span span_;

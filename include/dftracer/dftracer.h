@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* DFTracer's C and C++ annotations on top of dftrace.h: programs that are written for them, 1.x or 2.x, compile
- * unchanged, and need not link anything.
+/* DFTracer's C and C++ annotations on top of dftrace.h: programs that are written for them, 1.x or
+ * 2.x, compile unchanged, and need not link anything.
  *
- * INIT and FINI may be left out. A program that is linked with the library and started without LD_PRELOAD says with INIT where the trace goes
- * and what is traced (NULL: the environment's); one that is preloaded has been told by the environment. DFTRACER_ENABLE=1 is needed
- * either way. FINI sees to it that everything so far is in the file; what comes after it is recorded as well.
- * Regions that are not ended end with their scope. No call allocates; values are copied; integers have 64 bits, and there are doubles. */
+ * INIT and FINI may be left out. A program that is linked with the library and started without
+ * LD_PRELOAD says with INIT where the trace goes and what is traced (NULL: the environment's); one
+ * that is preloaded has been told by the environment. DFTRACER_ENABLE=1 is needed either way. FINI
+ * sees to it that everything so far is in the file; what comes after it is recorded as well.
+ * Regions that are not ended end with their scope. No call allocates; values are copied; integers
+ * have 64 bits, and there are doubles. */
 #ifndef DFTRACER_DFTRACER_H
 #define DFTRACER_DFTRACER_H
 
@@ -23,7 +25,8 @@ typedef const char *ConstEventNameType;
 
 __attribute__((unused)) static ConstEventNameType C_LOG_CATEGORY = "C_APP";
 
-/* --- the whole process -------------------------------------------------------------------------------------------- */
+/* --- the whole process
+ * -------------------------------------------------------------------------------------------- */
 
 static __inline__ void dftracer_init_(const char *log_file, const char *data_dirs, const int *process_id, int bind)
 {
@@ -64,9 +67,11 @@ static __inline__ void mark_used(const char *name)
     DFTRACE_METADATA_("dftracer", dftrace_string("used", name));
 }
 
-/* --- regions ------------------------------------------------------------------------------------------------------ */
+/* --- regions
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* A pointer to it is what names an open region: not an address, but the id of its name. NULL: nothing is traced. */
+/* A pointer to it is what names an open region: not an address, but the id of its name. NULL:
+ * nothing is traced. */
 struct DFTracerData {
     void *profiler;
 };
@@ -170,7 +175,8 @@ static __inline__ EntityID update_relation_entity(struct DFTracerData *data, Ent
     return entity;
 }
 
-/* --- C ------------------------------------------------------------------------------------------------------------- */
+/* --- C
+ * ------------------------------------------------------------------------------------------------------------- */
 
 #define DFTRACER_START_(variable, category, name)                                                                      \
     static struct dftrace_site variable##_site = {category, name, 0};                                                  \

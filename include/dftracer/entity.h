@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* DFTracer's entities: what an application works with (a sample, a shard, a checkpoint), named by a type and a key, and
- * how entities relate to each other and to regions. Part of dftracer.h.
+/* DFTracer's entities: what an application works with (a sample, a shard, a checkpoint), named by a
+ * type and a key, and how entities relate to each other and to regions. Part of dftracer.h.
  *
- * An entity's id is the 64-bit FNV-1a hash of type, byte 0x1f and key, so all processes and languages agree on it.
- * Declarations become metadata of category "dftracer": EH (id, type, store, uri), ET (type, role, description), ER
- * (relation, subject, object). A relation of a region is its argument "RELATION:ID" with the value 1. */
+ * An entity's id is the 64-bit FNV-1a hash of type, byte 0x1f and key, so all processes and
+ * languages agree on it. Declarations become metadata of category "dftracer": EH (id, type, store,
+ * uri), ET (type, role, description), ER (relation, subject, object). A relation of a region is its
+ * argument "RELATION:ID" with the value 1. */
 #ifndef DFTRACER_ENTITY_H
 #define DFTRACER_ENTITY_H
 
@@ -107,8 +108,9 @@ static __inline__ void dftracer_declare_(struct dftrace_site *site, const struct
         dftrace_api_->metadata_args(site, args, count);
 }
 
-/* Declares an entity; `uri` may be NULL. Returns its id, or DFT_ENTITY_NONE where nothing is traced. An entity that a
- * loop declares again and again is written once: the last few ids are remembered. */
+/* Declares an entity; `uri` may be NULL. Returns its id, or DFT_ENTITY_NONE where nothing is
+ * traced. An entity that a loop declares again and again is written once: the last few ids are
+ * remembered. */
 static __inline__ EntityID dftracer_declare_entity(ConstEntityTypeName type, ConstEntityKey key, EntityStore store,
                                                    ConstEntityURI uri)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DFTracer's C++ annotations: regions that end with their scope. Included by dftracer.h, for C++ alone. */
+/* DFTracer's C++ annotations: regions that end with their scope. Included by dftracer.h, for C++
+ * alone. */
 #ifndef DFTRACER_SCOPE_H
 #define DFTRACER_SCOPE_H
 
@@ -7,7 +8,8 @@
 
 __attribute__((unused)) static ConstEventNameType CPP_LOG_CATEGORY = "CPP_APP";
 
-/* What a value is to DFTracer's analysis, and who makes an event: accepted, without a meaning here. */
+/* What a value is to DFTracer's analysis, and who makes an event: accepted, without a meaning
+ * here. */
 enum MetadataType { MT_KEY = 0, MT_VALUE = 1, MT_IGNORE = 2 };
 enum TraceEventType { TRACE_TYPE_C_APP = 2, TRACE_TYPE_CPP_APP = 9 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs: calls on characters and lines are too quick for an event each. An unbroken run of one call on one stream by one thread is kept as one
- * event, with the number of its calls and their bytes.
+/* Runs: calls on characters and lines are too quick for an event each. An unbroken run of one call
+ * on one stream by one thread is kept as one event, with the number of its calls and their bytes.
  *
- * A call that finds enough in the stream's buffer is only counted. One that finds the buffer exhausted is made like any other call, between two
- * probes, and its time is added: so a run's duration is that of its refills (or flushes). Open bursts: ring/bursts.h. */
+ * A call that finds enough in the stream's buffer is only counted. One that finds the buffer
+ * exhausted is made like any other call, between two probes, and its time is added: so a run's
+ * duration is that of its refills (or flushes). Open bursts: ring/bursts.h. */
 #ifndef DFT_BURST_H
 #define DFT_BURST_H
 
@@ -15,7 +16,8 @@
 /* Lines longer than this are events of their own, when they are timed. */
 #define DFT_BURST_LINE_MAX 4096
 
-/* A line is expected to be shorter than this: with so much in the buffer, reading it makes no system call. */
+/* A line is expected to be shorter than this: with so much in the buffer, reading it makes no
+ * system call. */
 #define DFT_BURST_BUFFER_MIN 256
 
 /* A quick call: one that finds what it needs in the stream's buffer. */
@@ -62,7 +64,8 @@ static inline __attribute__((always_inline)) int dft_burst_goes_on(const struct 
                                              : run->offset < 0);
 }
 
-/* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what is needed. */
+/* Can the call be made without a look at the clock? Of a known, traced stream whose buffer has what
+ * is needed. */
 static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op op, struct dft_burst_call *quick)
 {
     const FILE *stream = quick->stream;
@@ -82,7 +85,8 @@ static inline __attribute__((always_inline)) int dft_burst_is_quick(enum dft_op 
            dft_burst_ticket_begin(quick);
 }
 
-/* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads may have moved the pointers. */
+/* Bytes that a quick call moved; -1: it failed, more than the buffer was needed, or other threads
+ * may have moved the pointers. */
 static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op op, const struct dft_burst_call *quick,
                                                                      int64_t raw, int pointer)
 {
@@ -101,7 +105,8 @@ static inline __attribute__((always_inline)) int64_t dft_burst_moved(enum dft_op
                : -1;
 }
 
-/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it happened. */
+/* A timed call on characters or lines: adds it to its run, or begins one. `offset`: where it
+ * happened. */
 void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe, enum dft_call_number call,
                          const FILE *stream, int64_t offset, int64_t moved, uint64_t end, uint8_t bits);
 /* The same for `moved` calls on one character each that took no time. */

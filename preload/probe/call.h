@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a wrapper knows about its call: the roles of its arguments, and what begin leaves for end. */
+/* What a wrapper knows about its call: the roles of its arguments, and what begin leaves for
+ * end. */
 #ifndef DFT_CALL_H
 #define DFT_CALL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From what a function returned to what is recorded: the result as a number, and whether the call failed. */
+/* From what a function returned to what is recorded: the result as a number, and whether the call
+ * failed. */
 #ifndef DFT_CONVERT_H
 #define DFT_CONVERT_H
 

@@ -6,8 +6,8 @@
 /* For dirfd of a file that is looked for in PATH. */
 #define DFT_SEARCH_PATH (-1000)
 
-/* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file without a slash looks in
- * PATH. */
+/* Can this file be executed, as far as access rights tell? dirfd: DFT_SEARCH_PATH for a file
+ * without a slash looks in PATH. */
 int dft_executable_can_run(int dirfd, const char *path);
 
 #endif

@@ -8,8 +8,9 @@
 
 #define BUSY DFT_FD_UNTRACED /* as no word of a descriptor in the table */
 
-/* Streams that may have moved since the last call that was seen. One that finds no room is counted at its next call all the same. A stream is looked
- * at only while its descriptor's word is that of here: afterwards it may be closed, and its memory gone. */
+/* Streams that may have moved since the last call that was seen. One that finds no room is counted
+ * at its next call all the same. A stream is looked at only while its descriptor's word is that of
+ * here: afterwards it may be closed, and its memory gone. */
 static struct {
     _Atomic uint64_t word; /* 0: free */
     _Atomic(FILE *) stream;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where calls happen: the offset of a description that calls move, by tickets that calls take, and the position of a stream. Exact, or -1. */
+/* Where calls happen: the offset of a description that calls move, by tickets that calls take, and
+ * the position of a stream. Exact, or -1. */
 #ifndef DFT_OFFSET_H
 #define DFT_OFFSET_H
 
@@ -15,7 +16,8 @@ int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alon
 void dft_probe_begin_effective(struct dft_probe *probe, enum dft_op op, int64_t offset, int flags);
 int64_t dft_probe_end_effective(struct dft_probe *probe, int64_t moved);
 
-/* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer it goes on there. */
+/* A stream whose place is not known, because others moved the kernel's offset: with an empty buffer
+ * it goes on there. */
 void dft_stream_find(struct dft_open *open, const FILE *stream);
 
 static inline uint32_t dft_ticket_add(_Atomic uint32_t *tickets)
@@ -65,10 +67,12 @@ static inline int dft_ticket_is_alone(const struct dft_probe *probe)
            atomic_load_explicit(&probe->open->started, memory_order_acquire) == probe->started + 1;
 }
 
-/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end meanwhile (it runs in another thread, or was
- * cancelled, or left by a longjmp), the kernel is asked; -1: others moved it at the same time.
+/* Where a call that moved the offset by `moved` bytes happened. When another began or did not end
+ * meanwhile (it runs in another thread, or was cancelled, or left by a longjmp), the kernel is
+ * asked; -1: others moved it at the same time.
  *
- * The ticket is given back when the offset stands in the description: who begins before that is not alone, and asks the kernel. */
+ * The ticket is given back when the offset stands in the description: who begins before that is not
+ * alone, and asks the kernel. */
 static inline int64_t dft_offset_end(struct dft_probe *probe, int64_t moved)
 {
     struct dft_open *open = probe->open;
@@ -138,7 +142,8 @@ static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int
     return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }
 
-/* Where several threads are, calls on a stream take tickets, too: of two at the same time nobody knows which was first. */
+/* Where several threads are, calls on a stream take tickets, too: of two at the same time nobody
+ * knows which was first. */
 static inline void dft_stream_ticket_begin(struct dft_probe *probe)
 {
     probe->counted = !dft_is_single();
@@ -157,7 +162,8 @@ static inline void dft_stream_ticket_end(const struct dft_probe *probe)
         dft_ticket_add(&probe->open->finished);
 }
 
-/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared, lost or appending, or not alone. */
+/* Where a stream's data call happened; -1: not known. The slow way: the first call on it, shared,
+ * lost or appending, or not alone. */
 int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved);
 
 static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *open, int alone, enum dft_op op,
@@ -174,8 +180,8 @@ static inline int64_t dft_stream_offset(const FILE *stream, struct dft_open *ope
     return offset;
 }
 
-/* A call that was alone when it looked, and is not any more: the other may have added what it moved first, so where
- * this one happened is not known. The sum is right all the same. */
+/* A call that was alone when it looked, and is not any more: the other may have added what it moved
+ * first, so where this one happened is not known. The sum is right all the same. */
 static inline int64_t dft_stream_settle(int64_t offset, int still_alone)
 {
     return __builtin_expect(still_alone, 1) ? offset : -1;

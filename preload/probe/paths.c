@@ -19,7 +19,8 @@
 #define TOO_LONG "/(too long)"
 #define LONGEST  16384u
 
-/* --- directories -------------------------------------------------------------------------------------------------- */
+/* --- directories
+ * -------------------------------------------------------------------------------------------------- */
 
 static uint64_t directory_version = 1; /* atomic */
 
@@ -36,7 +37,8 @@ void dft_paths_renamed(void)
     dft_paths_directory_changed();
 }
 
-/* Walks that change the working directory and back again: until they are over nobody knows where it is. */
+/* Walks that change the working directory and back again: until they are over nobody knows where it
+ * is. */
 static uint32_t walks; /* atomic */
 
 void dft_paths_walking(int more)
@@ -117,7 +119,8 @@ void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int
     keep_directory(self, fd, path->text, path->length);
 }
 
-/* --- making paths ------------------------------------------------------------------------------------------------- */
+/* --- making paths
+ * ------------------------------------------------------------------------------------------------- */
 
 /* Room for `length` bytes. Returns 0 or -1. */
 static int make_room(struct dft_path *path, size_t length)
@@ -145,7 +148,8 @@ void dft_path_replace(struct dft_path *path, struct dft_path *other)
     path->text = path->more ? path->more : path->capacity;
 }
 
-/* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new length. */
+/* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new
+ * length. */
 static uint32_t clean(char *text, uint32_t length)
 {
     uint32_t from = 0, to = 0;
@@ -174,7 +178,8 @@ static uint32_t clean(char *text, uint32_t length)
     return to;
 }
 
-/* Does anything need cleaning? Only where a slash is followed by a slash or a dot, or ends the text. */
+/* Does anything need cleaning? Only where a slash is followed by a slash or a dot, or ends the
+ * text. */
 static int is_clean(const char *text, uint32_t length)
 {
     for (const char *slash = text; (slash = memchr(slash, '/', (size_t)(text + length - slash))); slash++)

@@ -9,7 +9,8 @@
 #include "ring/thread.h"
 #include "format/event.h"
 
-/* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more` (mapped, to be given back). */
+/* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`
+ * (mapped, to be given back). */
 #define DFT_PATH_ROOM 480u
 struct dft_path {
     uint64_t id; /* 0: no path could be made */
@@ -20,9 +21,10 @@ struct dft_path {
     char capacity[DFT_PATH_ROOM];
 };
 
-/* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without empty, `.` and `..` components,
- * symbolic links as written. An empty name is the descriptor itself. The name is the program's memory, as reading.h has
- * found it. self may be NULL: a thread without events has no state yet. Give back with dft_path_done. */
+/* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without
+ * empty, `.` and `..` components, symbolic links as written. An empty name is the descriptor
+ * itself. The name is the program's memory, as reading.h has found it. self may be NULL: a thread
+ * without events has no state yet. Give back with dft_path_done. */
 void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, struct dft_text name);
 /* A name in this folder; slashes in front of it do not count. */
 void dft_path_below(struct dft_path *path, const char *folder, struct dft_text name);
@@ -34,13 +36,15 @@ void dft_path_done(struct dft_path *path);
 
 /* Puts the name's text into the ring, if this thread has not done so. */
 void dft_path_define(struct dft_thread *self, const struct dft_path *path);
-/* While there is no trace yet, so that no thread has a state: the text is kept until there is one. */
+/* While there is no trace yet, so that no thread has a state: the text is kept until there is
+ * one. */
 void dft_path_keep(const struct dft_path *path);
 
 /* Gives back what `path` has and moves the other one's text there. */
 void dft_path_replace(struct dft_path *path, struct dft_path *other);
 
-/* Something was renamed: a directory above the working directory, or above one that is open, may have another name. */
+/* Something was renamed: a directory above the working directory, or above one that is open, may
+ * have another name. */
 void dft_paths_renamed(void);
 
 /* The working directory is another one now. */

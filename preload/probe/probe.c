@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow and rare parts of probes: records that are not about bytes, paths, opening and closing. */
+/* The slow and rare parts of probes: records that are not about bytes, paths, opening and
+ * closing. */
 #include "probe/probe.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "os/resolve.h"
 #include "probe/traced.h"
 
-/* --- records ------------------------------------------------------------------------------------------------------ */
+/* --- records
+ * ------------------------------------------------------------------------------------------------------ */
 
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end)
@@ -94,8 +96,8 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     dft_ring_put_long(self, &record, &pieces);
 }
 
-/* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it could not be read, or
- * 0. */
+/* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it
+ * could not be read, or 0. */
 static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
                      const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2,
                      uint8_t cut)
@@ -117,7 +119,8 @@ static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_
     put(self, &record, probe, end, &more);
 }
 
-/* --- calls on paths ----------------------------------------------------------------------------------------------- */
+/* --- calls on paths
+ * ----------------------------------------------------------------------------------------------- */
 
 static uint32_t open_flags(enum dft_op op, const struct dft_call_args *args)
 {
@@ -171,8 +174,9 @@ static struct dft_thread *thread_so_far(void)
     return *dft_generation ? dft_self : NULL;
 }
 
-/* Has the call read its paths? Of two the second is looked at after the first was followed. Two calls may succeed
- * without a look: pathconf for some names, fanotify_mark when it removes all marks. */
+/* Has the call read its paths? Of two the second is looked at after the first was followed. Two
+ * calls may succeed without a look: pathconf for some names, fanotify_mark when it removes all
+ * marks. */
 static int has_read_paths(enum dft_call_number call, const struct dft_call_args *args, int err)
 {
     if (!err)
@@ -205,7 +209,8 @@ static void end_unread(struct dft_probe *probe, enum dft_call_number call, enum 
     put_meta(self, probe, call, op, args, result, err, end, 0, cut);
 }
 
-/* Files below /proc and some in /dev stand for others: what was opened is known by the new descriptor. */
+/* Files below /proc and some in /dev stand for others: what was opened is known by the new
+ * descriptor. */
 static int stands_for_another(const struct dft_path *path)
 {
     return (path->length > 6 && !memcmp(path->text, "/proc/", 6)) ||
@@ -282,7 +287,8 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
     dft_path_done(&path);
 }
 
-/* --- calls on descriptors ----------------------------------------------------------------------------------------- */
+/* --- calls on descriptors
+ * ----------------------------------------------------------------------------------------- */
 
 void dft_stream_closed(struct dft_open *open)
 {
@@ -338,8 +344,8 @@ static void move_offset(struct dft_probe *probe, const struct dft_call_args *arg
     }
 }
 
-/* New descriptors that no row follows: what was known about their numbers is no longer true. Those that are no files are of no
- * interest, unless they are asked for. */
+/* New descriptors that no row follows: what was known about their numbers is no longer true. Those
+ * that are no files are of no interest, unless they are asked for. */
 static void forget(const struct dft_call_args *args, int64_t result)
 {
     int known = args->kind != DFT_KIND_FILE && !dft_traced_kind(args->kind);
@@ -354,8 +360,8 @@ static void forget(const struct dft_call_args *args, int64_t result)
     }
 }
 
-/* fdopen. To append, it may go to the end at once. Two streams on one description move each other's offset, as another process
- * would. */
+/* fdopen. To append, it may go to the end at once. Two streams on one description move each other's
+ * offset, as another process would. */
 static void stream_made(struct dft_open *open, const char *mode)
 {
     uint32_t more = DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND | DFT_OPEN_LOST : 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are constants in each wrapper, so
- * that little is left of the choices here.
+/* Begin and end of a call: what every wrapper does around the real function. `call` and `op` are
+ * constants in each wrapper, so that little is left of the choices here.
  *
- * On the hot path what is handed to functions out of line is copied for it, or handed on field by field: so the compiler keeps a wrapper's own
- * probe and arguments in registers, and does not fill in a structure of arguments that nobody reads.
- * Nothing of the program's memory is touched before the real call, nothing is held across it, errno stays as the real call left it
- * (all that is done here are raw system calls). */
+ * On the hot path what is handed to functions out of line is copied for it, or handed on field by
+ * field: so the compiler keeps a wrapper's own probe and arguments in registers, and does not fill
+ * in a structure of arguments that nobody reads. Nothing of the program's memory is touched before
+ * the real call, nothing is held across it, errno stays as the real call left it (all that is done
+ * here are raw system calls). */
 #ifndef DFT_PROBE_H
 #define DFT_PROBE_H
 
@@ -15,10 +16,11 @@
 #include "probe/offset.h"
 #include "ring/ring.h"
 
-/* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel. Returns its word. */
+/* A descriptor of which nothing is known, or whose name must be sent again: asks the kernel.
+ * Returns its word. */
 uint64_t dft_probe_resolve(int fd, uint64_t word);
-/* The same in a child in its parent's memory, which may have changed what the numbers mean to it: the table is its
- * parent's. 0: of no interest. */
+/* The same in a child in its parent's memory, which may have changed what the numbers mean to it:
+ * the table is its parent's. 0: of no interest. */
 uint64_t dft_probe_resolve_in_child(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
@@ -28,17 +30,19 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
 void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err);
 void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                 int64_t result, int err);
-/* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it does not name: probe->file. */
+/* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it
+ * does not name: probe->file. */
 void dft_end_many(struct dft_probe *probe, enum dft_call_number call, const struct dft_call_args *args, int64_t result,
                   int err);
-/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file where the root directory
- * is traced, since it belongs to no directory. */
+/* A call on a number that is not open (EBADF), which began at `start`: recorded without a file
+ * where the root directory is traced, since it belongs to no directory. */
 void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum dft_op op, uint64_t size, int64_t offset,
                       int flags, mode_t mode, int64_t result);
 /* What all records have: times, file, descriptor, region. */
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end);
-/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's offset. */
+/* The stream is gone, other descriptors may be left: they go on where it has left the kernel's
+ * offset. */
 void dft_stream_closed(struct dft_open *open);
 void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint64_t long_unit, uint32_t flags,
                   int64_t result, uint64_t size, int64_t offset, uint64_t end, uint8_t bits, int err);
@@ -73,7 +77,8 @@ static inline __attribute__((always_inline)) uint64_t dft_probe_word(const struc
     return dft_fd_word_or(fd, args->stream ? DFT_FD_UNTRACED : 0);
 }
 
-/* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must cost next to nothing. */
+/* Is the call of no interest, as far as a look at the table tells? Has no effect; for those it must
+ * cost next to nothing. */
 static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op op, const struct dft_call_args *args,
                                                                    int on)
 {
@@ -87,9 +92,11 @@ static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op o
            !dft_vfork_mark;
 }
 
-/* --- before a call ------------------------------------------------------------------------------------------------ */
+/* --- before a call
+ * ------------------------------------------------------------------------------------------------ */
 
-/* What dft_probe_begin does, by what a call works on. Each part vanishes from the wrappers that it does not concern. */
+/* What dft_probe_begin does, by what a call works on. Each part vanishes from the wrappers that it
+ * does not concern. */
 enum dft_begun {
     DFT_BEGUN_NOT,   /* the call is of no interest */
     DFT_BEGUN_ALONE, /* it is recorded, or changes what is known, without a description */
@@ -207,7 +214,8 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     return 1;
 }
 
-/* --- after a call ------------------------------------------------------------------------------------------------- */
+/* --- after a call
+ * ------------------------------------------------------------------------------------------------- */
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
@@ -251,7 +259,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
     bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
-    /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a system call. */
+    /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a
+     * system call. */
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
         struct dft_probe probe_copy = *probe;
@@ -285,7 +294,8 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     dft_ring_put(self, &record);
 }
 
-/* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of the rest. */
+/* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of
+ * the rest. */
 static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe *probe, enum dft_call_number call,
                                                                const struct dft_call_args *args, int64_t result,
                                                                int err)

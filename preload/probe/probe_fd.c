@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What probes must find out about descriptors: those met for the first time, and offsets that others move. */
+/* What probes must find out about descriptors: those met for the first time, and offsets that
+ * others move. */
 #include "probe/probe.h"
 
 #include <dirent.h>
@@ -25,7 +26,8 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt)
     return bytes;
 }
 
-/* --- descriptors met for the first time --------------------------------------------------------------------------- */
+/* --- descriptors met for the first time
+ * --------------------------------------------------------------------------- */
 
 static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
 {
@@ -38,8 +40,8 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
     dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
 }
 
-/* Nothing that is known of a description opened by the child outlives the call, so its offset is not known. What the
- * child does to one that its parent has, it does to the parent's as well. */
+/* Nothing that is known of a description opened by the child outlives the call, so its offset is
+ * not known. What the child does to one that its parent has, it does to the parent's as well. */
 uint64_t dft_probe_resolve_in_child(int fd)
 {
     static __thread uint64_t own __attribute__((tls_model("initial-exec")));
@@ -102,7 +104,8 @@ out:
     return dft_fd_word(fd);
 }
 
-/* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not asked about all. */
+/* Where nobody can ask about a number, dft_probe_resolve has counted the call as lost; it is not
+ * asked about all. */
 static int was_counted(enum dft_op op, int fd)
 {
     if (dft_op_effect(op) == DFT_EFFECT_CLOSES || op == DFT_OP_DUP || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
@@ -125,7 +128,8 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
         dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
 }
 
-/* --- offsets that others move ------------------------------------------------------------------------------------- */
+/* --- offsets that others move
+ * ------------------------------------------------------------------------------------- */
 
 /* The first call that needs the offset of an opened file: has it one? Returns the flags. */
 static uint32_t first_offset(struct dft_open *open, int fd)
@@ -151,7 +155,8 @@ int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
     return dft_sys_lseek(probe->fd, 0, SEEK_CUR);
 }
 
-/* The kernel's offset is this one, unless another call may move it now: one that begins after the last look sees a ticket that is not given back. */
+/* The kernel's offset is this one, unless another call may move it now: one that begins after the
+ * last look sees a ticket that is not given back. */
 static void know_offset(const struct dft_probe *probe, int64_t offset, int alone)
 {
     struct dft_open *open = probe->open;
@@ -165,8 +170,8 @@ static void know_offset(const struct dft_probe *probe, int64_t offset, int alone
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }
 
-/* The offsets before and after must fit to what was moved, else others did so too and nobody knows; for an append the one before is
- * the size of the file. */
+/* The offsets before and after must fit to what was moved, else others did so too and nobody knows;
+ * for an append the one before is the size of the file. */
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone)
 {
     struct dft_open *open = probe->open;
@@ -234,7 +239,8 @@ void dft_stream_find(struct dft_open *open, const FILE *stream)
     atomic_fetch_and_explicit(&open->flags, ~(DFT_OPEN_LOST | DFT_OPEN_MOVED), memory_order_relaxed);
 }
 
-/* The stream's own position. The first call on a description takes over the kernel's: nothing is buffered yet. */
+/* The stream's own position. The first call on a description takes over the kernel's: nothing is
+ * buffered yet. */
 int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int alone, enum dft_op op, int64_t moved)
 {
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);

@@ -20,7 +20,8 @@ int dft_process_begin(struct dft_probe *probe, enum dft_call_number call)
     return 1;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------------------------- */
+/* --- arguments
+ * ---------------------------------------------------------------------------------------------------- */
 
 struct argument {
     uint8_t tag;
@@ -69,10 +70,11 @@ static int add_command(struct dft_thread *self, struct dft_pieces *pieces, struc
     return text.length > DFT_COMMAND_MAX;
 }
 
-/* --- records ------------------------------------------------------------------------------------------------------ */
+/* --- records
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the call nobody has read
- * it. */
+/* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the
+ * call nobody has read it. */
 static int name_program(struct dft_thread *self, struct dft_probe *probe, const struct dft_process_call *what)
 {
     int done = what->err ? dft_reading_is_done(what->err) : what->phase == DFT_PHASE_COMPLETE;

@@ -6,7 +6,8 @@
 #include "probe/executable.h"
 #include "probe/probe.h"
 
-/* What is recorded beside times. Pointers are the program's: read after the call, once it is sure that the kernel could. */
+/* What is recorded beside times. Pointers are the program's: read after the call, once it is sure
+ * that the kernel could. */
 struct dft_process_call {
     int64_t result;
     int err;
@@ -25,7 +26,8 @@ struct dft_process_call {
         .phase = DFT_PHASE_COMPLETE, .dirfd = AT_FDCWD, __VA_ARGS__                                                    \
     }
 
-/* The beginning of a call that may take its time: shown as in flight. Returns 0 when it is not to be recorded. */
+/* The beginning of a call that may take its time: shown as in flight. Returns 0 when it is not to
+ * be recorded. */
 int dft_process_begin(struct dft_probe *probe, enum dft_call_number call);
 void dft_end_process(struct dft_probe *probe, enum dft_call_number call, const struct dft_process_call *what);
 

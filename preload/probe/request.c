@@ -17,7 +17,8 @@ int dft_requests_on(void)
 static struct dft_ring *shown;
 static uint32_t shown_in; /* atomic: dft_livefile_number */
 
-/* Room in the live file for those that are outstanding, so that a killed process's are known. dft_process_lock held. */
+/* Room in the live file for those that are outstanding, so that a killed process's are known.
+ * dft_process_lock held. */
 static void show_in_livefile(void)
 {
     if (!dft_livefile_path[0])

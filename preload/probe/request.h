@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* From an asynchronous request to its event: one, from the submission to the moment when the program can first see the end, recorded by
- * the thread that sees it. A request of which no end was ever seen is recorded without one (phase ASYNC_BEGIN). Signals need not be blocked;
- * errno is kept. */
+/* From an asynchronous request to its event: one, from the submission to the moment when the
+ * program can first see the end, recorded by the thread that sees it. A request of which no end was
+ * ever seen is recorded without one (phase ASYNC_BEGIN). Signals need not be blocked; errno is
+ * kept. */
 #ifndef DFT_REQUEST_H
 #define DFT_REQUEST_H
 
 #include "tables/outstanding.h"
 #include "probe/probe.h"
 
-/* Are requests followed here? Not in a vfork child; and a forked child has forgotten those of its parent. */
+/* Are requests followed here? Not in a vfork child; and a forked child has forgotten those of its
+ * parent. */
 int dft_requests_on(void);
 
-/* What a request is about: of `args` .fd .size .offset .flags. Returns 0 when its file is of no interest. `request` has its key. */
+/* What a request is about: of `args` .fd .size .offset .flags. Returns 0 when its file is of no
+ * interest. `request` has its key. */
 int dft_request_begin(struct dft_request *request, enum dft_call_number call, enum dft_op op,
                       const struct dft_call_args *args);
 /* Its end has been seen; `end` in ticks. */
@@ -21,11 +24,13 @@ void dft_request_unseen(const struct dft_request *request);
 /* So many requests were accepted that the table had no room for: counted as lost. */
 void dft_requests_lost(uint64_t count);
 
-/* The end of a context: what is outstanding of its requests up to number `last` will not be seen. */
+/* The end of a context: what is outstanding of its requests up to number `last` will not be
+ * seen. */
 void dft_requests_give_up(uint64_t context, uint64_t last);
 
-/* The process ends, or tries an exec: what is outstanding is recorded without an end. Should an end be seen after all (by a thread that still runs, or because
- * the exec failed), it is recorded as ever, under the same id. */
+/* The process ends, or tries an exec: what is outstanding is recorded without an end. Should an end
+ * be seen after all (by a thread that still runs, or because the exec failed), it is recorded as
+ * ever, under the same id. */
 void dft_requests_end(void);
 
 /* In a forked child, alone: requests belong to the parent. */

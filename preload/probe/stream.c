@@ -59,7 +59,8 @@ int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int6
     return moved >= 0 ? moved : guess;
 }
 
-/* The same buffer looks no different after it was filled again, so this is right when there was no refill, or one. */
+/* The same buffer looks no different after it was filled again, so this is right when there was no
+ * refill, or one. */
 int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark)
 {
     const char *at = DFT_STREAM_POINTER(stream, read_ptr), *base = DFT_STREAM_POINTER(stream, read_base);
@@ -80,7 +81,8 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream)
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_LOST, memory_order_relaxed);
 }
 
-/* A line ends with its only newline, or where the buffer is full, or with the file; and a NUL stands behind it. */
+/* A line ends with its only newline, or where the buffer is full, or with the file; and a NUL
+ * stands behind it. */
 int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size)
 {
     int64_t length = (int64_t)strlen(text), most = (int64_t)size - 1, moved;

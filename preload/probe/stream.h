@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a FILE tells about itself, read without its lock: where it stands, and how many bytes a call moved. The fields used are those that
- * the macros of <stdio.h> use, so they keep their place.
+/* What a FILE tells about itself, read without its lock: where it stands, and how many bytes a call
+ * moved. The fields used are those that the macros of <stdio.h> use, so they keep their place.
  *
- * With several threads on one stream what is read may not fit together: then what a call returned is believed. */
+ * With several threads on one stream what is read may not fit together: then what a call returned
+ * is believed. */
 #ifndef DFT_STREAM_H
 #define DFT_STREAM_H
 
@@ -18,7 +19,8 @@ struct dft_stream_mark {
     const char *at, *end, *base;
 };
 
-/* A pointer of a FILE, by a load of its own: two at once would wait for the store that the last call made into one of them. */
+/* A pointer of a FILE, by a load of its own: two at once would wait for the store that the last
+ * call made into one of them. */
 #define DFT_STREAM_POINTER(stream, field) ((const char *)__atomic_load_n(&(stream)->_IO_##field, __ATOMIC_RELAXED))
 
 static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *mark)
@@ -31,13 +33,16 @@ static inline void dft_stream_mark(const FILE *stream, struct dft_stream_mark *m
 /* Is it being written, not read? */
 int dft_stream_is_written(const FILE *stream);
 
-/* Is there something in its buffer, to be read or to be written? (Of wide streams that is not known.) */
+/* Is there something in its buffer, to be read or to be written? (Of wide streams that is not
+ * known.) */
 int dft_stream_is_filled(const FILE *stream);
 
-/* The position of a stream, by its buffer and the kernel's offset; -1: not known (wide streams, pipes). */
+/* The position of a stream, by its buffer and the kernel's offset; -1: not known (wide streams,
+ * pipes). */
 int64_t dft_stream_position(const FILE *stream);
 
-/* Bytes that a call moved: how far the position went from the one that is known. `guess` where none is. */
+/* Bytes that a call moved: how far the position went from the one that is known. `guess` where none
+ * is. */
 int64_t dft_stream_measure(const FILE *stream, const struct dft_open *open, int64_t guess);
 /* The same for a reading call, by the get area before it. */
 int64_t dft_stream_guess(const FILE *stream, const struct dft_stream_mark *mark);
@@ -48,7 +53,8 @@ void dft_stream_resync(struct dft_open *open, const FILE *stream);
 /* Length of the line that fgets left in the program's buffer, which may contain NULs. */
 int64_t dft_stream_line(const struct dft_open *open, const FILE *stream, const char *text, uint64_t size);
 
-/* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is -1. */
+/* Bytes of wide characters in the encoding of the locale: `n` of them, or up to the NUL when n is
+ * -1. */
 int64_t dft_stream_wide(const wchar_t *text, long n);
 
 #endif

@@ -86,7 +86,8 @@ static int is_word(const struct entry *entry, const char *word)
     return entry->length == strlen(word) && !memcmp(entry->text, word, entry->length);
 }
 
-/* Returns where the next one begins. `pipe` and `socket` are not the last: there they are directories. */
+/* Returns where the next one begins. `pipe` and `socket` are not the last: there they are
+ * directories. */
 static const char *read_entry(const char *at, struct entry *entry)
 {
     const char *end = strchr(at, ':');
@@ -102,8 +103,8 @@ static const char *read_entry(const char *at, struct entry *entry)
     return at + length + (end != NULL);
 }
 
-/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to what is traced without
- * them. */
+/* Does the list say by itself what is traced? Exclusions, pipes and sockets alone are changes to
+ * what is traced without them. */
 static int says_what_is_traced(const char *list)
 {
     struct entry entry;

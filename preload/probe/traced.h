@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is traced: the rules of DFTRACER_DATA_DIR. Read in the constructor; a program that was not preloaded may
- * replace them before it begins (app_init.c). */
+/* What is traced: the rules of DFTRACER_DATA_DIR. Read in the constructor; a program that was not
+ * preloaded may replace them before it begins (app_init.c). */
 #ifndef DFT_TRACED_H
 #define DFT_TRACED_H
 
@@ -12,8 +12,9 @@ void dft_traced_init(void);
 /* Is a file with this absolute path to be traced? The most specific entry decides. */
 int dft_traced_path(const char *text, size_t length);
 
-/* A call has opened or named this path, or met a descriptor that was open on it, and it is not traced. What `all` would
- * trace, so that DFTRACER_DATA_DIR alone has left it out, is counted. Any time. */
+/* A call has opened or named this path, or met a descriptor that was open on it, and it is not
+ * traced. What `all` would trace, so that DFTRACER_DATA_DIR alone has left it out, is counted. Any
+ * time. */
 void dft_traced_leave_out(const char *text, size_t length);
 /* The count, and in a forked child: nothing was left out so far. */
 uint64_t dft_traced_left_out(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the annotations: instants, counters, metadata and arguments become records of the calling thread's ring; what programs see. */
+/* Owns the annotations: instants, counters, metadata and arguments become records of the calling
+ * thread's ring; what programs see. */
 #include "regions/annotate.h"
 
 #include <stddef.h>
@@ -11,7 +12,8 @@
 #include "format/event.h"
 #include "regions/region.h"
 
-/* --- sites ------------------------------------------------------------------------------------------------------- */
+/* --- sites
+ * ------------------------------------------------------------------------------------------------------- */
 
 uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {
@@ -21,7 +23,8 @@ uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *si
     return id;
 }
 
-/* --- records ------------------------------------------------------------------------------------------------------ */
+/* --- records
+ * ------------------------------------------------------------------------------------------------------ */
 
 void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                       uint32_t head_bytes, uint32_t args_from)
@@ -62,7 +65,8 @@ uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_
     return record.start;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------------------------- */
+/* --- arguments
+ * ---------------------------------------------------------------------------------------------------- */
 
 /* Of the innermost open region. */
 static void arg_of_region(const struct dftrace_arg arg)
@@ -124,7 +128,8 @@ static void arg_of_id(uint64_t id, const struct dftrace_arg *arg)
         keep_arg_of(self, id, arg);
 }
 
-/* --- regions ------------------------------------------------------------------------------------------------------ */
+/* --- regions
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void region_begin_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
@@ -212,7 +217,8 @@ static void region_end_id(uint64_t id)
         end_quickly(self, id, end);
 }
 
-/* --- points ------------------------------------------------------------------------------------------------------- */
+/* --- points
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void put_point(enum dft_op op, struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
@@ -294,7 +300,8 @@ static void thread_name(const char *name)
     dft_annotate_put_metadata("dftrace", &arg);
 }
 
-/* --- what programs see -------------------------------------------------------------------------------------------- */
+/* --- what programs see
+ * -------------------------------------------------------------------------------------------- */
 
 extern struct dftrace_api dftrace_api_v1;
 __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {

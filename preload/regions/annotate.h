@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Behind dftrace.h: what annotate.c, span.c, pause.c, function.c and perfflow.c share. All of it works in signal handlers. */
+/* Behind dftrace.h: what annotate.c, span.c, pause.c, function.c and perfflow.c share. All of it
+ * works in signal handlers. */
 #ifndef DFT_ANNOTATE_H
 #define DFT_ANNOTATE_H
 
@@ -12,8 +13,8 @@
 void dft_annotate_enable(void);
 int dft_annotate_is_enabled(void);
 
-/* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their argument "ended_by". left: the program could
- * have ended them itself. */
+/* Ends the open regions of the calling thread, which ends, or its process: `what` becomes their
+ * argument "ended_by". left: the program could have ended them itself. */
 void dft_annotate_end_all(struct dft_thread *self, const char *what, int left);
 
 /* The calling thread's state, or NULL: nothing is to be recorded. */
@@ -34,8 +35,8 @@ static inline uint64_t dft_annotate_site(struct dft_thread *self, struct dftrace
                                                                        : dft_annotate_site_slow(self, site, category);
 }
 
-/* Arguments as items, behind those of the open regions, until the use is set back to what it was before. Texts are cut, numbers are kept
- * whole or not at all. */
+/* Arguments as items, behind those of the open regions, until the use is set back to what it was
+ * before. Texts are cut, numbers are kept whole or not at all. */
 void dft_annotate_keep_args(struct dft_thread *self, const struct dftrace_arg *args, uint32_t count);
 void dft_annotate_keep_int(struct dft_thread *self, const char *key, int64_t value);
 /* The same of the innermost open region: others may see them while it is open. */
@@ -50,7 +51,8 @@ static inline uint32_t dft_args_begin(struct dft_thread *self)
     return __atomic_fetch_and(&self->args_used, (uint16_t)~DFT_ARGS_CUT, __ATOMIC_RELAXED);
 }
 
-/* A record with the items of the thread from args_from on; they are used up. `head`: items before them, or NULL. */
+/* A record with the items of the thread from args_from on; they are used up. `head`: items before
+ * them, or NULL. */
 void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                       uint32_t head_bytes, uint32_t args_from);
 /* An event at this moment. Returns its ticks. */
@@ -60,8 +62,8 @@ uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_
 /* Metadata. scope NULL: of the process. */
 void dft_annotate_put_metadata(const char *scope, const struct dftrace_arg *arg);
 
-/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it. frame: of a function where its hook's frame lies,
- * of a span its id; 0 of others. */
+/* Regions by the id of their name. start 0: calls are attributed to it, no event comes of it.
+ * frame: of a function where its hook's frame lies, of a span its id; 0 of others. */
 void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, uint64_t frame);
 /* Ends it, and those within. Returns the number of those within, or -1: it is not open. */
 int dft_region_end(struct dft_thread *self, uint64_t name, uint64_t end);
@@ -70,16 +72,19 @@ struct dft_region_data {
     uint64_t size;  /* asked for; 0: not known */
     int64_t offset; /* -1: not known */
 };
-/* Ends the region that was left open at this frame, and those within: a call that begins there shows that it is over. */
+/* Ends the region that was left open at this frame, and those within: a call that begins there
+ * shows that it is over. */
 void dft_region_end_left(struct dft_thread *self, uint64_t end, uint64_t frame);
 int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame,
                         const struct dft_region_data *data);
 /* The same of a function whose exit hook has this frame; `left`: its own is gone. */
 int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left);
-/* Where the innermost region's arguments are, NULL: of none that is known. Those of the innermost one of a name: NULL: it is not open. */
+/* Where the innermost region's arguments are, NULL: of none that is known. Those of the innermost
+ * one of a name: NULL: it is not open. */
 _Atomic uint32_t *dft_region_args(struct dft_thread *self);
 _Atomic uint32_t *dft_region_args_of(struct dft_thread *self, uint64_t name);
-/* The items from args_from on become arguments of the innermost region of that name. Returns 0, or -1: it is not open. */
+/* The items from args_from on become arguments of the innermost region of that name. Returns 0, or
+ * -1: it is not open. */
 int dft_region_give_args(struct dft_thread *self, uint64_t name, uint32_t args_from);
 /* The id of the innermost span of that name which goes on here; 0: there is none. */
 uint64_t dft_region_span(struct dft_thread *self, uint64_t name);
@@ -95,7 +100,8 @@ void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct d
 void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count);
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what);
 uint64_t dft_span_new_id(void);
-/* A span around a function: its end is found by its name, as that of a region. Returns -1: it was not begun. */
+/* A span around a function: its end is found by its name, as that of a region. Returns -1: it was
+ * not begun. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from);
 int dft_span_leave(struct dft_thread *self, uint64_t name, uint32_t args_from);
 enum dft_pause_of { DFT_PAUSE_THREAD = 0, DFT_PAUSE_PROCESS = 1 };

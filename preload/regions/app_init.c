@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what a program says of its own tracing (DFTRACER_C_INIT and its relatives): where the trace goes and what is traced, where the
- * environment has not settled that by preloading. */
+/* Owns what a program says of its own tracing (DFTRACER_C_INIT and its relatives): where the trace
+ * goes and what is traced, where the environment has not settled that by preloading. */
 #include <string.h>
 
 #include "regions/annotate.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the arguments of annotations: items in the head of the thread's ring, those of open regions first, in the order in which the regions
- * began; behind them those of a point, or of an end, that is being put together. */
+/* Owns the arguments of annotations: items in the head of the thread's ring, those of open regions
+ * first, in the order in which the regions began; behind them those of a point, or of an end, that
+ * is being put together. */
 #include <string.h>
 
 #include "ring/names.h"
@@ -9,7 +10,8 @@
 #define STRING_MAX  4096u
 #define ARGS_SPARED 128u /* what a text that is cut leaves for arguments behind it */
 
-/* `of`: the word of the region that they are of, NULL of those of a point, or of the end of a region: nobody else is to see them. */
+/* `of`: the word of the region that they are of, NULL of those of a point, or of the end of a
+ * region: nobody else is to see them. */
 static void mark_cut(struct dft_thread *self, _Atomic uint32_t *of)
 {
     __atomic_fetch_or(&self->args_used, (uint16_t)DFT_ARGS_CUT, __ATOMIC_RELAXED);
@@ -18,8 +20,8 @@ static void mark_cut(struct dft_thread *self, _Atomic uint32_t *of)
     dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
 }
 
-/* The item at `at` is whole, and those that handlers have put behind it meanwhile. Where it is not the first that is not shown yet, the caller
- * is a handler, and who it interrupted shows it. */
+/* The item at `at` is whole, and those that handlers have put behind it meanwhile. Where it is not
+ * the first that is not shown yet, the caller is a handler, and who it interrupted shows it. */
 static void show(struct dft_thread *self, _Atomic uint32_t *of, uint32_t at)
 {
     uint32_t used;
@@ -89,8 +91,9 @@ static uint32_t bytes_of(const uint8_t *item)
     return 13 + length;
 }
 
-/* A region may be told of a number again and again, and has room for few: where the last that it was told of this key is a number of the same
- * kind, that one changes. Returns nonzero when it did. */
+/* A region may be told of a number again and again, and has room for few: where the last that it
+ * was told of this key is a number of the same kind, that one changes. Returns nonzero when it
+ * did. */
 static int change_number(struct dft_thread *self, _Atomic uint32_t *of, uint8_t tag, uint64_t key, uint64_t value)
 {
     uint32_t word = atomic_load_explicit(of, memory_order_relaxed), end = dft_region_args_end(word);

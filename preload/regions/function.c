@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns functions of programs compiled with -finstrument-functions: each call is a region of category FUNC, named by the module, its build
- * id and the function's address in the module; dftmerge finds the name.
+/* Owns functions of programs compiled with -finstrument-functions: each call is a region of
+ * category FUNC, named by the module, its build id and the function's address in the module;
+ * dftmerge finds the name.
  *
- * A program that has these hooks itself keeps its own; a library that has them gets each call from here, too.
- * Functions may be left without their exit hook (longjmp, exceptions in some compilers). So an exit is matched by where frames lie: what lies below
- * the frame of who exits is gone. */
+ * A program that has these hooks itself keeps its own; a library that has them gets each call from
+ * here, too. Functions may be left without their exit hook (longjmp, exceptions in some compilers).
+ * So an exit is matched by where frames lie: what lies below the frame of who exits is gone. */
 #include "regions/function.h"
 
 #include <dlfcn.h>
@@ -40,7 +41,8 @@ void dft_function_init(void)
     *(void **)&next_exit = next_hook("__cyg_profile_func_exit");
 }
 
-/* --- hooks -------------------------------------------------------------------------------------------------------- */
+/* --- hooks
+ * -------------------------------------------------------------------------------------------------------- */
 
 #define HOOK __attribute__((visibility("default"), no_instrument_function))
 
@@ -69,7 +71,8 @@ void __cyg_profile_func_exit(void *function, void *call_site)
 
     if (self) {
         dft_bursts_end(self);
-        /* Called as the last thing that the function does, it returns for it: then the function's frame is gone already. */
+        /* Called as the last thing that the function does, it returns for it: then the function's
+         * frame is gone already. */
         dft_function_end(self, dft_names_of_code(self, (uint64_t)function), end, (uint64_t)__builtin_frame_address(0),
                          __builtin_return_address(0) == call_site);
     }

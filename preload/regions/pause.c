@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns pauses: rings that are marked as paused go on as ever, so that descriptors, regions and names stay known, but no event of theirs is
- * kept. That costs nothing where there is no pause. */
+/* Owns pauses: rings that are marked as paused go on as ever, so that descriptors, regions and
+ * names stay known, but no event of theirs is kept. That costs nothing where there is no pause. */
 #include "regions/annotate.h"
 #include "ring/drain.h"
 #include "ring/bursts.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the open regions of threads. The outermost DFT_OPEN_REGIONS stand in the live file, so that a killed process's are known; those deeper in
- * private memory, which a thread maps when it first needs it. */
+/* Owns the open regions of threads. The outermost DFT_OPEN_REGIONS stand in the live file, so that
+ * a killed process's are known; those deeper in private memory, which a thread maps when it first
+ * needs it. */
 #include <string.h>
 
 #include "regions/annotate.h"
@@ -63,8 +64,9 @@ void dft_region_begin(struct dft_thread *self, uint64_t name, uint64_t start, ui
     dft_args_begin(self);
 }
 
-/* The region is this thread's to record, unless the end of the process came first. Late, whoever claims its name has it; before that
- * the finaliser sees the new depth, or this thread that it is late. Regions deep within are not known to it. */
+/* The region is this thread's to record, unless the end of the process came first. Late, whoever
+ * claims its name has it; before that the finaliser sees the new depth, or this thread that it is
+ * late. Regions deep within are not known to it. */
 static int leave_region(struct dft_thread *self, uint32_t index)
 {
     struct dft_open_region *region = region_at(self, index);
@@ -80,7 +82,8 @@ static int leave_region(struct dft_thread *self, uint32_t index)
     return !late || name;
 }
 
-/* The end of the process has the region, and perhaps reads its arguments now: they are not to be others' before it can see that. */
+/* The end of the process has the region, and perhaps reads its arguments now: they are not to be
+ * others' before it can see that. */
 static void leave_args(struct dft_thread *self, uint32_t index)
 {
     atomic_store_explicit(args_of(self, index), 0, memory_order_relaxed);
@@ -153,7 +156,8 @@ static int leave_unknown(struct dft_thread *self, uint32_t depth)
     return 1;
 }
 
-/* Ends the region with this index, which is the innermost that fits (-1: none does), and those within. */
+/* Ends the region with this index, which is the innermost that fits (-1: none does), and those
+ * within. */
 static int end_from(struct dft_thread *self, uint32_t depth, int index, uint64_t end,
                     const struct dft_region_data *data)
 {
@@ -231,8 +235,9 @@ int dft_region_end_call(struct dft_thread *self, uint64_t name, uint64_t end, ui
     return end_from(self, depth, index, end, data);
 }
 
-/* Of several open calls of the function: nearly always the innermost. Calls that were left by a longjmp or an exception lie below the frame of
- * who exits. Where its frame is gone already it is the highest of those that lie below the hook's; nothing higher than FRAME_MAX is looked at,
+/* Of several open calls of the function: nearly always the innermost. Calls that were left by a
+ * longjmp or an exception lie below the frame of who exits. Where its frame is gone already it is
+ * the highest of those that lie below the hook's; nothing higher than FRAME_MAX is looked at,
  * because a handler's, or a coroutine's, stack may lie anywhere. */
 #define FRAME_MAX (UINT64_C(1) << 20)
 int dft_function_end(struct dft_thread *self, uint64_t name, uint64_t end, uint64_t frame, int left)
@@ -268,7 +273,8 @@ static void reverse(uint8_t *from, uint8_t *to)
     }
 }
 
-/* While the items of the regions from this index on move by `more` bytes, nobody else may read them. */
+/* While the items of the regions from this index on move by `more` bytes, nobody else may read
+ * them. */
 static void hide_args(struct dft_thread *self, uint32_t index, uint32_t depth)
 {
     for (; index < depth; index++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick way of nearly all regions: no arguments, nested properly and not deeply, not late. What it does not take, region.c does. */
+/* The quick way of nearly all regions: no arguments, nested properly and not deeply, not late. What
+ * it does not take, region.c does. */
 #ifndef DFT_REGION_H
 #define DFT_REGION_H
 
@@ -57,7 +58,8 @@ static inline int dft_region_end_quick(struct dft_thread *self, uint64_t name, u
 
         atomic_store_explicit(&home->depth, index, memory_order_release);
         atomic_signal_fence(memory_order_seq_cst);
-        /* The finaliser has seen the depth, or this thread sees that it is late: then who claims the name has it. */
+        /* The finaliser has seen the depth, or this thread sees that it is late: then who claims
+         * the name has it. */
         if (__builtin_expect(*(volatile int *)&dft_late, 0) && !dft_region_claim(&home->regions[index]))
             return 1;
         dft_ring_put(self, &record);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns spans, which one thread begins and another may end, and flows. A span's start is in its user's handle, sealed: of memory that no
- * begin has filled in it would be a time that cannot be. Where the user has but a number for the span, it is in a table.
+/* Owns spans, which one thread begins and another may end, and flows. A span's start is in its
+ * user's handle, sealed: of memory that no begin has filled in it would be a time that cannot be.
+ * Where the user has but a number for the span, it is in a table.
  *
- * The table is one of sets: a number has DFT_WAYS places where it may be. Any thread may put, and take, at the same time: a place is
- * claimed by changing its key, to CLAIMED while the rest of it is written or read. */
+ * The table is one of sets: a number has DFT_WAYS places where it may be. Any thread may put, and
+ * take, at the same time: a place is claimed by changing its key, to CLAIMED while the rest of it
+ * is written or read. */
 #include <string.h>
 
 #include "ring/bursts.h"
@@ -71,7 +73,8 @@ static uint64_t key_of(uint64_t name, uint64_t id)
     return key > CLAIMED ? key : key + 2;
 }
 
-/* --- records ------------------------------------------------------------------------------------------------------ */
+/* --- records
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Items: phase (0: complete, none) and id. Returns their length. */
 static uint32_t head_of(uint8_t head[11], enum dft_phase phase, uint64_t id)
@@ -123,7 +126,8 @@ static uint64_t put_begin(struct dft_thread *self, uint64_t name, uint64_t id, u
     return start ? start : 1;
 }
 
-/* --- with a handle ------------------------------------------------------------------------------------------------ */
+/* --- with a handle
+ * ------------------------------------------------------------------------------------------------ */
 
 static uint64_t next_id(struct dft_thread *self)
 {
@@ -136,7 +140,8 @@ static uint64_t sealed(const struct dftrace_span *span, uint64_t id, uint64_t st
     return start ^ key_of(span->name, id);
 }
 
-/* Processors' ticks may differ by a little. Of handles that were never begun one in thousands passes. */
+/* Processors' ticks may differ by a little. Of handles that were never begun one in thousands
+ * passes. */
 static int has_been(uint64_t start)
 {
     return start <= dft_ticks() + UINT32_MAX;
@@ -206,7 +211,8 @@ void dft_span_suspend(const struct dftrace_span *span)
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
 }
 
-/* --- with a number ------------------------------------------------------------------------------------------------ */
+/* --- with a number
+ * ------------------------------------------------------------------------------------------------ */
 
 void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count)
 {
@@ -243,9 +249,11 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
     dft_misuse(self, DFT_MISUSE_SPAN_ALONE, 1);
 }
 
-/* --- around a function ---------------------------------------------------------------------------------------------- */
+/* --- around a function
+ * ---------------------------------------------------------------------------------------------- */
 
-/* A span of the table whose calls are the thread's meanwhile. The items from args_from on are its begin's. */
+/* A span of the table whose calls are the thread's meanwhile. The items from args_from on are its
+ * begin's. */
 void dft_span_enter(struct dft_thread *self, uint64_t name, uint32_t args_from)
 {
     uint64_t id = next_id(self), start = put_point(self, DFT_OP_REGION, DFT_PHASE_ASYNC_BEGIN, name, id, args_from);
@@ -276,7 +284,8 @@ int dft_span_leave(struct dft_thread *self, uint64_t name, uint32_t args_from)
     return dft_region_leave(self, name, id);
 }
 
-/* --- flows -------------------------------------------------------------------------------------------------------- */
+/* --- flows
+ * -------------------------------------------------------------------------------------------------------- */
 
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the closures of libffi: a call of a woven function comes here, becomes a region with what is captured, and goes on to the real one. */
+/* Owns the closures of libffi: a call of a woven function comes here, becomes a region with what is
+ * captured, and goes on to the real one. */
 #include "weave/weave.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,8 @@
 #include "unwind/unwind.h"
 #include "weave/weave_inside.h"
 
-/* --- libffi ------------------------------------------------------------------------------------------------------- */
+/* --- libffi
+ * ------------------------------------------------------------------------------------------------------- */
 
 static struct {
     __typeof__(&ffi_prep_cif) prep_cif;
@@ -44,8 +46,9 @@ static int load_types(void *library)
     return 0;
 }
 
-/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is not the program's:
- * it is not recorded. Where there are threads tracing stays on for their sake. */
+/* What libffi does on its own account (a look for SELinux at the first closure, a file for code) is
+ * not the program's: it is not recorded. Where there are threads tracing stays on for their
+ * sake. */
 struct hush {
     struct dft_signals signals;
     int on;
@@ -90,7 +93,8 @@ static int load_ffi(void)
     return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------- */
+/* --- values
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* A whole number of any width; `at` is where libffi has it. */
 static int64_t number_at(enum dft_weave_kind kind, const void *at)
@@ -162,7 +166,8 @@ static void capture_arguments(struct dft_thread *self, const struct dft_weave_ru
             capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------- */
+/* --- calls
+ * -------------------------------------------------------------------------------------------------------- */
 
 static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **arguments)
 {
@@ -175,8 +180,9 @@ static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **
     return data;
 }
 
-/* One call under way. The region is known by a place on the stack, too: a longjmp or an exception past us leaves it open, and the next one
- * that ends outside ends it, or the next that begins at the same place. */
+/* One call under way. The region is known by a place on the stack, too: a longjmp or an exception
+ * past us leaves it open, and the next one that ends outside ends it, or the next that begins at
+ * the same place. */
 struct call {
     const struct dft_weave_rule *rule;
     struct dft_thread *self; /* NULL: nothing is to be recorded */
@@ -257,7 +263,8 @@ int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, 
     return ffi.prep_closure_loc(target->closure, &rule->cif, called, target, target->code) == FFI_OK ? 0 : -EINVAL;
 }
 
-/* --- the start ---------------------------------------------------------------------------------------------------- */
+/* --- the start
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void prepare(struct dft_weave_rule *rule)
 {

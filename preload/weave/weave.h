@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* DFTRACER_WEAVE: functions of any library become events without the program being changed. Weave files say which (weave_rules.c); calls
- * that cross a library's boundary are sent through closures of libffi (weave.c), by changing the addresses that the loader has put into
- * the callers (weave_patch.c), also of what is loaded or looked up later (weave_loader.c).
+/* DFTRACER_WEAVE: functions of any library become events without the program being changed. Weave
+ * files say which (weave_rules.c); calls that cross a library's boundary are sent through closures
+ * of libffi (weave.c), by changing the addresses that the loader has put into the callers
+ * (weave_patch.c), also of what is loaded or looked up later (weave_loader.c).
  *
  *   who                                         may
  *   the start of the program (one thread)       dft_weave_init
@@ -17,22 +18,23 @@
 
 #ifdef DFT_HAVE_FFI
 
-/* When the option is set: reads the weave files, loads libffi, and weaves what is loaded. Once, before main, when the C library is
- * ready. */
+/* When the option is set: reads the weave files, loads libffi, and weaves what is loaded. Once,
+ * before main, when the C library is ready. */
 void dft_weave_init(void);
 
 /* After a dlclose. */
 void dft_weave_unloaded(void);
 
-/* Around a fork: no scan is under way when it happens. The second in the parent and in the child. */
+/* Around a fork: no scan is under way when it happens. The second in the parent and in the
+ * child. */
 void dft_weave_forking(void);
 void dft_weave_fork_is_over(void);
 /* In a forked child. */
 void dft_weave_forked(void);
 
-/* Names of functions that were not found in any library so far, each ended by a newline; returns the length, cut to the
- * room. Installed files know more than one version of a library: their functions are named only where nothing of the
- * library was found. */
+/* Names of functions that were not found in any library so far, each ended by a newline; returns
+ * the length, cut to the room. Installed files know more than one version of a library: their
+ * functions are named only where nothing of the library was found. */
 size_t dft_weave_unmet(char *text, size_t capacity);
 #else
 static inline void dft_weave_init(void)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns what the loader makes of the caller of dlopen and dlsym, by the rules of glibc.
  *
- * dlopen: what is loaded goes into the namespace of the caller. A name with '/' is taken as it is, $ORIGIN and its like in it are the caller's.
- * Other names are searched in the RPATH of the caller, of the library that needed the caller, and so on up to the program, unless the
- * caller has a RUNPATH; then in LD_LIBRARY_PATH, in the caller's RUNPATH, and in the places of the system unless the caller is
- * marked "no default libraries". A library comes behind those that needed it in the loader's list. The library that is loaded
- * inherits nothing from the caller.
+ * dlopen: what is loaded goes into the namespace of the caller. A name with '/' is taken as it is,
+ * $ORIGIN and its like in it are the caller's. Other names are searched in the RPATH of the caller,
+ * of the library that needed the caller, and so on up to the program, unless the caller has a
+ * RUNPATH; then in LD_LIBRARY_PATH, in the caller's RUNPATH, and in the places of the system unless
+ * the caller is marked "no default libraries". A library comes behind those that needed it in the
+ * loader's list. The library that is loaded inherits nothing from the caller.
  *
- * dlsym: RTLD_DEFAULT looks in the global scope first, and behind it where the caller's own symbols come from; a library that came with
- * RTLD_DEEPBIND or is linked with -Bsymbolic has it the other way round. RTLD_NEXT looks in the global scope behind the caller.
- * The global scope begins with the libraries that the program was started with, in the order of the loader's list. */
+ * dlsym: RTLD_DEFAULT looks in the global scope first, and behind it where the caller's own symbols
+ * come from; a library that came with RTLD_DEEPBIND or is linked with -Bsymbolic has it the other
+ * way round. RTLD_NEXT looks in the global scope behind the caller. The global scope begins with
+ * the libraries that the program was started with, in the order of the loader's list. */
 #include "weave/weave_caller.h"
 
 #include <string.h>

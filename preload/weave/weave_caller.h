@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who calls dlopen or dlsym, and whether the loader's answer depends on that. The loader takes the return address for the caller; where
- * the answer is the same for our library, our library may call in the caller's place. */
+/* Who calls dlopen or dlsym, and whether the loader's answer depends on that. The loader takes the
+ * return address for the caller; where the answer is the same for our library, our library may call
+ * in the caller's place. */
 #ifndef DFT_WEAVE_CALLER_H
 #define DFT_WEAVE_CALLER_H
 

@@ -51,11 +51,13 @@ struct dft_weave_target *dft_weave_new_target(void);
 /* Makes it that of a rule's function at `real`. Returns 0 or -EINVAL: libffi cannot. */
 int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, void *real);
 
-/* Looks for functions of rules in what is loaded, and sends calls to them through their closures. `handle`: what dlopen just gave;
- * NULL: after a dlclose, or at the start (everything is loaded and relocated then). */
+/* Looks for functions of rules in what is loaded, and sends calls to them through their closures.
+ * `handle`: what dlopen just gave; NULL: after a dlclose, or at the start (everything is loaded and
+ * relocated then). */
 void dft_weave_scan(void *handle);
 
-/* After a name was found by this handle: scans where the loader has loaded something since the handle was last looked at. */
+/* After a name was found by this handle: scans where the loader has loaded something since the
+ * handle was last looked at. */
 void dft_weave_complete(void *handle);
 
 /* dl_iterate_phdr; from the first scan on. */
@@ -64,7 +66,8 @@ extern int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_
 /* What is to be called instead of the function at this address; itself when it is not woven. */
 void *dft_weave_replacement(void *function);
 
-/* What stands in for the loader's functions: found by their names at the first scan, which sets `real`. */
+/* What stands in for the loader's functions: found by their names at the first scan, which sets
+ * `real`. */
 struct dft_weave_loader {
     const char *name;
     void *code;

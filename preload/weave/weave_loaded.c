@@ -124,8 +124,9 @@ static int is_called(const struct dft_weave_object *object, const char *name)
            (object->library.soname && !strcmp(object->library.soname, name));
 }
 
-/* What the handle of a dlopen stands for: the library itself and all that it needs. Its slots are looked at again even where we know the
- * library: it may be another that came to lie there, or have been away meanwhile. */
+/* What the handle of a dlopen stands for: the library itself and all that it needs. Its slots are
+ * looked at again even where we know the library: it may be another that came to lie there, or have
+ * been away meanwhile. */
 static void complete_with(struct dft_weave_object *object, uint32_t scan)
 {
     if (object->complete == 1 || object->given == scan)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The libraries that are loaded, as weaving knows them. Everything here happens during a scan (weave_patch.c), one at a time, while the loader
- * keeps libraries from going away. */
+/* The libraries that are loaded, as weaving knows them. Everything here happens during a scan
+ * (weave_patch.c), one at a time, while the loader keeps libraries from going away. */
 #ifndef DFT_WEAVE_LOADED_H
 #define DFT_WEAVE_LOADED_H
 
@@ -31,16 +31,19 @@ const ElfW(Dyn) * dft_weave_dynamic(const struct dl_phdr_info *info);
 
 /* For dl_iterate_phdr: meets one library; `scan` points to the number of the scan, a uint32_t. */
 int dft_weave_meet(struct dl_phdr_info *info, size_t size, void *scan);
-/* Of those that were met: at the first scan all are complete, later what belongs to the handle of a dlopen that has returned. */
+/* Of those that were met: at the first scan all are complete, later what belongs to the handle of a
+ * dlopen that has returned. */
 void dft_weave_note_complete(const struct link_map *loaded, uint32_t scan);
-/* Has the loader, which has loaded so many, put something where this handle says since it was last looked at? */
+/* Has the loader, which has loaded so many, put something where this handle says since it was last
+ * looked at? */
 int dft_weave_is_news(const struct link_map *handle, unsigned long long adds);
 /* Those that were not met. */
 void dft_weave_forget_objects(uint32_t scan);
 
 /* The start of the page that an address lies in. */
 uintptr_t dft_weave_page(uintptr_t address);
-/* Does this lie where the library has data? The code of one that was not made for being moved holds addresses too. */
+/* Does this lie where the library has data? The code of one that was not made for being moved holds
+ * addresses too. */
 int dft_weave_may_write(const struct dft_weave_object *object, const void *at);
 
 /* The last part of a path. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dlopen, dlsym and dlvsym as woven programs call them. The C function of the same name answers, or names the function to which the call
- * is passed on: by a jump, so that the caller's own return address stays the only one. */
+/* dlopen, dlsym and dlvsym as woven programs call them. The C function of the same name answers, or
+ * names the function to which the call is passed on: by a jump, so that the caller's own return
+ * address stays the only one. */
 #if defined(__x86_64__)
 	.macro	enter name
 	.globl	dft_weave_\name

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in for dlopen, dlsym and dlvsym while weaving is on: libraries that are loaded later are woven too, and addresses that
- * are looked up are those of closures.
+/* What stands in for dlopen, dlsym and dlvsym while weaving is on: libraries that are loaded later
+ * are woven too, and addresses that are looked up are those of closures.
  *
- * The loader looks at the return address to see which library asks. So we call the real function ourselves where its answer does not
- * depend on that (weave_caller.c), and otherwise pass the call on untouched. A library that came by such a dlopen is
- * woven when a name is first looked up by its handle: only a handle tells that a library is complete. */
+ * The loader looks at the return address to see which library asks. So we call the real function
+ * ourselves where its answer does not depend on that (weave_caller.c), and otherwise pass the call
+ * on untouched. A library that came by such a dlopen is woven when a name is first looked up by its
+ * handle: only a handle tells that a library is complete. */
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -67,7 +68,8 @@ static void *find_by_handle(void *handle, const char *name, const char *version)
     return dft_weave_replacement(address);
 }
 
-/* NULL: only the caller itself can ask. After an answer dlerror has nothing to tell, so the loader is asked in any case. */
+/* NULL: only the caller itself can ask. After an answer dlerror has nothing to tell, so the loader
+ * is asked in any case. */
 static void *find_for_caller(void *handle, struct dft_weave_lookup *lookup)
 {
     void *woven = NULL;

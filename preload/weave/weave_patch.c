@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the addresses in callers: the slots of libraries through which woven functions are called.
  *
- * A slot is a place that the loader fills with an address when it loads a library (R_*_GLOB_DAT, R_*_JUMP_SLOT, and plain addresses
- * in tables). Where one holds the address of a function to be woven, it is given that of its closure; so a function has one address
- * for all who compare it. A slot that the loader fills at its first use (lazy binding) points into its own library till then: it gets what the loader
- * would find.
+ * A slot is a place that the loader fills with an address when it loads a library (R_*_GLOB_DAT,
+ * R_*_JUMP_SLOT, and plain addresses in tables). Where one holds the address of a function to be
+ * woven, it is given that of its closure; so a function has one address for all who compare it. A
+ * slot that the loader fills at its first use (lazy binding) points into its own library till then:
+ * it gets what the loader would find.
  *
- * Only libraries that are loaded completely are touched: the loader may still be writing into the others, and these have a dlopen under
- * way that will come here. Known are those that were there before main, and what belongs to the handle that a dlopen returned. */
+ * Only libraries that are loaded completely are touched: the loader may still be writing into the
+ * others, and these have a dlopen under way that will come here. Known are those that were there
+ * before main, and what belongs to the handle that a dlopen returned. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -46,7 +48,8 @@ static int is_broken;           /* this is a child of a process whose scan was n
 
 int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
-/* --- slots -------------------------------------------------------------------------------------------------------- */
+/* --- slots
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void write_slot(const struct dft_weave_object *object, void **slot, void *value)
 {
@@ -77,7 +80,8 @@ static void patch(const struct dft_weave_object *object, void **slot, void *befo
     write_slot(object, slot, target->code);
 }
 
-/* Slots of functions that are gone are given back; those of libraries that are gone are forgotten. Before the latter's objects are. */
+/* Slots of functions that are gone are given back; those of libraries that are gone are forgotten.
+ * Before the latter's objects are. */
 static void take_back(void)
 {
     struct patch **at = &patches, *patch;
@@ -97,7 +101,8 @@ static void take_back(void)
     }
 }
 
-/* Where the loader looks first: what was there before main, then what was loaded together with the library that asks, then the rest. */
+/* Where the loader looks first: what was there before main, then what was loaded together with the
+ * library that asks, then the rest. */
 static int distance(const struct dft_weave_object *from, const struct dft_weave_object *to)
 {
     return to->complete == 1 ? 0 : to->complete == from->complete ? 1 : 2;
@@ -246,8 +251,8 @@ void dft_weave_unloaded(void)
         dft_weave_scan(NULL);
 }
 
-/* No scan may be half done in the child. Handlers of pthread_atfork may load libraries meanwhile. The thread is known by the place of its
- * thread-local memory, which is the same in the child. */
+/* No scan may be half done in the child. Handlers of pthread_atfork may load libraries meanwhile.
+ * The thread is known by the place of its thread-local memory, which is the same in the child. */
 void dft_weave_forking(void)
 {
     if (!scan)
@@ -266,7 +271,8 @@ void dft_weave_fork_is_over(void)
     dft_spin_unlock(&lock);
 }
 
-/* However it was made: a lock that another thread of the parent held tells that the lists may be half changed. What is woven stays so. */
+/* However it was made: a lock that another thread of the parent held tells that the lists may be
+ * half changed. What is woven stays so. */
 void dft_weave_forked(void)
 {
     if (is_forking())

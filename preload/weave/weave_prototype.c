@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses declarations as in C. What is passed in registers as a number is a number of its width; everything behind a `*` is a pointer. */
+/* Parses declarations as in C. What is passed in registers as a number is a number of its width;
+ * everything behind a `*` is a pointer. */
 #include "weave/weave_prototype.h"
 
 #include <errno.h>
@@ -8,7 +9,8 @@
 #define FIELDS_MAX 256u
 #define DEPTH_MAX  8u /* of structs in structs */
 
-/* A type before its declarator: `known` is 0 for a name that means nothing here, which only a pointer may have. */
+/* A type before its declarator: `known` is 0 for a name that means nothing here, which only a
+ * pointer may have. */
 struct specifiers {
     struct dft_weave_type type;
     int known, is_const, is_char;
@@ -298,7 +300,8 @@ static int parse_declarator(struct dft_weave_text *text, const struct specifiers
     return 0;
 }
 
-/* --- functions ---------------------------------------------------------------------------------------------------- */
+/* --- functions
+ * ---------------------------------------------------------------------------------------------------- */
 
 static int parse_argument(struct dft_weave_text *text, struct dft_weave_function *function)
 {

@@ -6,7 +6,8 @@
  *   struct pair { double first, second; };
  *   libhdf5.so*   herr_t H5Dread(hid_t d, hid_t mt, hid_t ms, hid_t fs, hid_t xfer, void *buf)   cat=HDF5 capture=d
  *
- * Roles: cat=CATEGORY, capture=ARG,ARG (or *), size=ARG, offset=ARG, pointcut=around|before|after, version=VERSION. */
+ * Roles: cat=CATEGORY, capture=ARG,ARG (or *), size=ARG, offset=ARG, pointcut=around|before|after,
+ * version=VERSION. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -23,7 +24,8 @@
 struct dft_weave_rule *dft_weave_rules;
 static struct dft_weave_rule **last_rule = &dft_weave_rules;
 
-/* --- roles -------------------------------------------------------------------------------------------------------- */
+/* --- roles
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int find_argument(const struct dft_weave_function *function, const char *name, size_t length)
 {
@@ -108,7 +110,8 @@ static int parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule)
     return 0;
 }
 
-/* --- lines -------------------------------------------------------------------------------------------------------- */
+/* --- lines
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Functions that do not come back as others do. */
 static int may_be_woven(struct dft_weave_text *text, const char *name)
@@ -227,7 +230,8 @@ static void parse_lines(const char *file, char *bytes)
     }
 }
 
-/* --- files -------------------------------------------------------------------------------------------------------- */
+/* --- files
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int read_file(const char *path)
 {

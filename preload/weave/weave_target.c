@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the functions that are woven, at their addresses: those of rules in the libraries that are loaded, and the loader's own. */
+/* Owns the functions that are woven, at their addresses: those of rules in the libraries that are
+ * loaded, and the loader's own. */
 #include "weave/weave_target.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that are woven. Changed during a scan alone (weave_patch.c); looked up by any thread at any time. */
+/* The functions that are woven. Changed during a scan alone (weave_patch.c); looked up by any
+ * thread at any time. */
 #ifndef DFT_WEAVE_TARGET_H
 #define DFT_WEAVE_TARGET_H
 

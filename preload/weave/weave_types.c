@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of types: C's own, those of the libraries that are woven most, and typedefs and structs of weave files. */
+/* Names of types: C's own, those of the libraries that are woven most, and typedefs and structs of
+ * weave files. */
 #include "weave/weave_types.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ void *dft_weave_reserve(size_t bytes)
     return at - bytes;
 }
 
-/* Beside C's own: what weave files would have to define again and again. `word`: a number or a pointer, whatever fills a register. */
+/* Beside C's own: what weave files would have to define again and again. `word`: a number or a
+ * pointer, whatever fills a register. */
 static const struct {
     const char *name;
     enum dft_weave_kind kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of arguments: how they are recorded, and what libffi is told of them. Everything here belongs to the one thread that reads weave
- * files, and is kept for good. */
+/* Types of arguments: how they are recorded, and what libffi is told of them. Everything here
+ * belongs to the one thread that reads weave files, and is kept for good. */
 #ifndef DFT_WEAVE_TYPES_H
 #define DFT_WEAVE_TYPES_H
 

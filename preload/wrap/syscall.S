@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall(): what has no row in syscalls.def is jumped through, with nothing touched, and so is a clone that returns on another stack. In
- * assembly, so that nothing of ours lies on the stack then; and on x86-64, where the last of its seven arguments lies there, since a caller that
- * gives fewer has something else in its place, and a function in C may write to where its arguments are. */
+/* syscall(): what has no row in syscalls.def is jumped through, with nothing touched, and so is a
+ * clone that returns on another stack. In assembly, so that nothing of ours lies on the stack then;
+ * and on x86-64, where the last of its seven arguments lies there, since a caller that gives fewer
+ * has something else in its place, and a function in C may write to where its arguments are. */
 #if defined(__x86_64__)
 	.text
 	.globl	syscall
@@ -24,7 +25,8 @@ syscall:
 	ja	3f
 1:	xorl	%eax, %eax
 	jmpq	*%r11
-/* The stack is made a multiple of 16 for functions in C: for the C library's own syscall() it need not be one. */
+/* The stack is made a multiple of 16 for functions in C: for the C library's own syscall() it need
+ * not be one. */
 2:	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16

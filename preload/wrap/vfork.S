@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* vfork. The child runs on its parent's stack and memory until it is gone, so nothing of ours may lie on the stack meanwhile: the return address goes to
- * the thread's own memory (vfork.c), the real function is called where it lay, and both child and parent come back here, so that each can be
- * told from the other. Where vfork.c keeps nothing (tracing is off; the caller is a vfork child itself), it is a plain jump. */
+/* vfork. The child runs on its parent's stack and memory until it is gone, so nothing of ours may
+ * lie on the stack meanwhile: the return address goes to the thread's own memory (vfork.c), the
+ * real function is called where it lay, and both child and parent come back here, so that each can
+ * be told from the other. Where vfork.c keeps nothing (tracing is off; the caller is a vfork child
+ * itself), it is a plain jump. */
 #if defined(__x86_64__)
 	.text
 	.globl	vfork

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and who is who. */
+/* Owns what vfork.S keeps while a child runs in its parent's memory: where the parent goes on, and
+ * who is who. */
 #include "os/resolve.h"
 
 #include "life/env_propagation.h"

@@ -11,8 +11,9 @@
 
 #define IS_POINTER(type) (__builtin_classify_type((type)0) == 5)
 
-/* Calls of no interest go straight on, from a function that needs no stack for it; all others take the second. The real function is asked
- * for before the clock: the first time it has to be found. */
+/* Calls of no interest go straight on, from a function that needs no stack for it; all others take
+ * the second. The real function is asked for before the clock: the first time it has to be
+ * found. */
 #define WRAP(number, op, type, name, prototype, arguments, make_call, on, ...)                                         \
     static __attribute__((noinline)) type dft_traced_##name prototype                                                  \
     {                                                                                                                  \

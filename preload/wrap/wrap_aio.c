@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of POSIX asynchronous I/O: a request is an event of its own, under the name of aio_read, aio_write or aio_fsync, whoever
- * submitted it.
+/* Wrappers of POSIX asynchronous I/O: a request is an event of its own, under the name of aio_read,
+ * aio_write or aio_fsync, whoever submitted it.
  *
- * A request goes into the table before it is submitted, since another thread may see its end before the submission returns. For that
- * its control block is read before the real call: the C library would read it next, in the program's own memory, and fall over what is
- * no memory just as well. Later a control block is read only inside a call of the program that names it. Its state and result are the
- * members that glibc keeps in it: aio_return may be called once only, and that call is the program's. */
+ * A request goes into the table before it is submitted, since another thread may see its end before
+ * the submission returns. For that its control block is read before the real call: the C library
+ * would read it next, in the program's own memory, and fall over what is no memory just as well.
+ * Later a control block is read only inside a call of the program that names it. Its state and
+ * result are the members that glibc keeps in it: aio_return may be called once only, and that call
+ * is the program's. */
 #include "os/clock.h"
 #include "wrap/wrapper.h"
 
@@ -31,9 +33,11 @@ static int error_of(const struct aiocb *cb)
     return __atomic_load_n(&cb->__error_code, __ATOMIC_ACQUIRE);
 }
 
-/* --- submission --------------------------------------------------------------------------------------------------- */
+/* --- submission
+ * --------------------------------------------------------------------------------------------------- */
 
-/* A block that is used again without anybody having asked for its result: that of the old request will not be known. */
+/* A block that is used again without anybody having asked for its result: that of the old request
+ * will not be known. */
 static void displace(const struct aiocb *cb)
 {
     struct dft_request old;
@@ -119,10 +123,12 @@ WRAPPER(int, aio_fsync, (int operation, struct aiocb *cb))
 }
 ALIAS(aio_fsync, aio_fsync64)
 
-/* --- completion --------------------------------------------------------------------------------------------------- */
+/* --- completion
+ * --------------------------------------------------------------------------------------------------- */
 
-/* A call of the program that names this block: if it shows the end of a request, that is the end. Looked up before the state is read:
- * should the block be used again meanwhile, the request that was found is no longer there. */
+/* A call of the program that names this block: if it shows the end of a request, that is the end.
+ * Looked up before the state is read: should the block be used again meanwhile, the request that
+ * was found is no longer there. */
 static void see(const struct aiocb *cb, uint64_t end)
 {
     struct dft_request request;
@@ -204,7 +210,8 @@ WRAPPER(int, aio_cancel, (int fd, struct aiocb *cb))
 }
 ALIAS(aio_cancel, aio_cancel64)
 
-/* --- lists -------------------------------------------------------------------------------------------------------- */
+/* --- lists
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Returns the number for which there was no room. */
 static uint64_t submit_list(struct aiocb *const list[], int count)
@@ -222,7 +229,8 @@ static uint64_t submit_list(struct aiocb *const list[], int count)
     return without_room;
 }
 
-/* After a success without waiting the list may be gone, and its blocks: a notification may have run. */
+/* After a success without waiting the list may be gone, and its blocks: a notification may have
+ * run. */
 WRAPPER(int, lio_listio, (int mode, struct aiocb *const list[], int count, struct sigevent *notify))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = -1, .flags = mode);

@@ -8,7 +8,8 @@
  *   CLONE_VM, on its parent's thread-local memory or as a process with its own
  *                                         a shared-TLS child: it runs at the same time, so it records nothing, and is counted
  *
- * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone itself puts its own there. */
+ * The child begins in a function of ours, of which the arguments lie at the top of its stack: clone
+ * itself puts its own there. */
 #include "life/shutdown.h"
 #include "os/shared_tls.h"
 #include "wrap/wrapper.h"
@@ -29,7 +30,8 @@ struct start {
     long flags;
 };
 
-/* --- where children begin ----------------------------------------------------------------------------------------- */
+/* --- where children begin
+ * ----------------------------------------------------------------------------------------- */
 
 /* When its function returns, clone ends the process by a system call of its own. */
 static int begin_forked(void *at)
@@ -85,7 +87,8 @@ static child_function *beginning_of(int flags)
     return begin_shared_tls;
 }
 
-/* --- clone -------------------------------------------------------------------------------------------------------- */
+/* --- clone
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* As it was given, all in registers but the last. */
 struct rest {

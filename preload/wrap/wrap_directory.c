@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers around directories that no row can express: readdir, from which our descriptor is hidden, those that return nothing, those that move the working directory (walks, on
- * their way) or the root, and fts, whose calls say only afterwards which file they are about. */
+/* Wrappers around directories that no row can express: readdir, from which our descriptor is
+ * hidden, those that return nothing, those that move the working directory (walks, on their way) or
+ * the root, and fts, whose calls say only afterwards which file they are about. */
 #include "wrap/wrapper.h"
 
 #include <dirent.h>
@@ -14,7 +15,8 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
-/* --- readdir ------------------------------------------------------------------------------------------------------ */
+/* --- readdir
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* The next entry that is not our descriptor in the list of those that are open (/proc/self/fd). */
 static inline struct dirent *next_entry(DIR *dir)
@@ -42,7 +44,8 @@ WRAPPER(struct dirent *, readdir, (DIR * dir))
 }
 ALIAS(readdir, readdir64)
 
-/* --- those that return nothing ------------------------------------------------------------------------------------ */
+/* --- those that return nothing
+ * ------------------------------------------------------------------------------------ */
 
 WRAPPER(void, rewinddir, (DIR * dir))
 {
@@ -66,9 +69,11 @@ WRAPPER(void, seekdir, (DIR * dir, long position))
         dft_end_fd(&probe, DFT_CALL_seekdir, DFT_OP_READDIR, &args, 0, 0);
 }
 
-/* --- chroot ------------------------------------------------------------------------------------------------------- */
+/* --- chroot
+ * ------------------------------------------------------------------------------------------------------- */
 
-/* Our files must be there before: inside the new root their names mean something else. The same goes for a relative path. */
+/* Our files must be there before: inside the new root their names mean something else. The same
+ * goes for a relative path. */
 int dft_chroot(const char *path, int (*make)(const char *path))
 {
     const struct dft_call_args args = DFT_ARGS(.path = path);
@@ -90,7 +95,8 @@ WRAPPER(int, chroot, (const char *path))
     return dft_chroot(path, DFT_REAL(chroot));
 }
 
-/* --- nftw --------------------------------------------------------------------------------------------------------- */
+/* --- nftw
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* What the visits do with relative paths is meant from where the walk is by then. */
 WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int flags))
@@ -111,7 +117,8 @@ WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int 
 }
 ALIAS(nftw, nftw64)
 
-/* --- fts ---------------------------------------------------------------------------------------------------------- */
+/* --- fts
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* path: as it is reached from the working directory by now; NULL: there is none. */
 static void end_fts(struct dft_probe *probe, enum dft_call_number call, const char *path, int flags, int result,

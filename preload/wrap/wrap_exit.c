@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's handlers) is still recorded: the
- * trace ends behind them (lifecycle.c). */
+/* Wrappers of the calls that end a process. What runs behind exit and quick_exit (the program's
+ * handlers) is still recorded: the trace ends behind them (lifecycle.c). */
 #include "life/at_exit.h"
 #include "life/shutdown.h"
 #include "wrap/wrapper.h"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of libaio: a request is an event of its own (io_pread, io_pwrite ...) from io_submit to the io_getevents that returns it.
+/* Wrappers of libaio: a request is an event of its own (io_pread, io_pwrite ...) from io_submit to
+ * the io_getevents that returns it.
  *
- * They are exported under libaio's symbol versions, hidden: programs and libraries that were linked with libaio get them, while dlsym
- * and those that have an io_submit of their own do not. libaio's io_queue_run and the like call these functions in turn. Where libaio
- * was not there when the program began, the system call is made directly, with libaio's convention: -errno, errno untouched.
+ * They are exported under libaio's symbol versions, hidden: programs and libraries that were linked
+ * with libaio get them, while dlsym and those that have an io_submit of their own do not. libaio's
+ * io_queue_run and the like call these functions in turn. Where libaio was not there when the
+ * program began, the system call is made directly, with libaio's convention: -errno, errno
+ * untouched.
  *
- * The iocbs are read before they are submitted: afterwards another thread may have got the completion and freed them, and the program
- * may do so as soon as io_submit returns. Since the kernel answers bad addresses with EFAULT, nothing is read before the kernel
- * has read there. */
+ * The iocbs are read before they are submitted: afterwards another thread may have got the
+ * completion and freed them, and the program may do so as soon as io_submit returns. Since the
+ * kernel answers bad addresses with EFAULT, nothing is read before the kernel has read there. */
 #include "os/clock.h"
 #include "os/resolve.h"
 
@@ -26,10 +29,12 @@
 
 #define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
 
-/* libaio's functions call syscall() in their turn, which is wrapped as well; programs may do so without libaio. */
+/* libaio's functions call syscall() in their turn, which is wrapped as well; programs may do so
+ * without libaio. */
 static __thread enum { THROUGH_NOTHING, THROUGH_LIBAIO, THROUGH_SYSCALL } through;
 
-/* --- the real functions ------------------------------------------------------------------------------------------- */
+/* --- the real functions
+ * ------------------------------------------------------------------------------------------- */
 
 /* As the C library's syscall() has it, but for the errors. */
 static int raw(long result, int error)
@@ -92,7 +97,8 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
                through == THROUGH_SYSCALL ? (const void *)mask : &signals);
 }
 
-/* The call, with its result. A jump out of libaio leaves the mark, until this thread's next call of libaio. */
+/* The call, with its result. A jump out of libaio leaves the mark, until this thread's next call of
+ * libaio. */
 #define MAKE(result, name, ...)                                                                                        \
     do {                                                                                                               \
         if (dft_real.name && through != THROUGH_SYSCALL) {                                                             \
@@ -104,13 +110,14 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
         }                                                                                                              \
     } while (0)
 
-/* --- what the program gives --------------------------------------------------------------------------------------- */
+/* --- what the program gives
+ * --------------------------------------------------------------------------------------- */
 
 #define PAGE          4096u      /* none is smaller */
 #define LOOKED_AT_MAX (1L << 16) /* of one call: more than a context holds */
 
-/* Can this be read? The kernel reads a signal set there and then finds that it is not told what to do with it. `known` is the last
- * page of which it was asked. */
+/* Can this be read? The kernel reads a signal set there and then finds that it is not told what to
+ * do with it. `known` is the last page of which it was asked. */
 static int can_read(const void *at, uint64_t bytes, uint64_t *known)
 {
     uint64_t first = ADDRESS(at) / PAGE, last = (ADDRESS(at) + bytes - 1) / PAGE;
@@ -141,7 +148,8 @@ static struct dft_request_key key_of(const struct io_context *context, const str
     return (struct dft_request_key){.context = ADDRESS(context), .block = ADDRESS(iocb), .data = iocb->aio_data};
 }
 
-/* --- submission --------------------------------------------------------------------------------------------------- */
+/* --- submission
+ * --------------------------------------------------------------------------------------------------- */
 
 /* By opcode. */
 static const struct {
@@ -177,7 +185,8 @@ static int submit(const struct io_context *context, const struct iocb *iocb, uin
            !dft_outstanding_put(&request);
 }
 
-/* Returns the number of requests up to the first one that cannot be read, or for which there is no room. */
+/* Returns the number of requests up to the first one that cannot be read, or for which there is no
+ * room. */
 static long submit_list(const struct io_context *context, long count, struct iocb *const list[])
 {
     uint64_t known = UINT64_MAX, known_list = UINT64_MAX;
@@ -192,8 +201,8 @@ static long submit_list(const struct io_context *context, long count, struct ioc
     return count < 0 ? 0 : count;
 }
 
-/* Those that the kernel did not take are the program's still. The first one is refused by the call's error, but EAGAIN says only
- * that it is to come again. */
+/* Those that the kernel did not take are the program's still. The first one is refused by the
+ * call's error, but EAGAIN says only that it is to come again. */
 static void take_back(const struct io_context *context, long from, long count, struct iocb *const list[], int err)
 {
     uint64_t end = dft_ticks();
@@ -238,7 +247,8 @@ AIO_WRAPPER(int, io_submit, (struct io_context * context, long count, struct ioc
 }
 VERSION(io_submit, "LIBAIO_0.1")
 
-/* --- completion --------------------------------------------------------------------------------------------------- */
+/* --- completion
+ * --------------------------------------------------------------------------------------------------- */
 
 static void see(const struct io_context *context, const struct io_event *events, int count)
 {
@@ -311,7 +321,8 @@ AIO_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, str
 }
 VERSION(io_cancel, "LIBAIO_0.4")
 
-/* --- contexts ----------------------------------------------------------------------------------------------------- */
+/* --- contexts
+ * ----------------------------------------------------------------------------------------------------- */
 
 AIO_WRAPPER(int, io_setup, (int events, struct io_context **context))
 {
@@ -349,7 +360,8 @@ AIO_WRAPPER(int, io_destroy, (struct io_context * context))
 }
 VERSION(io_destroy, "LIBAIO_0.4")
 
-/* --- without libaio ----------------------------------------------------------------------------------------------- */
+/* --- without libaio
+ * ----------------------------------------------------------------------------------------------- */
 
 static int make_syscall(long number, const long a[6])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrapper of what takes libraries away: not traced, but what is known by addresses in them must be forgotten. */
+/* The wrapper of what takes libraries away: not traced, but what is known by addresses in them must
+ * be forgotten. */
 #include <dlfcn.h>
 #include <errno.h>
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of calls on mappings: mmap, and those that are given an address. Which file lies there says maps.h.
+/* Wrappers of calls on mappings: mmap, and those that are given an address. Which file lies there
+ * says maps.h.
  *
- * A range may cover several mappings: each file is one event with its part of the range; the first has the call, its time and its result,
- * the others count none. A failed call is one event, with the file of its first page and the size as the program gave it.
- * Results are 0 or -1: addresses would be different in each run. */
+ * A range may cover several mappings: each file is one event with its part of the range; the first
+ * has the call, its time and its result, the others count none. A failed call is one event, with
+ * the file of its first page and the size as the program gave it. Results are 0 or -1: addresses
+ * would be different in each run. */
 #include "wrap/wrapper.h"
 
 #include <errno.h>
@@ -15,7 +17,8 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_maps.h"
 
-/* --- events ------------------------------------------------------------------------------------------------------- */
+/* --- events
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* A call on addresses: what it was given, and what lies there. */
 struct mapped_call {
@@ -92,7 +95,8 @@ static void end(struct mapped_call *call, int64_t result, int err)
     } while (rest.start < rest.end && dft_maps_find(rest, call->before, &map));
 }
 
-/* --- mmap --------------------------------------------------------------------------------------------------------- */
+/* --- mmap
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* A mapping of no interest; what it took the place of is known no more. */
 static inline __attribute__((always_inline)) void *map_other(void *address, size_t length, int prot, int flags, int fd,
@@ -144,7 +148,8 @@ WRAPPER(void *, mmap, (void *address, size_t length, int prot, int flags, int fd
 }
 ALIAS(mmap, mmap64)
 
-/* --- munmap ------------------------------------------------------------------------------------------------------- */
+/* --- munmap
+ * ------------------------------------------------------------------------------------------------------- */
 
 int dft_unmap(void *address, size_t length, dft_make_unmap *make)
 {
@@ -174,9 +179,11 @@ WRAPPER(int, munmap, (void *address, size_t length))
     return dft_maps_any() ? dft_unmap(address, length, DFT_REAL(munmap)) : DFT_REAL(munmap)(address, length);
 }
 
-/* --- mremap ------------------------------------------------------------------------------------------------------- */
+/* --- mremap
+ * ------------------------------------------------------------------------------------------------------- */
 
-/* What lay at `from` before the call lies at `to` now; what reached the end of the one reaches that of the other. */
+/* What lay at `from` before the call lies at `to` now; what reached the end of the one reaches that
+ * of the other. */
 static void move(struct dft_range from, uint64_t before, struct dft_range to)
 {
     struct dft_range rest = from;
@@ -251,7 +258,8 @@ WRAPPER(void *, mremap, (void *old, size_t old_size, size_t size, int flags, ...
                           : make_mremap(old, old_size, size, flags, address);
 }
 
-/* --- remap_file_pages --------------------------------------------------------------------------------------------- */
+/* --- remap_file_pages
+ * --------------------------------------------------------------------------------------------- */
 
 int dft_remap_pages(void *address, size_t size, int prot, size_t page, int flags, dft_make_remap_pages *make)
 {
@@ -278,7 +286,8 @@ WRAPPER(int, remap_file_pages, (void *address, size_t size, int prot, size_t pag
                           : DFT_REAL(remap_file_pages)(address, size, prot, page, flags);
 }
 
-/* --- calls on what is mapped -------------------------------------------------------------------------------------- */
+/* --- calls on what is mapped
+ * -------------------------------------------------------------------------------------- */
 
 int dft_on_mapped(enum dft_call_number number, void *address, size_t length, int how, dft_make_on_mapped *make)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the wrappers of calls on mappings do around the real call, whichever way it is made: by the C library's function or through syscall(). */
+/* What the wrappers of calls on mappings do around the real call, whichever way it is made: by the
+ * C library's function or through syscall(). */
 #ifndef DFT_WRAP_MAPS_H
 #define DFT_WRAP_MAPS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers around calls that make descriptors which no row can forget: two through pointers, any number in messages; and around one
- * that writes nobody knows how much. */
+/* Wrappers around calls that make descriptors which no row can forget: two through pointers, any
+ * number in messages; and around one that writes nobody knows how much. */
 #include "wrap/wrapper.h"
 
 #include <execinfo.h>
@@ -48,7 +48,8 @@ WRAPPER(mqd_t, mq_open, (const char *name, int flags, ...))
     return result;
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------------- */
+/* --- messages
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* Descriptors that came along (SCM_RIGHTS). What the kernel has filled in can be read. */
 void dft_forget_received(const struct msghdr *message)
@@ -98,7 +99,8 @@ WRAPPER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int fl
     return result;
 }
 
-/* --- backtraces --------------------------------------------------------------------------------------------------- */
+/* --- backtraces
+ * --------------------------------------------------------------------------------------------------- */
 
 WRAPPER(void, backtrace_symbols_fd, (void *const *addresses, int count, int fd))
 {

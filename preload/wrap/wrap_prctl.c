@@ -9,8 +9,8 @@
 #include "os/clock.h"
 #include "wrap/wrapper.h"
 
-/* Before the call all goes out for which system calls are needed. One that fails (a program that asks whether there is seccomp) costs no
- * more than that. */
+/* Before the call all goes out for which system calls are needed. One that fails (a program that
+ * asks whether there is seccomp) costs no more than that. */
 void dft_forbid_begin(struct dft_probe *probe, enum dft_sandbox_kind kind)
 {
     *probe = (struct dft_probe){.fd = -1, .start = dft_ticks()};
@@ -42,7 +42,8 @@ static int forbid(const unsigned long a[4], int (*make)(int option, const unsign
     return result;
 }
 
-/* The processor's clock: it is left alone from before it is forbidden until after it is allowed again. */
+/* The processor's clock: it is left alone from before it is forbidden until after it is allowed
+ * again. */
 static int forbid_clock(const unsigned long a[4], int (*make)(int option, const unsigned long a[4]))
 {
     struct dft_thread *self = dft_in_vfork_child() ? NULL : dft_thread_get();

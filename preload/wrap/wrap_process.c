@@ -19,7 +19,8 @@
 #pragma GCC diagnostic ignored "-Wstack-usage=" /* the lists of execl */
 #endif
 
-/* --- fork --------------------------------------------------------------------------------------------------------- */
+/* --- fork
+ * --------------------------------------------------------------------------------------------------------- */
 
 pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), const long *arguments)
 {
@@ -66,9 +67,11 @@ WRAPPER(pid_t, _Fork, (void))
     return dft_fork(DFT_CALL__Fork, make__Fork, NULL);
 }
 
-/* --- exec --------------------------------------------------------------------------------------------------------- */
+/* --- exec
+ * --------------------------------------------------------------------------------------------------------- */
 
-/* Recorded when it begins, since it does not return; if it does, its end is recorded too. Returns 1: the process was made ready for it. */
+/* Recorded when it begins, since it does not return; if it does, its end is recorded too. Returns
+ * 1: the process was made ready for it. */
 static int begin_exec(struct dft_probe *probe, enum dft_call_number call, int dirfd, const char *path)
 {
     const struct dft_process_call what = DFT_PROCESS_CALL(.phase = DFT_PHASE_BEGIN, .dirfd = dirfd, .path = path);
@@ -92,8 +95,8 @@ static void fail_exec(struct dft_probe *probe, enum dft_call_number call, int di
     errno = error;
 }
 
-/* The common failure is a file that is not there or cannot be run (a shell tries one directory after the other): then nothing
- * is made ready. */
+/* The common failure is a file that is not there or cannot be run (a shell tries one directory
+ * after the other): then nothing is made ready. */
 static int may_run(int dirfd, const char *path)
 {
     return path && dft_executable_can_run(dirfd, path);
@@ -156,7 +159,8 @@ int dft_exec(enum dft_call_number call, int dirfd, const char *path, char *const
     EXEC(call, dirfd, path, envp, make(arguments, follow.envp));
 }
 
-/* The list form: arguments are counted, then put into an array on the stack, as the C library does. */
+/* The list form: arguments are counted, then put into an array on the stack, as the C library
+ * does. */
 #define COUNT_ARGUMENTS(list, first, count)                                                                            \
     va_start(list, first);                                                                                             \
     for (count = 1; va_arg(list, const char *); count++)                                                               \

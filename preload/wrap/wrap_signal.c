@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers of what sets handlers of signals: not traced, but with DFTRACER_BIND_SIGNALS=1 a default is not what it seems (fatal.h);
- * and that of the start of the program, before which libunwind and libffi cannot be loaded. */
+/* The wrappers of what sets handlers of signals: not traced, but with DFTRACER_BIND_SIGNALS=1 a
+ * default is not what it seems (fatal.h); and that of the start of the program, before which
+ * libunwind and libffi cannot be loaded. */
 #include "wrap/wrapper.h"
 
 #include "life/fatal.h"
@@ -15,7 +16,8 @@ WRAPPER(int, sigaction, (int signal, const struct sigaction *action, struct siga
 }
 ALIAS(sigaction, __sigaction)
 
-/* As the C library does it, but that what siginterrupt() said of the signal does not show in the flags of a default. */
+/* As the C library does it, but that what siginterrupt() said of the signal does not show in the
+ * flags of a default. */
 static sighandler_t set(int signal, sighandler_t handler, int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of the calls that make a child within the C library: one that runs another program, or one that goes on as a daemon or
- * on a terminal of its own. The library's inner fork, exec and _exit pass by all wrappers. */
+/* Wrappers of the calls that make a child within the C library: one that runs another program, or
+ * one that goes on as a daemon or on a terminal of its own. The library's inner fork, exec and
+ * _exit pass by all wrappers. */
 #include "life/shutdown.h"
 #include "wrap/wrapper.h"
 
@@ -12,9 +13,11 @@
 #include "probe/paths.h"
 #include "probe/probe_process.h"
 
-/* --- another program ---------------------------------------------------------------------------------------------- */
+/* --- another program
+ * ---------------------------------------------------------------------------------------------- */
 
-/* What the file actions hand on, nobody but the C library can read: then it may be any descriptor. */
+/* What the file actions hand on, nobody but the C library can read: then it may be any
+ * descriptor. */
 static void share_with(const posix_spawn_file_actions_t *actions)
 {
     if (dft_on)
@@ -115,7 +118,8 @@ WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
     return outcome;
 }
 
-/* --- a child that goes on ----------------------------------------------------------------------------------------- */
+/* --- a child that goes on
+ * ----------------------------------------------------------------------------------------- */
 
 /* These were closed and opened anew within the C library. */
 static void forget_standard_streams(void)
@@ -156,8 +160,8 @@ WRAPPER(int, forkpty, (int *master, char *name, const struct termios *attributes
     return pid;
 }
 
-/* The caller ends inside, so all of it is written before; the child comes back. Its beginning is recorded, like that of an exec, and
- * its end when it failed. */
+/* The caller ends inside, so all of it is written before; the child comes back. Its beginning is
+ * recorded, like that of an exec, and its end when it failed. */
 WRAPPER(int, daemon, (int nochdir, int noclose))
 {
     struct dft_probe probe = {.fd = -1};

@@ -22,7 +22,8 @@ static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_
     return -1;
 }
 
-/* --- dup2, dup3 --------------------------------------------------------------------------------------------------- */
+/* --- dup2, dup3
+ * --------------------------------------------------------------------------------------------------- */
 
 /* Again while it meets a number that the library is just opening a file on. */
 static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
@@ -40,7 +41,8 @@ static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, in
     }
 }
 
-/* What was on the number goes before the call (it is closed there), and comes back if the call fails. */
+/* What was on the number goes before the call (it is closed there), and comes back if the call
+ * fails. */
 int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
@@ -91,7 +93,8 @@ WRAPPER(int, dup3, (int fd, int fd2, int flags))
 
 ALIAS(dup2, __dup2)
 
-/* --- fcntl -------------------------------------------------------------------------------------------------------- */
+/* --- fcntl
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
 {
@@ -150,7 +153,8 @@ WRAPPER(int, fcntl, (int fd, int command, ...))
 ALIAS(fcntl, fcntl64)
 ALIAS(fcntl, __fcntl)
 
-/* --- closing many ------------------------------------------------------------------------------------------------- */
+/* --- closing many
+ * ------------------------------------------------------------------------------------------------- */
 
 static void forget_range(unsigned first, unsigned last)
 {
@@ -217,7 +221,8 @@ WRAPPER(void, closefrom, (int first))
     dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
 }
 
-/* --- all file systems --------------------------------------------------------------------------------------------- */
+/* --- all file systems
+ * --------------------------------------------------------------------------------------------- */
 
 WRAPPER(void, sync, (void))
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What hand-written wrappers do around the real call, whichever way it is made: by the C library's function or through syscall(). */
+/* What hand-written wrappers do around the real call, whichever way it is made: by the C library's
+ * function or through syscall(). */
 #ifndef DFT_WRAP_SPECIAL_H
 #define DFT_WRAP_SPECIAL_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of calls on streams that no row can express: those that return nothing, change a stream's file or push characters back, and what
- * the inlined getc_unlocked and putc_unlocked call. */
+/* Wrappers of calls on streams that no row can express: those that return nothing, change a
+ * stream's file or push characters back, and what the inlined getc_unlocked and putc_unlocked
+ * call. */
 #include "wrap/wrapper.h"
 
 #include <fcntl.h>
@@ -9,7 +10,8 @@
 #include "probe/inlined.h"
 #include "probe/probe.h"
 
-/* --- another file, another place ---------------------------------------------------------------------------------- */
+/* --- another file, another place
+ * ---------------------------------------------------------------------------------- */
 
 /* What a stream was on. */
 static void drop(uint64_t word)
@@ -19,7 +21,8 @@ static void drop(uint64_t word)
     dft_fd_drop(word);
 }
 
-/* The stream's own file again, in another mode: a new description of the same name, whatever has become of the file. */
+/* The stream's own file again, in another mode: a new description of the same name, whatever has
+ * become of the file. */
 static FILE *reopen_same(const char *mode, FILE *stream)
 {
     const struct dft_call_args args = DFT_ARGS(.stream = stream, .fopen_mode = mode);
@@ -135,7 +138,8 @@ WRAPPER(wint_t, ungetwc, (wint_t c, FILE *stream))
     return result;
 }
 
-/* --- buffers ------------------------------------------------------------------------------------------------------ */
+/* --- buffers
+ * ------------------------------------------------------------------------------------------------------ */
 
 WRAPPER(void, setbuf, (FILE * stream, char *buffer))
 {
@@ -157,9 +161,11 @@ WRAPPER(void, _flushlbf, (void))
     VOID_CALL(_flushlbf, DFT_OP_FFLUSH, (), .system = 1);
 }
 
-/* --- characters by inlined code ----------------------------------------------------------------------------------- */
+/* --- characters by inlined code
+ * ----------------------------------------------------------------------------------- */
 
-/* The calls that were inlined since the last one that was seen moved the position without us; they are counted now. */
+/* The calls that were inlined since the last one that was seen moved the position without us; they
+ * are counted now. */
 WRAPPER(int, __uflow, (FILE * stream))
 {
     const struct dft_call_args args = DFT_ARGS(.stream = stream, .size = 1, .character = 1, .run = 1);

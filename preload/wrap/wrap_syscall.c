@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrapper of syscall(): system calls of syscalls.def are recorded as the C library's functions of the same meaning are; all others
- * go straight on. The real syscall() makes every call, never the function of that meaning: syscall() is no cancellation point, and
- * passes its arguments on unchanged. */
+/* The wrapper of syscall(): system calls of syscalls.def are recorded as the C library's functions
+ * of the same meaning are; all others go straight on. The real syscall() makes every call, never
+ * the function of that meaning: syscall() is no cancellation point, and passes its arguments on
+ * unchanged. */
 #include "os/resolve.h"
 
 #include <fcntl.h>
@@ -13,7 +14,8 @@
 
 #define DFT_SYSCALL_EVENT(...)
 
-/* --- calls that a row describes ----------------------------------------------------------------------------------- */
+/* --- calls that a row describes
+ * ----------------------------------------------------------------------------------- */
 
 #define DFT_OPEN_MODE(flags, mode) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE ? (mode_t)(mode) : 0)
 
@@ -72,7 +74,8 @@ static long make_row(PARAMETERS)
     return result;
 }
 
-/* --- the function: its entry is in syscall.S ------------------------------------------------------------------------ */
+/* --- the function: its entry is in syscall.S
+ * ------------------------------------------------------------------------ */
 
 #define DFT_SYSCALL_NUMBERS 512
 

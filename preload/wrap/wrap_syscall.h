@@ -5,7 +5,8 @@
 
 #include <sys/syscall.h>
 
-/* Six arguments always: the C library's own takes as many, from registers and the stack, whether they were given or not. */
+/* Six arguments always: the C library's own takes as many, from registers and the stack, whether
+ * they were given or not. */
 #define PARAMETERS long number, long a0, long a1, long a2, long a3, long a4, long a5
 #define ARGUMENTS  number, a0, a1, a2, a3, a4, a5
 #define REAL       DFT_REAL(syscall)
@@ -19,7 +20,8 @@
 /* One of them. */
 #define CUSTOM(name) long dft_custom_##name(PARAMETERS)
 
-/* Must the call be made without any function in between? The stack that it returns on is not this one. */
+/* Must the call be made without any function in between? The stack that it returns on is not this
+ * one. */
 int dft_syscall_is_plain(long number, long a0, long a1);
 
 #endif

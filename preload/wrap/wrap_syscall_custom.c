@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of syscalls.def that are written by hand, but for those of processes: what needs more than a table can say, with the same
- * functions as the wrappers of the C library's functions have (wrap_special.h, wrap_maps.h). */
+/* The rows of syscalls.def that are written by hand, but for those of processes: what needs more
+ * than a table can say, with the same functions as the wrappers of the C library's functions have
+ * (wrap_special.h, wrap_maps.h). */
 #include "os/resolve.h"
 
 #include <fcntl.h>
@@ -15,7 +16,8 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds; else that is to be asked. */
+/* Flags and mode lie in the program's memory, which the kernel has read when the call succeeds;
+ * else that is to be asked. */
 CUSTOM(SYS_openat2)
 {
     struct dft_call_args args = DFT_ARGS(.dirfd = a0, .path = (char *)a1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of syscalls.def that make, replace, await and end processes, or forbid them system calls. */
+/* The rows of syscalls.def that make, replace, await and end processes, or forbid them system
+ * calls. */
 #include "os/resolve.h"
 #include "life/sandbox.h"
 #include "os/shared_tls.h"
@@ -30,8 +31,9 @@ static pid_t make_process(const long *a)
     return (pid_t)REAL(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
 }
 
-/* Where the child begins on another stack, or on its parent's, it must find there what the program put on it. Nobody sees it begin
- * then: one with thread-local memory of its own is taken for a thread, any other for a borrower. */
+/* Where the child begins on another stack, or on its parent's, it must find there what the program
+ * put on it. Nobody sees it begin then: one with thread-local memory of its own is taken for a
+ * thread, any other for a borrower. */
 int dft_syscall_is_plain(long number, long a0, long a1)
 {
     const struct clone_args *arguments = (const struct clone_args *)a0;
@@ -96,7 +98,8 @@ CUSTOM(SYS_exit_group)
     return REAL(ARGUMENTS);
 }
 
-/* Is the caller the process's first thread, and the last one left? Then its end is that of the process. */
+/* Is the caller the process's first thread, and the last one left? Then its end is that of the
+ * process. */
 static int is_all_there_is(void)
 {
     struct stat tasks;
@@ -141,7 +144,8 @@ CUSTOM(SYS_waitid)
     return result;
 }
 
-/* Filters: libseccomp sets them so. With TSYNC a positive result is a thread that could not follow, unless a listener was asked for. */
+/* Filters: libseccomp sets them so. With TSYNC a positive result is a thread that could not follow,
+ * unless a listener was asked for. */
 CUSTOM(SYS_seccomp)
 {
     int all = a0 == SECCOMP_SET_MODE_FILTER && a1 & SECCOMP_FILTER_FLAG_TSYNC, listens = (a1 & (1 << 3)) != 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Wrappers of calls that move bytes from one descriptor to another, and of ioctl.
  *
- * A transfer is read from one file and written to another. Where both are traced it is two events: the reading half, which is the call, and
- * the writing half, which adds its bytes and counts no call. Where one is, it is one event, of that file. */
+ * A transfer is read from one file and written to another. Where both are traced it is two events:
+ * the reading half, which is the call, and the writing half, which adds its bytes and counts no
+ * call. Where one is, it is one event, of that file. */
 #include "wrap/wrapper.h"
 
 #include <fcntl.h>
@@ -13,7 +14,8 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
-/* One end of a transfer. position: where the program keeps the offset, NULL: it is the descriptor's own, which moves. */
+/* One end of a transfer. position: where the program keeps the offset, NULL: it is the descriptor's
+ * own, which moves. */
 struct side {
     int fd;
     const off_t *position;
@@ -165,7 +167,8 @@ WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_of
     return dft_transfer(DFT_CALL_splice, DFT_CALL_splice_written, &what, DFT_REAL(splice));
 }
 
-/* --- ioctl -------------------------------------------------------------------------------------------------------- */
+/* --- ioctl
+ * -------------------------------------------------------------------------------------------------------- */
 
 int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd, unsigned long request, void *argument))
 {

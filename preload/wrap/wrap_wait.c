@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrappers of the calls that wait for children: the result is the child's pid, the argument "status" what waitpid says of it. */
+/* Wrappers of the calls that wait for children: the result is the child's pid, the argument
+ * "status" what waitpid says of it. */
 #include "wrap/wrapper.h"
 
 #include <sys/wait.h>

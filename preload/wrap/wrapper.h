@@ -7,8 +7,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* The function's own name for the linker, and a private one for the compiler: so headers and macros of the C library do not
- * get in the way. */
+/* The function's own name for the linker, and a private one for the compiler: so headers and macros
+ * of the C library do not get in the way. */
 #define WRAPPER(type, name, prototype)                                                                                 \
     EXPORTED type dft_wrap_##name prototype __asm__(#name);                                                            \
     type dft_wrap_##name prototype

@@ -136,8 +136,8 @@ static void test_busy_of_a_coarser_grid(void)
             CU_ASSERT_EQUAL(dft_table_merge_finer(coarse, &rows[i], factor), 0);
         busy_compare(coarse, events, width * factor);
 
-        /* All else is as if the events had been added to the coarse table; rows of busy time alone may be more or
-         * fewer. */
+        /* All else is as if the events had been added to the coarse table; rows of busy time alone
+         * may be more or fewer. */
         CU_ASSERT_EQUAL_FATAL(dft_table_rows(direct, &rows, &count), 0);
         for (uint32_t i = 0; i < count; i++)
             if (rows[i].metrics.count || rows[i].kind == DFT_ROW_HISTOGRAM)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The law: any split of a set of events over tables, merged in any order and shape, through the file format or not,
- * gives the same rows, and those of the slow and obvious model. */
+/* The law: any split of a set of events over tables, merged in any order and shape, through the
+ * file format or not, gives the same rows, and those of the slow and obvious model. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -137,7 +137,8 @@ static void law_merge_into(struct law *law, struct dft_table *part, struct dft_t
             law_fail(law, "merge", "refused");
 }
 
-/* Adds events through a small fixed table that is flushed whenever it is full, and now and then for no reason. */
+/* Adds events through a small fixed table that is flushed whenever it is full, and now and then for
+ * no reason. */
 static void law_add_fixed(struct law *law, const struct dft_event *events, uint32_t count, struct dft_table *into)
 {
     uint32_t capacity = 16 + (uint32_t)random_below(&law->random, 60), position = 0;
@@ -166,8 +167,9 @@ static void law_add_fixed(struct law *law, const struct dft_event *events, uint3
     free(memory);
 }
 
-/* The events in an order in which those of some calls follow each other, as those who group them have them, or any other;
- * all but one that is left for dft_table_add, since an order need not name all. */
+/* The events in an order in which those of some calls follow each other, as those who group them
+ * have them, or any other; all but one that is left for dft_table_add, since an order need not name
+ * all. */
 static int law_add_ordered(struct law *law, struct dft_table *table, struct dft_batch *batch)
 {
     uint32_t count = batch->count, n = 0, last = count ? count - 1 : 0, position = last, *order;
@@ -209,7 +211,8 @@ static void law_add_growing(struct law *law, const struct dft_event *events, uin
     dft_table_destroy(table);
 }
 
-/* Deals the events out to parts, each to a table of its own kind, and merges the tables in a random tree. */
+/* Deals the events out to parts, each to a table of its own kind, and merges the tables in a random
+ * tree. */
 static struct dft_table *law_split(struct law *law)
 {
     struct dft_table *parts[PARTS_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An aggregator that is slow and obvious, written from the text of aggregate.h alone, to compare the real one with; and
- * random events for both. */
+/* An aggregator that is slow and obvious, written from the text of aggregate.h alone, to compare
+ * the real one with; and random events for both. */
 #ifndef DFT_TESTS_MODEL_H
 #define DFT_TESTS_MODEL_H
 
@@ -51,8 +51,8 @@ uint32_t model_bin(uint64_t value);
 /* The percentile of values, `count` of them, which it sorts. */
 uint64_t model_percentile(uint64_t *values, uint32_t count, uint32_t p, uint64_t min, uint64_t max);
 
-/* The first difference between two sets of rows as a text, NULL when there is none. without_busy: edge and step may
- * differ. */
+/* The first difference between two sets of rows as a text, NULL when there is none. without_busy:
+ * edge and step may differ. */
 const char *model_difference(const struct dft_row *a, uint32_t na, const struct dft_row *b, uint32_t nb,
                              int without_busy);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The law on real traces: the rows that the library made while a program ran, merged, equal the rows made here from
- * the events in the same files, integer for integer. Prints one line a file; exit code 1 when any differs. */
+/* The law on real traces: the rows that the library made while a program ran, merged, equal the
+ * rows made here from the events in the same files, integer for integer. Prints one line a file;
+ * exit code 1 when any differs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A drain hands on events that are alike as repeats. Nobody can tell from what it writes: rings of records that form repeats, and of all that
- * breaks them, are taken with repeats and without; events, blocks and rows are the same. */
+/* A drain hands on events that are alike as repeats. Nobody can tell from what it writes: rings of
+ * records that form repeats, and of all that breaks them, are taken with repeats and without;
+ * events, blocks and rows are the same. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void *memory(size_t bytes)
     return at;
 }
 
-/* --- rings ---------------------------------------------------------------------------------------------------------- */
+/* --- rings
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static const uint16_t calls[] = {DFT_CALL_pread, DFT_CALL_read,  DFT_CALL_write, DFT_CALL_fread,
                                  DFT_CALL_lseek, DFT_CALL_fstat, DFT_CALL_open,  DFT_CALL_close,
@@ -205,7 +207,8 @@ static struct dft_clock make_clock(void)
     return clock;
 }
 
-/* --- both ways ------------------------------------------------------------------------------------------------------ */
+/* --- both ways
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void side_init(struct side *side, int with_repeats)
 {

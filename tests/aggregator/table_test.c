@@ -162,7 +162,8 @@ static void test_intervals_that_are_refused(void)
     free(memory);
 }
 
-/* Events that each need rows of their own; a full table stops before one, and goes on after clearing. */
+/* Events that each need rows of their own; a full table stops before one, and goes on after
+ * clearing. */
 static void test_a_full_table_stops_between_events(void)
 {
     enum { EVENTS = 300 };
@@ -232,7 +233,8 @@ static void test_merging_refuses_bad_rows(void)
     dft_table_destroy(table);
 }
 
-/* Many rows at once are what they are one by one, through growing, a row that is refused, and no rows at all. */
+/* Many rows at once are what they are one by one, through growing, a row that is refused, and no
+ * rows at all. */
 static void test_merging_many_rows(void)
 {
     enum { ROWS = 20000, BAD = 17 };

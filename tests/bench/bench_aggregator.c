@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times the aggregator alone: events into a fixed table as a drain does it, and rows into a growing one as the tools
- * do. */
+/* Times the aggregator alone: events into a fixed table as a drain does it, and rows into a growing
+ * one as the tools do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +93,8 @@ static int bench_add(const char *title, uint32_t calls, uint32_t regions, unsign
     return 0;
 }
 
-/* Merges `count` rows, the n-th of subject n or of a chance one of `distinct`; a block at a time, as decoding gives them. Returns
- * ns, 0 on failure. */
+/* Merges `count` rows, the n-th of subject n or of a chance one of `distinct`; a block at a time,
+ * as decoding gives them. Returns ns, 0 on failure. */
 static double bench_blocks(struct dft_table *table, uint32_t count, uint32_t distinct, int by_chance)
 {
     static struct dft_row block[BLOCK_ROWS];

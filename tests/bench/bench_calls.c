@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times one kind of call in a loop and prints ns per operation. Run alone and under the library by run.py.
+/* Times one kind of call in a loop and prints ns per operation. Run alone and under the library by
+ * run.py.
  *
  *   bench_calls CASE COUNT FILE      FILE: a regular file of at least 16 MiB, read only, in the page cache
  *   bench_calls spawn COUNT FILE PRELOAD PREFIX PROGRAM [ARG...]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Times the encoder and the decoder of EVENTS blocks, and counts bytes an event: on a sequential loop, on a mix of
- * calls made up to look like tar or a build, and on the blocks of traces given as arguments.
+/* Times the encoder and the decoder of EVENTS blocks, and counts bytes an event: on a sequential
+ * loop, on a mix of calls made up to look like tar or a build, and on the blocks of traces given as
+ * arguments.
  *
  *   bench_codec [FILE.dft ...] */
 #include <fcntl.h>
@@ -264,7 +265,8 @@ static void warm(const struct dft_batch *batch)
     __asm__ volatile("" ::"r"(sum)); /* or nothing would be read */
 }
 
-/* All batches to blocks, one behind the other at `out`. Returns the bytes, and adds the time of encoding alone to
+/* All batches to blocks, one behind the other at `out`. Returns the bytes, and adds the time of
+ * encoding alone to
  * *ns. */
 static size_t encode_all(struct dft_encoder *encoder, const struct work *work, char *out, double *ns)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts calls on files below a directory, in shared memory that outlives the process: preloaded before the library under test, so that
- * a call counted as returned has been through it. Knows nothing of that library.
+/* Counts calls on files below a directory, in shared memory that outlives the process: preloaded
+ * before the library under test, so that a call counted as returned has been through it. Knows
+ * nothing of that library.
  *
- * COUNTING_FILE: the shared memory; COUNTING_BELOW: the directory. One slot for each process image. */
+ * COUNTING_FILE: the shared memory; COUNTING_BELOW: the directory. One slot for each process
+ * image. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

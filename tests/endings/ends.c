@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes calls, alone or in threads, and ends in the way that its arguments name; the program's own counts stand in a shared file.
+/* Makes calls, alone or in threads, and ends in the way that its arguments name; the program's own
+ * counts stand in a shared file.
  *
- * usage: ends COUNTERS THREADS CALLS HOW [HOW...] in a directory of its own, which has a file `input`.
+ * usage: ends COUNTERS THREADS CALLS HOW [HOW...] in a directory of its own, which has a file
+ * `input`.
  *
- * CALLS are divided among the threads. At half of them the main thread ends the process as HOW says, while the others go on; with 0
- * threads it makes all calls itself, and then ends. HOW can be: the names in the table `endings` below; "forks" and "orphans": a child for
- * each further HOW, that works and ends so, and then this process ends, behind its children or before them; "wait": says
- * "ready" and goes on making calls until it is killed; "paced": the same, with pauses. */
+ * CALLS are divided among the threads. At half of them the main thread ends the process as HOW
+ * says, while the others go on; with 0 threads it makes all calls itself, and then ends. HOW can
+ * be: the names in the table `endings` below; "forks" and "orphans": a child for each further HOW,
+ * that works and ends so, and then this process ends, behind its children or before them; "wait":
+ * says "ready" and goes on making calls until it is killed; "paced": the same, with pauses. */
 #include "ends_work.h"
 
 #include <dlfcn.h>
@@ -52,7 +55,8 @@ __attribute__((destructor)) static void destructor(void)
     late_call();
 }
 
-/* --- ways to end -------------------------------------------------------------------------------------------------- */
+/* --- ways to end
+ * -------------------------------------------------------------------------------------------------- */
 
 static void by_return(void) {}
 
@@ -176,7 +180,8 @@ static void *with_others(void *how)
     return NULL;
 }
 
-/* Several threads want to end the process, each in another way; and two the program, by an exec that cannot be. */
+/* Several threads want to end the process, each in another way; and two the program, by an exec
+ * that cannot be. */
 static void by_all_at_once(void)
 {
     pthread_t thread;
@@ -265,7 +270,8 @@ static void end(const char *how)
     ends_need(0, how);
 }
 
-/* --- work --------------------------------------------------------------------------------------------------------- */
+/* --- work
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void *work_on(void *argument)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process of ends.c did, in memory that outlives it: the test reads the file and compares it with the trace. */
+/* What a process of ends.c did, in memory that outlives it: the test reads the file and compares it
+ * with the trace. */
 #ifndef ENDS_H
 #define ENDS_H
 
@@ -8,7 +9,8 @@
 
 #define ENDS_SLOTS 1024u
 
-/* `started` is counted before a call, `returned` behind it: the trace has all that returned, and at most what was started. */
+/* `started` is counted before a call, `returned` behind it: the trace has all that returned, and at
+ * most what was started. */
 enum ends_kind { ENDS_WRITE, ENDS_READ, ENDS_PUTC, ENDS_GETC, ENDS_REGION, ENDS_AIO, ENDS_MAP, ENDS_LATE, ENDS_KINDS };
 
 /* One thread of one process image. Its files and its regions are named after its number. */

@@ -69,7 +69,8 @@ static int open_file(uint32_t number, char kind, int flags)
     return fd;
 }
 
-/* Of several kinds, before and behind those of a region that has ended again, and one from within it. */
+/* Of several kinds, before and behind those of a region that has ended again, and one from within
+ * it. */
 static void give_arguments(struct ends_worker *worker)
 {
     const struct dftrace_api *api = dftrace_get();

@@ -22,7 +22,8 @@ struct ends_worker {
 };
 
 extern struct ends_shared *ends_shared;
-/* A process whose child goes on: the C library's threads for requests are not there in the child, and it waits for them for ever. */
+/* A process whose child goes on: the C library's threads for requests are not there in the child,
+ * and it waits for them for ever. */
 extern int ends_without_requests;
 
 void ends_need(int condition, const char *what);

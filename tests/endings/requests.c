@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that submit requests, ask for the result of every second one, say that they are ready, and wait to be killed. */
+/* Threads that submit requests, ask for the result of every second one, say that they are ready,
+ * and wait to be killed. */
 #include <aio.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* preload/os/clock.c with clocks of the test's making: machines that are suspended, counters that jump, and ratios. */
+/* preload/os/clock.c with clocks of the test's making: machines that are suspended, counters that
+ * jump, and ratios. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -117,7 +118,8 @@ static void steps_of_the_wall_clock(void)
     CU_ASSERT(llabs(error_now(&clock)) < 1000);
 }
 
-/* An event before, one that lasts over, and one behind a suspension that the monotonic clock does not count, and ticks count as `ticks`. */
+/* An event before, one that lasts over, and one behind a suspension that the monotonic clock does
+ * not count, and ticks count as `ticks`. */
 static void suspended(int64_t ticks)
 {
     struct dft_clock clock = begin();

@@ -191,7 +191,8 @@ static void test_unknown_types_are_found(void)
     CU_ASSERT_EQUAL(skipped.damaged, 0);
 }
 
-/* What a writer leaves that ends in the middle: passed over with all that is in it, and only as far as it says. */
+/* What a writer leaves that ends in the middle: passed over with all that is in it, and only as far
+ * as it says. */
 static void test_unfinished(void)
 {
     struct dft_skipped skipped;
@@ -226,7 +227,8 @@ static void test_unfinished(void)
     }
 }
 
-/* Headers that all claim the rest of a large file, with wrong payload checksums: no quadratic time. */
+/* Headers that all claim the rest of a large file, with wrong payload checksums: no quadratic
+ * time. */
 static void test_hostile_headers(void)
 {
     size_t length = 32u << 20, offset = 0, found;

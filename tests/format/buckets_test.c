@@ -65,7 +65,8 @@ static void test_wild(void)
     check_random(DFT_STORE, 1);
 }
 
-/* The metrics of a histogram row are not in the file: a decoded one has those of an empty row, the neutral element. */
+/* The metrics of a histogram row are not in the file: a decoded one has those of an empty row, the
+ * neutral element. */
 static void test_histogram_rows_are_neutral(void)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Damage: a small file of several blocks, cut at every byte, and with every single byte changed; and payloads changed
- * behind the back of the checksum. All other blocks are read, and nothing crashes. */
+/* Damage: a small file of several blocks, cut at every byte, and with every single byte changed;
+ * and payloads changed behind the back of the checksum. All other blocks are read, and nothing
+ * crashes. */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,8 @@ static int decode(const struct dft_block_header *header, const void *payload)
     return status;
 }
 
-/* Reads `length` bytes. Returns a mask of the blocks that were found, by where they end, and decoded. */
+/* Reads `length` bytes. Returns a mask of the blocks that were found, by where they end, and
+ * decoded. */
 static unsigned read_all(const uint8_t *bytes, size_t length, struct dft_skipped *skipped)
 {
     struct dft_block_header header;
@@ -175,8 +177,8 @@ static void test_every_byte_changed(void)
     free(copy);
 }
 
-/* The bytes of a block's columns, as they are before deflate, changed at random and given to the decoder under a
- * matching header. */
+/* The bytes of a block's columns, as they are before deflate, changed at random and given to the
+ * decoder under a matching header. */
 static void mangle(uint8_t *payload, struct dft_block_header *header)
 {
     for (uint64_t n = 1 + sample_below(4); n; n--) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deflate: blocks and streams of zlib, what is stored instead, and the memory that an encoder touches. */
+/* Deflate: blocks and streams of zlib, what is stored instead, and the memory that an encoder
+ * touches. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -83,7 +84,8 @@ static void test_zlib(void)
     sample_encoder_free(encoder);
 }
 
-/* One member and what stands behind it; a room that is too small; a member that is cut or damaged. */
+/* One member and what stands behind it; a room that is too small; a member that is cut or
+ * damaged. */
 static void test_gzip(void)
 {
     uint8_t text[5000], member[6000], out[6000];
@@ -162,7 +164,8 @@ static struct dft_block_header encode(struct dft_encoder *encoder, const struct 
     return header;
 }
 
-/* The first blocks are stored, as long as they hold no more than was said. Later ones are as without that. */
+/* The first blocks are stored, as long as they hold no more than was said. Later ones are as
+ * without that. */
 static void test_store_first(void)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE), *plain = sample_encoder(DFT_DEFLATE);

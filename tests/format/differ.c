@@ -55,7 +55,8 @@ static const struct dft_name *find_name(const struct dft_name *names, uint32_t c
     return NULL;
 }
 
-/* Every definition at hand must be there, with its text; of several with one id the first that has a text. */
+/* Every definition at hand must be there, with its text; of several with one id the first that has
+ * a text. */
 static const char *names_differ(const struct dft_name *before, uint32_t nbefore, const struct dft_name *after,
                                 uint32_t nafter)
 {

@@ -136,7 +136,8 @@ static void change(struct dft_event *event, uint32_t ncalls)
     }
 }
 
-/* Runs of events that are as predicted (which the encoder takes at once), broken by all that can break them. */
+/* Runs of events that are as predicted (which the encoder takes at once), broken by all that can
+ * break them. */
 static void check_runs(int wild)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_STORE);
@@ -169,8 +170,8 @@ static void test_runs(void)
     check_runs(1);
 }
 
-/* Times in microseconds, all of them or all but a few, and results that are not known: smaller than without, and the
- * same when read. */
+/* Times in microseconds, all of them or all but a few, and results that are not known: smaller than
+ * without, and the same when read. */
 static void test_coarse(void)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_STORE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every rule that makes a block unreadable, by a block written by hand that breaks just this one; and what a reader
- * must bear: unknown and absent columns. */
+/* Every rule that makes a block unreadable, by a block written by hand that breaks just this one;
+ * and what a reader must bear: unknown and absent columns. */
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static void add_column(unsigned id, unsigned encoding, const void *bytes, size_t
 #define BYTES(id, text) add_column(id, DFT_ENC_BYTES, text, sizeof text - 1)
 #define LEBS(id, text)  add_column(id, DFT_ENC_LEB128, text, sizeof text - 1)
 
-/* An EVENTS block of `count` events with one name, one call and one shape with the given flags, and no other columns
- * yet. */
+/* An EVENTS block of `count` events with one name, one call and one shape with the given flags, and
+ * no other columns yet. */
 static void begin_events(uint32_t flags)
 {
     uint8_t shapes[16] = {1, 0}, *at = dft_leb_put(shapes + 2, flags);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a small trace with something of everything, always the same: the golden file of the format.
+/* Writes a small trace with something of everything, always the same: the golden file of the
+ * format.
  *
  *   make_golden stored|deflated|list FILE
  *
- * `list` writes the events and rows as they are before they are encoded, one a line, for comparison with what a reader
- * reads. With `stored` the bytes must not change while the format has its version; how deflate packs them may. */
+ * `list` writes the events and rows as they are before they are encoded, one a line, for comparison
+ * with what a reader reads. With `stored` the bytes must not change while the format has its
+ * version; how deflate packs them may. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,8 +168,8 @@ static int put_few(void)
     return put_events(&batch);
 }
 
-/* Enough of them for time columns to be split. Random bits from a formula, not from the tests' generator, so that they
- * stay. */
+/* Enough of them for time columns to be split. Random bits from a formula, not from the tests'
+ * generator, so that they stay. */
 static int put_many(void)
 {
     static struct dft_event events[MANY];

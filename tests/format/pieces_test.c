@@ -10,8 +10,8 @@
 #include "sample.h"
 #include "suites.h"
 
-/* Made by the Python reader's own implementation, which test_golden.py checks against the hash's published verification
- * value. */
+/* Made by the Python reader's own implementation, which test_golden.py checks against the hash's
+ * published verification value. */
 static void test_ids_of_known_names(void)
 {
     char long_text[300];

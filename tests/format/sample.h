@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random but reproducible batches, rows and records for the tests of the format, and their comparison. */
+/* Random but reproducible batches, rows and records for the tests of the format, and their
+ * comparison. */
 #ifndef DFT_TESTS_SAMPLE_H
 #define DFT_TESTS_SAMPLE_H
 
@@ -14,8 +15,8 @@ static inline uint64_t sample_below(uint64_t n)
 /* A number of any magnitude. */
 uint64_t sample_wild(void);
 
-/* A batch of `count` events. wild: any value a field can hold, else what programs do. What it points to belongs to
- * it: freed by sample_batch_free. */
+/* A batch of `count` events. wild: any value a field can hold, else what programs do. What it
+ * points to belongs to it: freed by sample_batch_free. */
 struct dft_batch sample_batch(uint32_t count, int wild);
 void sample_batch_free(struct dft_batch *batch);
 
@@ -23,7 +24,8 @@ void sample_batch_free(struct dft_batch *batch);
 struct dft_buckets sample_buckets(uint32_t count, int wild);
 void sample_buckets_free(struct dft_buckets *buckets);
 
-/* Same events (calls by id and op), arguments, and every text of `before`'s names. NULL: yes; else what differs. */
+/* Same events (calls by id and op), arguments, and every text of `before`'s names. NULL: yes; else
+ * what differs. */
 const char *sample_batch_differs(const struct dft_batch *before, const struct dft_batch *after);
 const char *sample_buckets_differ(const struct dft_buckets *before, const struct dft_buckets *after);
 int sample_text_differs(struct dft_text a, struct dft_text b);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of fuzz_calls share: a worker (a process, or a thread of one) that makes random calls and writes down what each did.
+/* What the parts of fuzz_calls share: a worker (a process, or a thread of one) that makes random
+ * calls and writes down what each did.
  *
- * Every operation draws from a generator of its own (seed, worker, number), so that operations can be left out and the others stay
- * what they are. Nothing depends on time: each worker has a directory of its own, and what workers share is only read.
+ * Every operation draws from a generator of its own (seed, worker, number), so that operations can
+ * be left out and the others stay what they are. Nothing depends on time: each worker has a
+ * directory of its own, and what workers share is only read.
  *
- * The truth about a call (where it happened, on what) is found by raw system calls, which no tracer of the C library sees. */
+ * The truth about a call (where it happened, on what) is found by raw system calls, which no tracer
+ * of the C library sees. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -27,7 +30,8 @@
 #define BUFFER      65536
 #define STALE_ERRNO EXFULL /* errno before each call: no call here ever fails with it */
 
-/* A file as the program named it, absolute; `also`: another name by which one may rightly call it, or "". */
+/* A file as the program named it, absolute; `also`: another name by which one may rightly call it,
+ * or "". */
 struct name {
     char file[NAME_ROOM], also[NAME_ROOM];
 };
@@ -116,11 +120,12 @@ int is_kept(const char *keep, int op);
 /* --- log.c --- */
 void log_open(struct worker *w);
 void log_close(struct worker *w);
-/* One call: its name, result, errno (0: it did not fail) and what else is true, as tab-separated key=value; keys that begin with '~'
- * may differ between two runs. */
+/* One call: its name, result, errno (0: it did not fail) and what else is true, as tab-separated
+ * key=value; keys that begin with '~' may differ between two runs. */
 void say(struct worker *w, const char *name, long result, int failed, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for a call that returns a descriptor: its number is only the same in two runs where no thread opens beside us. */
+/* The same for a call that returns a descriptor: its number is only the same in two runs where no
+ * thread opens beside us. */
 void say_fd(struct worker *w, const char *name, long result, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* "fd=3" or "~fd=3". */
@@ -139,7 +144,8 @@ int raw_flags(int fd);
 long fd_place(int fd, int writing);
 /* Where the stream's next byte is read or written. */
 long stream_place(struct stream_slot *s, int writing);
-/* After a call before which the place was asked for: others may have moved the kernel's offset since the buffer was filled. */
+/* After a call before which the place was asked for: others may have moved the kernel's offset
+ * since the buffer was filled. */
 void stream_moved(struct stream_slot *s);
 int stream_is_pending(const FILE *stream);
 /* The absolute name of `path` below the open directory (NULL: the working directory). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log: text in a mapped file, written by nothing that a tracer of the C library sees, without a descriptor that the program could
- * close. One line a call. */
+/* The log: text in a mapped file, written by nothing that a tracer of the C library sees, without a
+ * descriptor that the program could close. One line a call. */
 #include "fuzz.h"
 
 #include <stdarg.h>
@@ -93,7 +93,8 @@ const char *fd_text(const struct worker *w, int fd)
     return to;
 }
 
-/* Names of temporary files differ between two runs: those of mkstemp, and the kernel's own for files without a name. */
+/* Names of temporary files differ between two runs: those of mkstemp, and the kernel's own for
+ * files without a name. */
 int is_random(const char *path)
 {
     const char *last = strrchr(path, '/');

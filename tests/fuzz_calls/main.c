@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_calls: thousands of random calls on files, the same for the same seed, in several processes and threads. See README.md. */
+/* fuzz_calls: thousands of random calls on files, the same for the same seed, in several processes
+ * and threads. See README.md. */
 #include "fuzz.h"
 
 #include <pthread.h>
@@ -13,7 +14,8 @@
 
 struct options options = {.only = -1};
 
-/* --- one worker ---------------------------------------------------------------------------------------------------- */
+/* --- one worker
+ * ---------------------------------------------------------------------------------------------------- */
 
 static const struct operation *const tables[] = {open_operations, data_operations,    seek_operations,
                                                  meta_operations, stream_operations,  text_operations,
@@ -82,7 +84,8 @@ static struct worker *new_worker(const char *lineage, unsigned number)
     return w;
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------- */
+/* --- threads
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void *run_thread(void *argument)
 {
@@ -148,7 +151,8 @@ static void run_threads(unsigned process)
     log_close(main_worker);
 }
 
-/* --- processes ----------------------------------------------------------------------------------------------------- */
+/* --- processes
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void run_process(unsigned process)
 {

@@ -160,8 +160,8 @@ static void op_dprintf(struct worker *w)
     say_data(w, "dprintf", slot, r, 0, at, "");
 }
 
-/* Several threads read from the same descriptors: with an offset of their own, and with the common one. What the latter read tells
- * where it was. */
+/* Several threads read from the same descriptors: with an offset of their own, and with the common
+ * one. What the latter read tells where it was. */
 static void op_common(struct worker *w)
 {
     struct fd_slot common = {w->common, "", &w->common_file}, race = {w->common_race, "", &w->race_file};
@@ -179,7 +179,8 @@ static void op_common(struct worker *w)
         (long)first);
 }
 
-/* Offsets beyond 32 bits, in a file that is empty again at the end: nobody reads four gigabytes of nothing. */
+/* Offsets beyond 32 bits, in a file that is empty again at the end: nobody reads four gigabytes of
+ * nothing. */
 static void op_far(struct worker *w)
 {
     char path[NAME_ROOM];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that make processes: forked children that go on with what their parent has open, and fresh images of this program. The
- * parent waits, so that it is always known who moved an offset. */
+/* Operations that make processes: forked children that go on with what their parent has open, and
+ * fresh images of this program. The parent waits, so that it is always known who moved an
+ * offset. */
 #include "fuzz.h"
 
 #include <spawn.h>
@@ -80,7 +81,8 @@ static void op_fork(struct worker *w)
     wait_for(w, pid);
 }
 
-/* --- images ------------------------------------------------------------------------------------------------------- */
+/* --- images
+ * ------------------------------------------------------------------------------------------------------- */
 
 struct image {
     char text[IMAGE_ARGUMENTS][NAME_ROOM];

@@ -132,7 +132,8 @@ static void op_setvbuf(struct worker *w)
     say(w, "setvbuf", r, r != 0, "%s\ttype=%d", fd_facts(w, &s->at), kind);
 }
 
-/* --- position ----------------------------------------------------------------------------------------------------- */
+/* --- position
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void sought(struct stream_slot *s, int failed)
 {
@@ -239,9 +240,11 @@ static void op_fflush(struct worker *w)
     say(w, "fflush", r, r != 0, "%s\tserial=%d", fd_facts(w, &s->at), s->serial);
 }
 
-/* --- items -------------------------------------------------------------------------------------------------------- */
+/* --- items
+ * -------------------------------------------------------------------------------------------------------- */
 
-/* The C standard asks for it: a stream is positioned between reading and writing (or flushed, behind writing). */
+/* The C standard asks for it: a stream is positioned between reading and writing (or flushed,
+ * behind writing). */
 static void position(struct worker *w, struct stream_slot *s)
 {
     int r;

@@ -98,8 +98,8 @@ static void op_filter(struct worker *w)
     }
 }
 
-/* As parsers do: what was read is given back; or another character, which is read at once (the C library makes mistakes where such a
- * one is left behind and the stream is positioned). */
+/* As parsers do: what was read is given back; or another character, which is read at once (the C
+ * library makes mistakes where such a one is left behind and the stream is positioned). */
 static void op_ungetc(struct worker *w)
 {
     struct stream_slot *s = for_reading(w);
@@ -121,7 +121,8 @@ static void op_ungetc(struct worker *w)
         one_getc(w, s, below(w, 4));
 }
 
-/* --- lines -------------------------------------------------------------------------------------------------------- */
+/* --- lines
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void op_fgets(struct worker *w)
 {
@@ -184,7 +185,8 @@ static void op_getline(struct worker *w)
     say_stream(w, delim ? "getdelim" : "getline", s, r < 0 ? 0 : r, r < 0 && w->error != STALE_ERRNO, 0, at, moved, "");
 }
 
-/* --- formats ------------------------------------------------------------------------------------------------------ */
+/* --- formats
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void op_fscanf(struct worker *w)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw system calls: the truth about files, past any library that traces. Results as the kernel gives them: negative is -errno. */
+/* Raw system calls: the truth about files, past any library that traces. Results as the kernel
+ * gives them: negative is -errno. */
 #ifndef RAW_H
 #define RAW_H
 

@@ -100,7 +100,8 @@ const char *fd_facts(struct worker *w, struct fd_slot *slot)
     return to;
 }
 
-/* --- descriptors -------------------------------------------------------------------------------------------------- */
+/* --- descriptors
+ * -------------------------------------------------------------------------------------------------- */
 
 void close_slot(struct worker *w, struct fd_slot *slot)
 {
@@ -187,7 +188,8 @@ struct fd_slot bad_fd(struct worker *w)
     return (struct fd_slot){.fd = percent(w, 20) ? 100000 : fd};
 }
 
-/* --- streams ------------------------------------------------------------------------------------------------------ */
+/* --- streams
+ * ------------------------------------------------------------------------------------------------------ */
 
 void close_stream(struct worker *w, struct stream_slot *s)
 {
@@ -245,9 +247,11 @@ void flush_pending(struct worker *w, const struct stream_slot *except)
     }
 }
 
-/* --- paths -------------------------------------------------------------------------------------------------------- */
+/* --- paths
+ * -------------------------------------------------------------------------------------------------------- */
 
-/* `..` behind a symlink is a place of its own: only behind true directories is a path with it what it seems. */
+/* `..` behind a symlink is a place of its own: only behind true directories is a path with it what
+ * it seems. */
 static int are_directories(void)
 {
     static const char *const names[] = {"d0", "d1", "d1/d2"};
@@ -291,7 +295,8 @@ void close_dir(struct worker *w, struct dir_slot *d)
     *d = (struct dir_slot){.at.fd = -1};
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------ */
+/* --- the end
+ * ------------------------------------------------------------------------------------------------------ */
 
 void close_everything(struct worker *w)
 {

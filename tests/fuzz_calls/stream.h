@@ -5,7 +5,8 @@
 
 #include "fuzz.h"
 
-/* Before a data call: the other streams wait with nothing, and between reading and writing the stream is positioned, mostly. */
+/* Before a data call: the other streams wait with nothing, and between reading and writing the
+ * stream is positioned, mostly. */
 void stream_turn(struct worker *w, struct stream_slot *s, int writing);
 /* How far the stream came since it was `at`. */
 long stream_read(struct stream_slot *s, long at);

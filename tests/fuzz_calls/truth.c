@@ -37,14 +37,16 @@ long fd_place(int fd, int writing)
     return writing && flags & O_APPEND ? raw_size(fd) : raw_offset(fd);
 }
 
-/* --- streams: the C library's own pointers, looked at without moving anything --------------------------------------- */
+/* --- streams: the C library's own pointers, looked at without moving anything
+ * --------------------------------------- */
 
 int stream_is_pending(const FILE *stream)
 {
     return stream->_IO_write_ptr > stream->_IO_write_base;
 }
 
-/* In the backup area lie characters that ungetc pushed back; the stream's own buffer waits behind them. */
+/* In the backup area lie characters that ungetc pushed back; the stream's own buffer waits behind
+ * them. */
 static long unread(const FILE *stream)
 {
     long n = stream->_IO_read_end - stream->_IO_read_ptr;
@@ -79,7 +81,8 @@ void stream_moved(struct stream_slot *s)
     s->before = kernel;
 }
 
-/* --- names -------------------------------------------------------------------------------------------------------- */
+/* --- names
+ * -------------------------------------------------------------------------------------------------------- */
 
 void kernel_name(int fd, char *to)
 {
@@ -143,7 +146,8 @@ void make_name(struct worker *w, struct name *name, const struct fd_slot *dir, c
         kernel_name(dir->fd, base);
         if (base[0] == '/')
             join(name->file, base, path);
-        /* By the name under which the directory was opened, as long as that is still its name, or only another process has changed it. */
+        /* By the name under which the directory was opened, as long as that is still its name, or
+         * only another process has changed it. */
         if (dir->file && (dir->file->shared || same_directory(dir->file->name.file, dir->fd)))
             join(name->also, dir->file->name.file, path);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every annotation of dftrace.h, from C. Compiled by annotate_test.py in several ways; links nothing. */
+/* Every annotation of dftrace.h, from C. Compiled by annotate_test.py in several ways; links
+ * nothing. */
 #include <dftrace/dftrace.h>
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans, flows, arguments, metadata, pauses and mistakes, from C. Driven by spans_test.py; links nothing but threads. */
+/* Spans, flows, arguments, metadata, pauses and mistakes, from C. Driven by spans_test.py; links
+ * nothing but threads. */
 #include <dftrace/dftrace.h>
 
 #include <errno.h>
@@ -30,7 +31,8 @@ static void in_thread(void *(*function)(void *), void *argument)
         pthread_join(thread, NULL);
 }
 
-/* --- spans -------------------------------------------------------------------------------------------------------- */
+/* --- spans
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void *end_span(void *span)
 {
@@ -106,7 +108,8 @@ static void coroutines(void)
     DFTRACE_SPAN_END(&task);
 }
 
-/* --- the rest of what there is ------------------------------------------------------------------------------------ */
+/* --- the rest of what there is
+ * ------------------------------------------------------------------------------------ */
 
 static void *receive(void *id)
 {
@@ -191,7 +194,8 @@ static void flushed(void)
     waitpid(child, NULL, 0);
 }
 
-/* --- mistakes ------------------------------------------------------------------------------------------------------ */
+/* --- mistakes
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void *end_foreign(void *argument)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program written for DFTracer 2.x in C: entities, relations, and the functions behind the macros. Nothing here is of
- * ours. */
+/* A program written for DFTracer 2.x in C: entities, relations, and the functions behind the
+ * macros. Nothing here is of ours. */
 #include <dftracer/dftracer.h>
 #include <stdio.h>
 

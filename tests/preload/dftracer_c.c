@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program written for DFTracer's C interface, as its documentation has it: nothing here is of ours. */
+/* A program written for DFTracer's C interface, as its documentation has it: nothing here is of
+ * ours. */
 #include <dftracer/dftracer.h>
 #include <fcntl.h>
 #include <stdio.h>

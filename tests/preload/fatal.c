@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of fatal_test.py: each case does its calls on "file" and then ends, or not, by a signal. What it is told about its handlers
- * goes to descriptor 1, so that a run with DFTRACER_BIND_SIGNALS=1 can be compared with one without any tracing. */
+/* The program of fatal_test.py: each case does its calls on "file" and then ends, or not, by a
+ * signal. What it is told about its handlers goes to descriptor 1, so that a run with
+ * DFTRACER_BIND_SIGNALS=1 can be compared with one without any tracing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -57,7 +58,8 @@ __attribute__((noinline)) static void strike(const char *how)
         raise(atoi(how));
 }
 
-/* --- what it is told about handlers ------------------------------------------------------------------------------- */
+/* --- what it is told about handlers
+ * ------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t handled;
 
@@ -160,7 +162,8 @@ static int told(void)
     return 7;
 }
 
-/* --- the program's own handlers ----------------------------------------------------------------------------------- */
+/* --- the program's own handlers
+ * ----------------------------------------------------------------------------------- */
 
 static sigjmp_buf back;
 
@@ -269,7 +272,8 @@ static int chained(void)
     return 0;
 }
 
-/* --- the heap ----------------------------------------------------------------------------------------------------- */
+/* --- the heap
+ * ----------------------------------------------------------------------------------------------------- */
 
 /* The C library ends the process while it holds the lock of its heap. */
 static int heap(void)
@@ -285,7 +289,8 @@ static int heap(void)
     return 0;
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------ */
+/* --- threads
+ * ------------------------------------------------------------------------------------------------------ */
 
 static pthread_barrier_t barrier;
 
@@ -341,7 +346,8 @@ static int loader_is_locked(void)
     return 0;
 }
 
-/* --- stacks ------------------------------------------------------------------------------------------------------- */
+/* --- stacks
+ * ------------------------------------------------------------------------------------------------------- */
 
 __attribute__((noinline)) static int descend(volatile char *above)
 {
@@ -386,7 +392,8 @@ static int overflow_beside_little(void)
     return 0;
 }
 
-/* --- stacks that are damaged -------------------------------------------------------------------------------------- */
+/* --- stacks that are damaged
+ * -------------------------------------------------------------------------------------- */
 
 static uint64_t frame_word, return_word;
 
@@ -434,7 +441,8 @@ static int smashed_guard(void)
     return smash_on_own_stack(0, (uint64_t)malloc(100) + 32); /* NOLINT: past its end */
 }
 
-/* --- masks -------------------------------------------------------------------------------------------------------- */
+/* --- masks
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int waits(void)
 {
@@ -450,7 +458,8 @@ static int waits(void)
     return 0;
 }
 
-/* --- children ----------------------------------------------------------------------------------------------------- */
+/* --- children
+ * ----------------------------------------------------------------------------------------------------- */
 
 static int child_of_vfork(void)
 {
@@ -522,7 +531,8 @@ static int child_of_exec(void)
     return 9;
 }
 
-/* --- surroundings ------------------------------------------------------------------------------------------------- */
+/* --- surroundings
+ * ------------------------------------------------------------------------------------------------- */
 
 static int other_file(void)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Every wrapper hands on exactly what it was given. The objects of libdftrace.so are linked into this program, so that its wrappers
- * are the program's own functions; one mock stands in for the real function behind each row of calls.def.
+/* Every wrapper hands on exactly what it was given. The objects of libdftrace.so are linked into
+ * this program, so that its wrappers are the program's own functions; one mock stands in for the
+ * real function behind each row of calls.def.
  *
- * Functions are called with six register arguments, whatever their prototype: what a function takes of them arrives unchanged, and
- * the rest does not matter. What an argument must point to is read off the prototype's text. */
+ * Functions are called with six register arguments, whatever their prototype: what a function takes
+ * of them arrives unchanged, and the rest does not matter. What an argument must point to is read
+ * off the prototype's text. */
 #include "os/resolve.h"
 
 #include <CUnit/Basic.h>
@@ -44,7 +46,8 @@ struct row {
     function *wrapper;
 };
 
-/* --- the table, once more ----------------------------------------------------------------------------------------- */
+/* --- the table, once more
+ * ----------------------------------------------------------------------------------------- */
 
 #define DFT_CALL(category, op, type, name, ...) extern function wrapper_##name __asm__(#name);
 #define DFT_MODE                                DFT_CALL
@@ -102,7 +105,8 @@ static struct row *rows_get(size_t *count)
     return rows;
 }
 
-/* Those whose real function is not the one of their name, which do not return, or which have more to them. */
+/* Those whose real function is not the one of their name, which do not return, or which have more
+ * to them. */
 static int is_special(const struct row *row)
 {
     static const char *const names[] = {"execl",      "execlp", "execle", "vfork",  "clone",       "exit",
@@ -114,7 +118,8 @@ static int is_special(const struct row *row)
     return 0;
 }
 
-/* --- the real functions' stand-ins -------------------------------------------------------------------------------- */
+/* --- the real functions' stand-ins
+ * -------------------------------------------------------------------------------- */
 
 static struct {
     uint64_t arguments[ARGUMENTS];
@@ -162,7 +167,8 @@ static void install(const struct row *row)
     mock.calls = mock.others = 0;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------------------------- */
+/* --- arguments
+ * ---------------------------------------------------------------------------------------------------- */
 
 static char *pages; /* ARGUMENTS + 1 of them, below 2 GiB; the last is what a function returns */
 
@@ -263,7 +269,8 @@ static void make_arguments(const struct row *row, enum mode mode, uint64_t argum
             make_argument(parameter(row->prototype, i, text, sizeof text) ? text : "unsigned long rest", i, mode);
 }
 
-/* --- one call ----------------------------------------------------------------------------------------------------- */
+/* --- one call
+ * ----------------------------------------------------------------------------------------------------- */
 
 struct outcome {
     uint64_t result;
@@ -279,7 +286,8 @@ static uint64_t head(void)
     return dft_self ? atomic_load(&dft_self->ring->head) : 0;
 }
 
-/* Tells on standard error, since printf is one of the functions under test and its wrapper works on this program too. */
+/* Tells on standard error, since printf is one of the functions under test and its wrapper works on
+ * this program too. */
 static void complain(const struct row *row, enum mode mode, const char *what, uint64_t got, uint64_t expected)
 {
     char line[256];
@@ -352,9 +360,9 @@ static int starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* Not in a forked child, nor when the call makes a descriptor that is not followed; an asynchronous request that is accepted has its event
- * when its end is seen; prctl only for some of its options; what
- * only the kernel knows the name of, is none here. */
+/* Not in a forked child, nor when the call makes a descriptor that is not followed; an asynchronous
+ * request that is accepted has its event when its end is seen; prctl only for some of its options;
+ * what only the kernel knows the name of, is none here. */
 static int makes_events(const struct row *row, uint64_t result)
 {
     if (!strcmp(row->name, "tmpfile") || !strcmp(row->name, "open_by_handle_at"))
@@ -387,7 +395,8 @@ static void check_row(const struct row *row, enum mode mode, uint64_t result, in
         complain(row, mode, "events, tracing on", 0, 1);
 }
 
-/* --- the tests ---------------------------------------------------------------------------------------------------- */
+/* --- the tests
+ * ---------------------------------------------------------------------------------------------------- */
 
 static int on; /* what the constructor found */
 
@@ -408,7 +417,8 @@ static uint64_t result_of(const struct row *row, enum ending ending)
     return ending == ENDING_MARKER ? marker() : ending == ENDING_FAILURE ? (uint64_t)-1 : ending == ENDING_ONE;
 }
 
-/* A stream is none without a file; closefrom of a negative number steps around our own descriptor, in two calls. */
+/* A stream is none without a file; closefrom of a negative number steps around our own descriptor,
+ * in two calls. */
 static int makes_sense(const struct row *row, enum mode mode)
 {
     return !(mode == MODE_NULL_PATH && strstr(row->prototype, "FILE")) &&
@@ -522,7 +532,8 @@ static void check_list(const char *name, const char *real, int with_environment)
     outcome = call(&row, given, 0);
     CU_ASSERT_EQUAL(mock.calls, 1);
     CU_ASSERT_EQUAL(mock.arguments[0], given[0]);
-    /* The array lay on the wrapper's stack; with an environment behind it the test of its content is guest's, by a real exec. */
+    /* The array lay on the wrapper's stack; with an environment behind it the test of its content
+     * is guest's, by a real exec. */
     if (with_environment)
         CU_ASSERT_EQUAL(mock.arguments[2], given[5]);
     CU_ASSERT_EQUAL((int)outcome.result, -1);
@@ -583,7 +594,8 @@ static void test_aliases(void)
 #include <dftrace/calls.def>
 }
 
-/* Last: it ends the tracing of this process. The mock jumps out, since nobody returns from _exit. */
+/* Last: it ends the tracing of this process. The mock jumps out, since nobody returns from
+ * _exit. */
 static jmp_buf out;
 static uint64_t exit_status;
 

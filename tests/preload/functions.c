@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose functions a compiler has instrumented. It counts their calls itself, by name, and prints the counts: "NAME COUNT". */
+/* A program whose functions a compiler has instrumented. It counts their calls itself, by name, and
+ * prints the counts: "NAME COUNT". */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>

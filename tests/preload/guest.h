@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of the guest tests: one function a case. Each prints what it sees, so that a run under tracing can be compared with one
- * without. The working directory is empty and the case's own. */
+/* The program of the guest tests: one function a case. Each prints what it sees, so that a run
+ * under tracing can be compared with one without. The working directory is empty and the case's
+ * own. */
 #ifndef GUEST_H
 #define GUEST_H
 
@@ -11,7 +12,8 @@ struct guest_case {
     int (*run)(void); /* returns the exit status */
 };
 
-/* A line of results: "what: result (errno)", errno only after failures. Written straight to descriptor 2, past all streams. */
+/* A line of results: "what: result (errno)", errno only after failures. Written straight to
+ * descriptor 2, past all streams. */
 void guest_say(const char *what, long result);
 /* Ends the program when the condition, on which the case rests, does not hold. */
 void guest_need(int condition, const char *what);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about descriptor numbers: all of them closed and used again, also those where the library keeps its own. */
+/* Cases about descriptor numbers: all of them closed and used again, also those where the library
+ * keeps its own. */
 #include "guest.h"
 
 #include <errno.h>
@@ -20,8 +21,8 @@ static int make_file(const char *name)
     return fd;
 }
 
-/* The numbers that are taken are the same in both runs as far as the program can use them: ours is skipped by the kernel, so the program
- * asks by dup2, which moves ours. */
+/* The numbers that are taken are the same in both runs as far as the program can use them: ours is
+ * skipped by the kernel, so the program asks by dup2, which moves ours. */
 static int close_all(void)
 {
     int closed = 0;
@@ -140,7 +141,8 @@ static int close_ranges(void)
     return 0;
 }
 
-/* Raw system calls are past the wrappers: the library must notice that its number is another file now. */
+/* Raw system calls are past the wrappers: the library must notice that its number is another file
+ * now. */
 static int raw_close(void)
 {
     int fd = make_file("first");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about how processes end: with calls in destructors, from handlers, with other threads still writing, killed. */
+/* Cases about how processes end: with calls in destructors, from handlers, with other threads still
+ * writing, killed. */
 #include "guest.h"
 
 #include <errno.h>

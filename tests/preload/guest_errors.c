@@ -94,7 +94,8 @@ static int refused(void)
     return 0;
 }
 
-/* Addresses that are none: the kernel says so, nobody looks at them before. Through variables, so that no compiler looks either. */
+/* Addresses that are none: the kernel says so, nobody looks at them before. Through variables, so
+ * that no compiler looks either. */
 static int bad_addresses(void)
 {
     char *volatile bad = (char *)8;
@@ -124,7 +125,8 @@ static int bad_addresses(void)
     return 0;
 }
 
-/* errno of before stays through calls that succeed, and through readdir at the end of a directory. */
+/* errno of before stays through calls that succeed, and through readdir at the end of a
+ * directory. */
 static int kept(void)
 {
     struct dirent *entry;

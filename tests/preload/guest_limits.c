@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about little of everything: descriptors, file size, memory, and a root directory of its own. */
+/* Cases about little of everything: descriptors, file size, memory, and a root directory of its
+ * own. */
 #include "guest.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about where calls happen: appends, copies of descriptors, offsets shared with children, inherited descriptors. */
+/* Cases about where calls happen: appends, copies of descriptors, offsets shared with children,
+ * inherited descriptors. */
 #include "guest.h"
 
 #include <errno.h>
@@ -158,7 +159,8 @@ static void jump(int number)
     siglongjmp(out, 1);
 }
 
-/* A call that is left by a longjmp never ends; the next ones know where they are. The signal comes while the kernel writes. */
+/* A call that is left by a longjmp never ends; the next ones know where they are. The signal comes
+ * while the kernel writes. */
 static int left_calls(void)
 {
     static char many[16 << 20];

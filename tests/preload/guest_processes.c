@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about making processes: vfork children that do what children do, spawn, raw clone, exec that fails. */
+/* Cases about making processes: vfork children that do what children do, spawn, raw clone, exec
+ * that fails. */
 #include "guest.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ static void say_status(const char *what, pid_t pid)
     guest_say(what, status);
 }
 
-/* The child redirects and closes as shells do, in its parent's memory; the parent's descriptors stay what they were. */
+/* The child redirects and closes as shells do, in its parent's memory; the parent's descriptors
+ * stay what they were. */
 static int vfork_exec(void)
 {
     int fd = make_file("parent"), output = make_file("output");
@@ -135,8 +137,9 @@ __attribute__((used)) static void clone_begins(long number)
     _exit(7);
 }
 
-/* syscall() returns in the child on the stack that it is given; registers are the parent's, but for the return address on x86-64, which
- * lies on top of the stack: what is left without it is a multiple of 16. */
+/* syscall() returns in the child on the stack that it is given; registers are the parent's, but for
+ * the return address on x86-64, which lies on top of the stack: what is left without it is a
+ * multiple of 16. */
 #if defined(__x86_64__)
 #define ON_TOP 1
 void clone_entry(void);
@@ -258,7 +261,8 @@ static int exec_forms(void)
     return 0;
 }
 
-/* An exec that gets as far as the kernel and fails there; then everything goes on, and is kept even if the process is killed. */
+/* An exec that gets as far as the kernel and fails there; then everything goes on, and is kept even
+ * if the process is killed. */
 static int exec_fails(void)
 {
     int fd = make_file("file"), script = open("script", O_RDWR | O_CREAT, 0755);
@@ -310,7 +314,8 @@ static int exec_from_thread(void)
     return 1;
 }
 
-/* --- children in their parent's memory, before they end ----------------------------------------------------------- */
+/* --- children in their parent's memory, before they end
+ * ----------------------------------------------------------- */
 
 /* Descriptors of their own, one on a number that is another file's to the parent. */
 static int calls_of_child(void *number)
@@ -378,7 +383,8 @@ static int child_is_first(void)
     return 0;
 }
 
-/* --- clone -------------------------------------------------------------------------------------------------------- */
+/* --- clone
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int shared_fd;
 static _Atomic int child_works;
@@ -393,7 +399,8 @@ static int child_that_closes(void *argument)
     return 7;
 }
 
-/* The child has a copy of memory and descriptors; or the memory itself while its parent waits; in one way by its own number, too. */
+/* The child has a copy of memory and descriptors; or the memory itself while its parent waits; in
+ * one way by its own number, too. */
 static int clones(void)
 {
     static const int kinds[] = {SIGCHLD, CLONE_VM | CLONE_VFORK | SIGCHLD};

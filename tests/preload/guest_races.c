@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a vfork child on the library's number, a thread
- * that seeks while another reads, a stream that is gone, a thread that lets none of the others run, numbers on which the
- * library is just opening a file. */
+/* Cases about calls that meet others halfway: a handler that runs before vfork has returned, a
+ * vfork child on the library's number, a thread that seeks while another reads, a stream that is
+ * gone, a thread that lets none of the others run, numbers on which the library is just opening a
+ * file. */
 #include "guest.h"
 
 #include <errno.h>
@@ -44,7 +45,8 @@ static void on_child(int number)
     guest_need(!close(fd), "close");
 }
 
-/* The child is dead when its parent goes on, so its signal is handled before vfork returns there. */
+/* The child is dead when its parent goes on, so its signal is handled before vfork returns
+ * there. */
 static int signal_of_a_vfork_child(void)
 {
     guest_need(signal(SIGCHLD, on_child) != SIG_ERR, "signal");
@@ -70,7 +72,8 @@ static int open_numbers(void)
     return n;
 }
 
-/* Also over the number that the library has in this process: in the child's table of descriptors, not in its parent's. */
+/* Also over the number that the library has in this process: in the child's table of descriptors,
+ * not in its parent's. */
 static int vfork_over_all_numbers(void)
 {
     int fd = make_file("file"), before = 0;
@@ -163,7 +166,8 @@ static int seeks_of_another_thread(void)
     return 0;
 }
 
-/* The page in which the stream lay is gone with it, as with allocators that give memory back at once. */
+/* The page in which the stream lay is gone with it, as with allocators that give memory back at
+ * once. */
 static int stream_is_gone(void)
 {
     int fd = make_file("text"), n = 0;
@@ -268,7 +272,8 @@ static void *write_urgently(void *unused)
     return unused;
 }
 
-/* Both on one processor: what an ordinary thread holds when the urgent one wants it, it can give back only when it is let to run. */
+/* Both on one processor: what an ordinary thread holds when the urgent one wants it, it can give
+ * back only when it is let to run. */
 static int urgent_thread(void)
 {
     const struct sched_param urgent_class = {.sched_priority = 10};
@@ -324,8 +329,8 @@ static int first_calls_beside_dup2(void)
     return busy_times > 0;
 }
 
-/* Each child's first calls make files of its own, while another thread of it puts a file of the program's on numbers that are free: not a
- * byte gets into that. */
+/* Each child's first calls make files of its own, while another thread of it puts a file of the
+ * program's on numbers that are free: not a byte gets into that. */
 static int numbers_in_the_making(void)
 {
     int busy = 0;

@@ -202,7 +202,8 @@ static int sandbox_fails(void)
     return 34;
 }
 
-/* Children of a sandboxed process have nothing of their own to be recorded in; the parent goes on right. */
+/* Children of a sandboxed process have nothing of their own to be recorded in; the parent goes on
+ * right. */
 static int sandbox_children(void)
 {
     int fd = make_file("file"), status = -1;

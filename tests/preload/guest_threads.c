@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases about threads and signal stacks: tiny stacks, thousands of threads, handlers that make calls. */
+/* Cases about threads and signal stacks: tiny stacks, thousands of threads, handlers that make
+ * calls. */
 #include "guest.h"
 
 #include <fcntl.h>
@@ -97,7 +98,8 @@ static void *with_destructor(void *argument)
     return NULL;
 }
 
-/* Calls of a thread's last moments: destructors of its data run after the library's own, or before. */
+/* Calls of a thread's last moments: destructors of its data run after the library's own, or
+ * before. */
 static int thread_destructors(void)
 {
     shared_fd = make_file("destructors");
@@ -180,7 +182,8 @@ static void *cancelled(void *argument)
     return NULL;
 }
 
-/* Threads that are cancelled in the middle of a call; the next calls go on as if nothing had been. */
+/* Threads that are cancelled in the middle of a call; the next calls go on as if nothing had
+ * been. */
 static int cancellation(void)
 {
     int pipes[2];
@@ -200,8 +203,8 @@ static int cancellation(void)
     return 0;
 }
 
-/* Characters in runs, over execs of the main thread that fail, each in a new live file; and enough of something else for the ring
- * to be drained in the middle of a run. */
+/* Characters in runs, over execs of the main thread that fail, each in a new live file; and enough
+ * of something else for the ring to be drained in the middle of a run. */
 enum { RUN_ROUNDS = 6 };
 static pthread_barrier_t run_barrier;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of a program's, or a library's, own: they count their calls in all threads, and say so at the end. Not instrumented itself. */
+/* Hooks of a program's, or a library's, own: they count their calls in all threads, and say so at
+ * the end. Not instrumented itself. */
 #include <stdio.h>
 
 static long entered, left;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of mappings against a model that has one entry a page: random sequences, with cuts in flight; a full table; and threads
- * with signal handlers that take one mapping apart between them. */
+/* The table of mappings against a model that has one entry a page: random sequences, with cuts in
+ * flight; a full table; and threads with signal handlers that take one mapping apart between
+ * them. */
 #include "tables/maps.h"
 #include "os/sys.h"
 
@@ -29,7 +30,8 @@ int dft_is_sandboxed(void)
     return 0;
 }
 
-/* --- the model ---------------------------------------------------------------------------------------------------- */
+/* --- the model
+ * ---------------------------------------------------------------------------------------------------- */
 
 struct page {
     uint64_t file; /* 0: none */
@@ -70,7 +72,8 @@ static int is_table(const struct model *expected, uint64_t before)
     return !memcmp(&got, expected, sizeof got);
 }
 
-/* --- random sequences --------------------------------------------------------------------------------------------- */
+/* --- random sequences
+ * --------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -111,7 +114,8 @@ static void take_off(struct model *model, struct flight *flight, unsigned first,
     model_set(model, first, count, 0, 0);
 }
 
-/* What the part of the table under the cut was is asked for while others change what lies beside it. */
+/* What the part of the table under the cut was is asked for while others change what lies beside
+ * it. */
 static int remembers(const struct flight *flight)
 {
     struct dft_range range = pages(flight->first, flight->count);
@@ -182,7 +186,8 @@ static void test_random(void)
     CU_ASSERT_EQUAL(dft_maps_take_lost(), 0);
 }
 
-/* --- by hand ------------------------------------------------------------------------------------------------------ */
+/* --- by hand
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void test_ranges(void)
 {
@@ -255,10 +260,11 @@ static void test_full(void)
     CU_ASSERT_EQUAL(dft_maps_used, 0);
 }
 
-/* --- threads and handlers ----------------------------------------------------------------------------------------- */
+/* --- threads and handlers
+ * ----------------------------------------------------------------------------------------- */
 
-/* One mapping, whose pages belong in turn to the threads and to their signal handlers; each takes its own pages out and maps something of its
- * own there. */
+/* One mapping, whose pages belong in turn to the threads and to their signal handlers; each takes
+ * its own pages out and maps something of its own there. */
 #define THREADS   4u
 #define OWNERS    (2 * THREADS)
 #define OWN_PAGES (PAGES / OWNERS)
@@ -278,7 +284,8 @@ static int shows(unsigned page, uint64_t before, uint64_t file, int64_t offset)
     return found.file == file && found.offset == offset;
 }
 
-/* Unmaps one page, maps it anew, unmaps that: as any owner may whatever the others do with theirs. */
+/* Unmaps one page, maps it anew, unmaps that: as any owner may whatever the others do with
+ * theirs. */
 static void use_page(unsigned owner, unsigned i)
 {
     unsigned page = i * OWNERS + owner, wrong = 0;

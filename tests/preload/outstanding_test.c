@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of outstanding requests: what is put in comes out once, whole, whatever threads and signal handlers do. */
+/* The table of outstanding requests: what is put in comes out once, whole, whatever threads and
+ * signal handlers do. */
 #include "tables/outstanding.h"
 
 #include <CUnit/Basic.h>
@@ -132,7 +133,8 @@ static uint64_t count_left(uint64_t context, uint64_t last)
     return n;
 }
 
-/* Blocks that lie in an array: nearly all places are used before there is no room; then nothing is overwritten. */
+/* Blocks that lie in an array: nearly all places are used before there is no room; then nothing is
+ * overwritten. */
 static void test_full(void)
 {
     struct dft_request request;
@@ -164,7 +166,8 @@ static void test_contexts(void)
     CU_ASSERT_EQUAL(count_left(0, UINT64_MAX), 200);
 }
 
-/* --- threads and handlers ----------------------------------------------------------------------------------------- */
+/* --- threads and handlers
+ * ----------------------------------------------------------------------------------------- */
 
 #define THREADS 4
 #define ROUNDS  60000u

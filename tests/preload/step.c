@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A signal after every single machine instruction of a wrapper: the processor's trap flag sends SIGTRAP after each, so that every
- * place where a handler can fall into an append is tried, and none is left to chance. x86-64 only.
+/* A signal after every single machine instruction of a wrapper: the processor's trap flag sends
+ * SIGTRAP after each, so that every place where a handler can fall into an append is tried, and
+ * none is left to chance. x86-64 only.
  *
  *   step DIRECTORY call KIND FROM TO
  *                                the handler makes a traced call, at every instruction; FROM, FROM + 1 ... calls were made before, so
@@ -18,8 +19,9 @@
  *                                the thread waits at the n-th while another ends the process, and goes on when the trace has its
  *                                end (a child process each)
  *
- * KIND: what is stepped through: pwrite, open (and close), stat, region, read and lseek (of a descriptor that the handler of `read` reads, too),
- * getc (of a stream with a buffer of two letters), refill (getc with a buffer of one), dup2. Prints what the trace must hold. */
+ * KIND: what is stepped through: pwrite, open (and close), stat, region, read and lseek (of a
+ * descriptor that the handler of `read` reads, too), getc (of a stream with a buffer of two
+ * letters), refill (getc with a buffer of one), dup2. Prints what the trace must hold. */
 #include <dftrace/dftrace.h>
 
 #include <errno.h>
@@ -123,7 +125,8 @@ static void handler_wait(void)
     syscall(SYS_nanosleep, &while_it_ends, NULL);
 }
 
-/* A trap while the signal is blocked would kill: the stepping ends where the wrapper is about to block signals. */
+/* A trap while the signal is blocked would kill: the stepping ends where the wrapper is about to
+ * block signals. */
 static int is_about_to_block(const ucontext_t *context)
 {
     const uint8_t *at = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
@@ -248,7 +251,8 @@ static uint32_t count_steps(void)
     return step;
 }
 
-/* In a child each: the calls before put drains and the growth of the ring at another instruction each time. */
+/* In a child each: the calls before put drains and the growth of the ring at another instruction
+ * each time. */
 static void fill_and_step(uint32_t fill)
 {
     pid_t pid = fork();
@@ -307,7 +311,8 @@ static void *step_and_release(void *argument)
     return NULL;
 }
 
-/* After the library's destructor the C library writes out its streams: into a pipe that is full until the thread is ready. */
+/* After the library's destructor the C library writes out its streams: into a pipe that is full
+ * until the thread is ready. */
 static void end_meanwhile(void)
 {
     static char bytes[1 << 12];

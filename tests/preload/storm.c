@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads that make traced calls while timer signals fall on them, 50 microseconds after the last was handled, whose handlers make
- * traced calls too and are interrupted by others; threads fork meanwhile, and jump out of handlers. Prints what the trace must hold.
+/* Eight threads that make traced calls while timer signals fall on them, 50 microseconds after the
+ * last was handled, whose handlers make traced calls too and are interrupted by others; threads
+ * fork meanwhile, and jump out of handlers. Prints what the trace must hold.
  *
  *   storm DIRECTORY plain|jump|fork CALLS
  *
- * Each thread makes that many calls, and goes on until enough signals have met it, however fast the machine and coarse its timers are.
+ * Each thread makes that many calls, and goes on until enough signals have met it, however fast the
+ * machine and coarse its timers are.
  *
- * Every pwrite has an offset of its own, so that each call can be looked for in the trace. A call counts as returned when the
- * statement behind it was reached; one that a jump left may be in the trace or not. */
+ * Every pwrite has an offset of its own, so that each call can be looked for in the trace. A call
+ * counts as returned when the statement behind it was reached; one that a jump left may be in the
+ * trace or not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -73,7 +76,8 @@ static int open_file(const char *name, int number, int flags)
     return fd;
 }
 
-/* Once: the next comes when this one has been handled, so that a slow machine finds time for something else, too. */
+/* Once: the next comes when this one has been handled, so that a slow machine finds time for
+ * something else, too. */
 static void set_timer(int number)
 {
     int which = number - SIGRTMIN;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall() hands on exactly what it was given, and records the event that syscalls.def says. As forwarding_test.c: the objects of
- * libdftrace.so are linked into this program, and a mock stands in for the real syscall(). */
+/* syscall() hands on exactly what it was given, and records the event that syscalls.def says. As
+ * forwarding_test.c: the objects of libdftrace.so are linked into this program, and a mock stands
+ * in for the real syscall(). */
 #include "os/resolve.h"
 
 #include <CUnit/Basic.h>
@@ -49,8 +50,8 @@ static const struct row rows[] = {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* Of rows by hand: which arguments are handed on (the kernel takes no more), each as i: 32 bits, l: 64 bits; and which are
- * descriptors (d, 32 bits), paths (p) or other addresses (l). */
+/* Of rows by hand: which arguments are handed on (the kernel takes no more), each as i: 32 bits, l:
+ * 64 bits; and which are descriptors (d, 32 bits), paths (p) or other addresses (l). */
 static const struct {
     const char *name, *arguments;
 } by_hand[] = {
@@ -86,7 +87,8 @@ static const struct {
     {"SYS_prctl", "illll"},
 };
 
-/* --- the real function's stand-in --------------------------------------------------------------------------------- */
+/* --- the real function's stand-in
+ * --------------------------------------------------------------------------------- */
 
 static struct {
     long number, arguments[ARGUMENTS], result;
@@ -122,7 +124,8 @@ static void install(void)
     mock.calls = 0;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------------------------- */
+/* --- arguments
+ * ---------------------------------------------------------------------------------------------------- */
 
 static char *pages;
 
@@ -148,7 +151,8 @@ static char kind_of(const struct row *row, int i)
     return strstr(row->roles, text) ? 'p' : 'l';
 }
 
-/* Descriptors have a high half that the kernel does not look at, and that is to arrive all the same. */
+/* Descriptors have a high half that the kernel does not look at, and that is to arrive all the
+ * same. */
 static void make_arguments(const struct row *row, long arguments[ARGUMENTS], int fd)
 {
     for (int i = 0; i < ARGUMENTS; i++) {
@@ -163,7 +167,8 @@ static void make_arguments(const struct row *row, long arguments[ARGUMENTS], int
     }
 }
 
-/* --- one call ----------------------------------------------------------------------------------------------------- */
+/* --- one call
+ * ----------------------------------------------------------------------------------------------------- */
 
 struct outcome {
     long result;
@@ -284,7 +289,8 @@ static void check_row(const struct row *row, long result, int error, int fd)
         complain(row->name, "result of the event", outcome.last.result, result);
 }
 
-/* --- the tests ---------------------------------------------------------------------------------------------------- */
+/* --- the tests
+ * ---------------------------------------------------------------------------------------------------- */
 
 static int on; /* what the constructor found */
 
@@ -364,8 +370,8 @@ static void test_others(void)
     }
 }
 
-/* A caller that gives fewer arguments has something else where the last would be on the stack: nobody may write there. Nor
- * need the stack be a multiple of 16. */
+/* A caller that gives fewer arguments has something else where the last would be on the stack:
+ * nobody may write there. Nor need the stack be a multiple of 16. */
 static void test_the_callers_stack(void)
 {
 #if defined(__x86_64__)
@@ -393,7 +399,8 @@ static void test_the_callers_stack(void)
 #endif
 }
 
-/* open's mode counts only with flags that ask for one; openat2's lies in memory, and may not be readable. */
+/* open's mode counts only with flags that ask for one; openat2's lies in memory, and may not be
+ * readable. */
 static void test_modes(void)
 {
     struct open_how how = {.flags = O_CREAT | O_RDWR, .mode = 0640};
@@ -423,7 +430,8 @@ static void test_modes(void)
     CU_ASSERT_EQUAL(outcome.last.size, 0);
 }
 
-/* Calls that make and replace processes, and forbid system calls; what is no such thing has no event. */
+/* Calls that make and replace processes, and forbid system calls; what is no such thing has no
+ * event. */
 static void test_processes(void)
 {
     struct clone_args fork_like = {.exit_signal = SIGCHLD}, with_stack = {.exit_signal = SIGCHLD, .stack = 4096},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* preload/text.c against the C library: every small size, alignment and overlap, and some large ones. */
+/* preload/text.c against the C library: every small size, alignment and overlap, and some large
+ * ones. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,8 @@ static void all_copies(void)
     }
 }
 
-/* Texts of few letters, so that they are alike for long; at the end of a page, so that reading on would be found out. */
+/* Texts of few letters, so that they are alike for long; at the end of a page, so that reading on
+ * would be found out. */
 static void texts(size_t size)
 {
     char *one = page_end - size - 1, other[FEW + 1], part[3] = {(char)('a' + rand() % 3), (char)('a' + rand() % 3), 0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions as PerfFlowAspect's compiler plug-in leaves them: a call of perfflow_weave_before at the begin and of perfflow_weave_after before each
- * return, as far as the pointcut asks for them. */
+/* Functions as PerfFlowAspect's compiler plug-in leaves them: a call of perfflow_weave_before at
+ * the begin and of perfflow_weave_after before each return, as far as the pointcut asks for
+ * them. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

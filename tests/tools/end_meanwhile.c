@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: a traced process ends while its files are read. ENDS_LIVE is its live file, ENDS_TRACE its trace and ENDS_WHOLE what is in
- * that when it has ended, and ENDS_AT says the how manieth time the live file is opened all this has just happened.
- * With READY_MAGIC, eight bytes in hexadecimal, it has just begun instead: they are stored at the head of the live
- * file. */
+/* Preloaded: a traced process ends while its files are read. ENDS_LIVE is its live file, ENDS_TRACE
+ * its trace and ENDS_WHOLE what is in that when it has ended, and ENDS_AT says the how manieth time
+ * the live file is opened all this has just happened. With READY_MAGIC, eight bytes in hexadecimal,
+ * it has just begun instead: they are stored at the head of the live file. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>

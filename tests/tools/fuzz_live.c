@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A libFuzzer target over the reading of live files: rings, records, open runs, regions and the call in flight become batches; each of them
- * can be encoded, and is decoded to as many events. */
+/* A libFuzzer target over the reading of live files: rings, records, open runs, regions and the
+ * call in flight become batches; each of them can be encoded, and is decoded to as many events. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A libFuzzer target over the reading of DFTracer's traces: text, plain or compressed, becomes blocks; each of them is whole, and all that was counted is in
- * them. The first byte says what the rest is:
+/* A libFuzzer target over the reading of DFTracer's traces: text, plain or compressed, becomes
+ * blocks; each of them is whole, and all that was counted is in them. The first byte says what the
+ * rest is:
  *   bit 0   is compressed first: mutations of text reach what lies behind the inflater
  *   bit 1   in two members
  *   bit 2   is read twice, plain and compressed: both must come to the same blocks */

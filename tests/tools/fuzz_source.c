@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A libFuzzer target over dftmerge: a trace and its live file, patched, through the commands, in this process. */
+/* A libFuzzer target over dftmerge: a trace and its live file, patched, through the commands, in
+ * this process. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: a file that becomes shorter while it is read. LOSE_FILE is the end of its name, LOSE_FROM where pread finds
- * its end. */
+/* Preloaded: a file that becomes shorter while it is read. LOSE_FILE is the end of its name,
+ * LOSE_FROM where pread finds its end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

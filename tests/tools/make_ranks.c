@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the traces of a job of many ranks, always the same for the same arguments, with troubles that are known: for the
- * tests of dftmerge ranks and of clocks.
+/* Makes the traces of a job of many ranks, always the same for the same arguments, with troubles
+ * that are known: for the tests of dftmerge ranks and of clocks.
  *
  *   make_ranks DIR KEY=VALUE...
  *
- * ranks, hosts, seconds, rate (rounds a second; a round is fstat, openat, read, write), interval_ms, seed: numbers.
- * slow=RANK at=SECONDS for=SECONDS factor=N call=0..3 (of the round): that rank's calls take N times as long, from then, so
- * long (0: to the end). others=SECONDS: from then on those of all other ranks do, too. stuck=RANK at=SECONDS for=SECONDS:
- * one openat takes that long. more=RANK at=SECONDS: eight times the bytes from then. late=RANK by=MS: begins later.
- * skip=RANK: not there. noise=0: durations without chance. noise=2: also bursts, in which all of a rank's calls take 3
- * to 30 times as long: one second in twenty, by chance. rows=0, keep=0: no BUCKETS, no EVENTS. unranked=1: no process
- * says its rank. clocks=0: no CLOCK records. skew_ms, drift_ppm: host n's real-time clock is wrong by n times skew_ms,
- * its monotonic clock is slow by (n - hosts / 2) times drift_ppm. spread_ms: rank n is loaded n times that later.
+ * ranks, hosts, seconds, rate (rounds a second; a round is fstat, openat, read, write),
+ * interval_ms, seed: numbers. slow=RANK at=SECONDS for=SECONDS factor=N call=0..3 (of the round):
+ * that rank's calls take N times as long, from then, so long (0: to the end). others=SECONDS: from
+ * then on those of all other ranks do, too. stuck=RANK at=SECONDS for=SECONDS: one openat takes
+ * that long. more=RANK at=SECONDS: eight times the bytes from then. late=RANK by=MS: begins later.
+ * skip=RANK: not there. noise=0: durations without chance. noise=2: also bursts, in which all of a
+ * rank's calls take 3 to 30 times as long: one second in twenty, by chance. rows=0, keep=0: no
+ * BUCKETS, no EVENTS. unranked=1: no process says its rank. clocks=0: no CLOCK records. skew_ms,
+ * drift_ppm: host n's real-time clock is wrong by n times skew_ms, its monotonic clock is slow by
+ * (n - hosts / 2) times drift_ppm. spread_ms: rank n is loaded n times that later.
  *
- * Every second all ranks are in the region "barrier", whose ends are simultaneous but for 2 microseconds. The offset of
- * each read is the true time of its start, in ns since the start of the job. Ranks end when they are done. */
+ * Every second all ranks are in the region "barrier", whose ends are simultaneous but for 2
+ * microseconds. The offset of each read is the true time of its start, in ns since the start of the
+ * job. Ranks end when they are done. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +98,8 @@ static void put(long length, const void *const *block)
     }
 }
 
-/* --- one rank -------------------------------------------------------------------------------------------------------- */
+/* --- one rank
+ * -------------------------------------------------------------------------------------------------------- */
 
 struct rank {
     long number, host;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with threads that run
- * nested regions and calls on a few files, written with the library's own encoders, EVENTS and BUCKETS block by block.
+/* Makes traces for the tests of dftmerge, always the same for the same arguments: processes with
+ * threads that run nested regions and calls on a few files, written with the library's own
+ * encoders, EVENTS and BUCKETS block by block.
  *
  *   make_traces DIR KEY=VALUE...
  *
  * processes, threads, events (of a thread), block (events a block), interval_ms, seed: numbers.
- * ranks=1: the n-th process is rank n. hosts=N: processes are spread over N hosts. rows=0: no BUCKETS. keep=0: no
- * EVENTS (names and aggregates only). start=SECONDS of the first process. end=0: no END record. slow=1: events far
- * apart, a few of them hours long. same_time=1: all events start together. live=1: the last part of each thread's
- * events is not in blocks but in a live file, which overlaps the blocks by a few records. lossy=1: END counts dropped
- * events. reverse=1: streams have descending tids. texts=0: no block says what the names of files and regions are.
- * transfers=1: some reads are the first half of a call between two files; the second half counts no call.
- * many=N: events are on N files in turn; long=N: whose paths are about N bytes longer.
- * run=N: what the processes say of their run (0: nothing).
- * job=N, ppid=N, world=N: of processes with ranks: the job's id (0: none), who started them, how many they are. */
+ * ranks=1: the n-th process is rank n. hosts=N: processes are spread over N hosts. rows=0: no
+ * BUCKETS. keep=0: no EVENTS (names and aggregates only). start=SECONDS of the first process.
+ * end=0: no END record. slow=1: events far apart, a few of them hours long. same_time=1: all events
+ * start together. live=1: the last part of each thread's events is not in blocks but in a live
+ * file, which overlaps the blocks by a few records. lossy=1: END counts dropped events. reverse=1:
+ * streams have descending tids. texts=0: no block says what the names of files and regions are.
+ * transfers=1: some reads are the first half of a call between two files; the second half counts no
+ * call. many=N: events are on N files in turn; long=N: whose paths are about N bytes longer. run=N:
+ * what the processes say of their run (0: nothing). job=N, ppid=N, world=N: of processes with
+ * ranks: the job's id (0: none), who started them, how many they are. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +221,8 @@ static uint64_t some_file(struct walk *walk)
     return many_file(walk->files[walk->count - 1], text).id;
 }
 
-/* The event becomes the half of a call that reads, and counts; another one is the half that writes as many bytes. */
+/* The event becomes the half of a call that reads, and counts; another one is the half that writes
+ * as many bytes. */
 static void split_transfer(struct walk *walk, struct dft_event *event)
 {
     struct dft_event *half = new_event(walk, event->start_ns + random_below(event->dur_ns + 1), TRANSFER + 1);
@@ -273,7 +276,8 @@ static void call_event(struct walk *walk)
         split_transfer(walk, event);
 }
 
-/* Events come in order of their ends; a region's when it ends. A region is a call whose position is CALLS + its number.
+/* Events come in order of their ends; a region's when it ends. A region is a call whose position is
+ * CALLS + its number.
  * */
 static void end_region(struct walk *walk)
 {

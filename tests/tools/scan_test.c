@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The scanner keeps from one record to the next what it needs to be quick: what it finds must not depend on that.
+/* The scanner keeps from one record to the next what it needs to be quick: what it finds must not
+ * depend on that.
  *
  *   scan_test [RECORDS [SEED]]
  *
- * Lines made of a few keys and values in any order, most of them like the one before, many of them damaged, are scanned
- * with a record that has seen all lines before and with a new one. Both must find the same, and a member may only be
- * said not to have changed where its text is the same as when that was last asked. */
+ * Lines made of a few keys and values in any order, most of them like the one before, many of them
+ * damaged, are scanned with a record that has seen all lines before and with a new one. Both must
+ * find the same, and a member may only be said not to have changed where its text is the same as
+ * when that was last asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +157,8 @@ static void compare(const struct dft_pfw_record *kept, const struct dft_pfw_reco
             fail("another unknown member", line, length);
 }
 
-/* As its readers do: a member's bit is cleared when it is looked at, which is not at each record. */
+/* As its readers do: a member's bit is cleared when it is looked at, which is not at each
+ * record. */
 static void look(struct dft_pfw_record *kept, char texts[][64], uint8_t *kinds, const char *line, size_t length)
 {
     for (unsigned m = 0; m < DFT_PFW_MEMBERS; m++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs that make traces share: settings ("name=number" arguments), and numbers that are the same in every run. */
+/* What the programs that make traces share: settings ("name=number" arguments), and numbers that
+ * are the same in every run. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls every function of the library a known number of times, in the ways of calling that there are: linked, by a pointer, found with dlsym,
- * from a library that is loaded meanwhile. What it prints is compared with an untraced run. */
+/* Calls every function of the library a known number of times, in the ways of calling that there
+ * are: linked, by a pointer, found with dlsym, from a library that is loaded meanwhile. What it
+ * prints is compared with an untraced run. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every rank writes its rows of a dataset, collectively, and reads those of its neighbour: HDF5 over MPI-IO over POSIX. */
+/* Every rank writes its rows of a dataset, collectively, and reads those of its neighbour: HDF5
+ * over MPI-IO over POSIX. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

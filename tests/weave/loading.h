@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the programs and libraries of test_loader.py share: each says what the loader has answered to it. */
+/* What the programs and libraries of test_loader.py share: each says what the loader has answered
+ * to it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaded by calls.c: its own search path, given when it was linked, leads to a library that only it finds. */
+/* Loaded by calls.c: its own search path, given when it was linked, leads to a library that only it
+ * finds. */
 #include <dlfcn.h>
 
 #include "woven.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program step by step, as a processor with a shadow stack does: each return must go to where its call was made.
+/* Runs a program step by step, as a processor with a shadow stack does: each return must go to
+ * where its call was made.
  *
- * The steps are those between the program's two breakpoints. The last line says how many were taken and how many calls were made; exit
- * code 1: a return went elsewhere, 2: the program did not end well, 77: it cannot be traced here. */
+ * The steps are those between the program's two breakpoints. The last line says how many were taken
+ * and how many calls were made; exit code 1: a return went elsewhere, 2: the program did not end
+ * well, 77: it cannot be traced here. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>

@@ -83,7 +83,8 @@ int sum(int count, ...)
     return all;
 }
 
-/* A function that calls itself does so directly, whatever the linkage table says: so two take turns. */
+/* A function that calls itself does so directly, whatever the linkage table says: so two take
+ * turns. */
 static __attribute__((noinline)) int again(int depth)
 {
     return 1 + outer(depth - 1);

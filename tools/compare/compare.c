@@ -158,7 +158,8 @@ static void comparison_fini(struct dft_comparison *comparison)
     free(comparison->failures);
 }
 
-/* Both runs share the lists of the filter: the second one's end frees them, so the first is closed by hand. */
+/* Both runs share the lists of the filter: the second one's end frees them, so the first is closed
+ * by hand. */
 static int run_both(struct dft_comparison *comparison)
 {
     struct dft_compared_run *runs = comparison->runs;

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Two runs side by side: what differs, by how much, and whether that is more than each run differs within itself.
+/* Two runs side by side: what differs, by how much, and whether that is more than each run differs
+ * within itself.
  *
- * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one slice of time. A
- * table of the comparison gathers them under its own keys (calls, regions, patterns of files, groups of ranks); each
- * line of it is an item with the groups, its cells, of both runs. From the cells come the sums, the percentiles (of
- * merged histograms) and the spread.
+ * A run answers with groups (query.h), as fine as it takes: those of a call, of one process, in one
+ * slice of time. A table of the comparison gathers them under its own keys (calls, regions,
+ * patterns of files, groups of ranks); each line of it is an item with the groups, its cells, of
+ * both runs. From the cells come the sums, the percentiles (of merged histograms) and the spread.
  *
- * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost events. Time is judged
- * by its cost, the time of a call: once for every process where both runs have at least DFT_UNITS_MIN that make the
- * call, else for every process and slice of time. A difference is beyond the spread when the costs of B lie so much
- * higher (or lower) among those of A that chance alone, if both were drawn from one pot, would do it less than once in
- * a thousand times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number of calls alone,
- * each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side it cannot be told. Percentiles are judged in the
- * same way, by those of the units. What a whole run has in common, a busy file system or another machine, is not told
- * apart from a change of the program.
+ * THE SPREAD. What is counted (calls, bytes) is exact: any difference is one, unless a run lost
+ * events. Time is judged by its cost, the time of a call: once for every process where both runs
+ * have at least DFT_UNITS_MIN that make the call, else for every process and slice of time. A
+ * difference is beyond the spread when the costs of B lie so much higher (or lower) among those of
+ * A that chance alone, if both were drawn from one pot, would do it less than once in a thousand
+ * times (rank-sum test of Wilcoxon, Mann and Whitney; in integers), or when the number of calls
+ * alone, each at A's cost, makes half of it. With fewer than DFT_UNITS_MIN of them on a side it
+ * cannot be told. Percentiles are judged in the same way, by those of the units. What a whole run
+ * has in common, a busy file system or another machine, is not told apart from a change of the
+ * program.
  *
- * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower run is also looked at
- * by itself, where there are several. The process stands out where its calls cost more than DFT_ALONE_TIMES what they
- * cost in any process of the other run. The change is beyond the spread when DFT_UNITS_MIN slices of the process's time
- * at least each cost more than any slice of the other run, which has as many. Else, as of aggregates alone, it cannot
- * be told; the change is never within the spread.
+ * ONE ALONE. The rank-sum test is blind to one process among many. So each process of the slower
+ * run is also looked at by itself, where there are several. The process stands out where its calls
+ * cost more than DFT_ALONE_TIMES what they cost in any process of the other run. The change is
+ * beyond the spread when DFT_UNITS_MIN slices of the process's time at least each cost more than
+ * any slice of the other run, which has as many. Else, as of aggregates alone, it cannot be told;
+ * the change is never within the spread.
  *
- * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it does not know which
- * calls were made on which files, nor what was done in a slice of its time. Then the other run is not asked either:
- * both get the same question. A number that one run alone knows (percentiles of files) is unknown, never new or gone.
+ * WHAT BOTH KNOW. A run of which aggregates alone were kept knows calls, and files by class; it
+ * does not know which calls were made on which files, nor what was done in a slice of its time.
+ * Then the other run is not asked either: both get the same question. A number that one run alone
+ * knows (percentiles of files) is unknown, never new or gone.
  *
- * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is within the spread,
- * whatever the tests say. With many calls a test finds any difference, even that of two clocks; and it reads "0.0
- * %". */
+ * THE FLOOR. A change of time or of a percentile by less than DFT_FLOOR_PART of what A has is
+ * within the spread, whatever the tests say. With many calls a test finds any difference, even that
+ * of two clocks; and it reads "0.0 %". */
 #ifndef DFT_COMPARE_H
 #define DFT_COMPARE_H
 
@@ -80,7 +85,8 @@ struct dft_cell {
     const struct dft_group *group;
 };
 
-/* Processes (of a group of ranks: ranks) of the slower run that stand out from all of the other one. */
+/* Processes (of a group of ranks: ranks) of the slower run that stand out from all of the other
+ * one. */
 struct dft_alone {
     uint8_t side, sure;        /* sure: one of them does so for long enough */
     uint32_t processes, count; /* that make the call in that run; how many of these stand out, 0: none */
@@ -133,7 +139,8 @@ struct dft_comparison {
     struct dft_compared_items tables[DFT_COMPARED_COUNT];
     struct dft_same_directory *directories;
     uint32_t ndirectories;
-    /* Patterns that are in different directories: id in B -> (id in A, bytes of the directory to leave out). */
+    /* Patterns that are in different directories: id in B -> (id in A, bytes of the directory to
+     * leave out). */
     struct dft_group_map moved; /* key.file: of B */
     struct dft_moved {
         uint64_t file;
@@ -158,14 +165,16 @@ struct dft_comparison {
 void dft_runs_prepare(struct dft_compared_run runs[2]);
 /* Answers of one run. Returns 0 or -ENOMEM. */
 int dft_run_ask(struct dft_compared_run *run);
-/* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which is noted then. Collective. */
+/* Files of both runs, told apart alike: by pattern, or what is coarser and fits into memory, which
+ * is noted then. Collective. */
 int dft_runs_ask_files(struct dft_compared_run runs[2]);
 void dft_run_fini(struct dft_compared_run *run);
 
 /* compare_match.c: which patterns of A and B are the same in other directories. */
 int dft_compare_match(struct dft_comparison *comparison);
-/* The text of an item's pattern for people and programs: "..." stands for the directories that are taken for each
- * other. Into `room` if that is needed (free what it points to after use). Returns 0 or -ENOMEM. */
+/* The text of an item's pattern for people and programs: "..." stands for the directories that are
+ * taken for each other. Into `room` if that is needed (free what it points to after use). Returns 0
+ * or -ENOMEM. */
 int dft_compare_pattern(const struct dft_comparison *comparison, uint64_t file, char **text, uint32_t *length);
 
 /* compare_ranks.c: ranks that do about as much are put together. */
@@ -177,7 +186,8 @@ int dft_compare_fail(struct dft_comparison *comparison);
 /* The answer that a table is made of. */
 const struct dft_answer *dft_compare_answer(const struct dft_compared_run *run, enum dft_compared table);
 
-/* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first call. */
+/* compare_spread.c: the changes of an item whose cells are known. `scratch` is made by the first
+ * call. */
 struct dft_spread_scratch;
 int dft_compare_item(const struct dft_comparison *comparison, struct dft_item *item,
                      struct dft_spread_scratch **scratch);

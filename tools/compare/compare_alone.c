@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes of a run stand out from all of the other run, where the rank-sum test does not see them: one among
- * many moves no rank of the others. */
+/* Which processes of a run stand out from all of the other run, where the rank-sum test does not
+ * see them: one among many moves no rank of the others. */
 #include "compare/compare.h"
 
 struct cost {
@@ -12,8 +12,8 @@ static double cost_of(const struct cost *cost)
     return cost->count ? (double)cost->time_ns / (double)cost->count : 0;
 }
 
-/* Adds the cells from `from` on that are of one process (`slice`: and of one slice of its time). Returns where the next
- * ones begin. Cells are sorted by process, then time. */
+/* Adds the cells from `from` on that are of one process (`slice`: and of one slice of its time).
+ * Returns where the next ones begin. Cells are sorted by process, then time. */
 static uint32_t add_unit(const struct dft_cell *cells, uint32_t count, uint32_t from, int slice, struct cost *cost)
 {
     const struct dft_group_key *key = &cells[from].group->key;

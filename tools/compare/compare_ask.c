@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison asks each run: calls, patterns of files and ranks, by process and slice of time. */
+/* What a comparison asks each run: calls, patterns of files and ranks, by process and slice of
+ * time. */
 #include "compare/compare.h"
 #include "source/source_notes.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a comparison: the groups of both runs' answers under the keys of each table, and what fails. */
+/* The tables of a comparison: the groups of both runs' answers under the keys of each table, and
+ * what fails. */
 #include "compare/compare.h"
 
 #include <errno.h>
@@ -62,7 +63,8 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By item, process, time; and what else tells groups apart, so that the order is always the same. */
+/* By item, process, time; and what else tells groups apart, so that the order is always the
+ * same. */
 static int by_item(const void *left, const void *right)
 {
     const struct dft_cell *a = left, *b = right;
@@ -198,9 +200,11 @@ int dft_compare_items(struct dft_comparison *comparison)
     return rc;
 }
 
-/* --- what got worse ---------------------------------------------------------------------------------------------- */
+/* --- what got worse
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Is it large enough to matter: a hundredth of all I/O of the larger run? Of percentiles: of its time. */
+/* Is it large enough to matter: a hundredth of all I/O of the larger run? Of percentiles: of its
+ * time. */
 static int matters(const struct dft_comparison *comparison, const struct dft_item *item)
 {
     const struct dft_compared_items *totals = &comparison->tables[DFT_COMPARED_TOTAL];
@@ -214,7 +218,8 @@ static int matters(const struct dft_comparison *comparison, const struct dft_ite
     return part * 100 >= (total->value[0] > total->value[1] ? total->value[0] : total->value[1]);
 }
 
-/* By how much it grew for sure: of time whose cost did not, only as much as the number of calls explains. */
+/* By how much it grew for sure: of time whose cost did not, only as much as the number of calls
+ * explains. */
 static double growth(const struct dft_comparison *comparison, const struct dft_item *item)
 {
     const struct dft_change *change = &item->changes[comparison->metric];

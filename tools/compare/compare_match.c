@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Which patterns of two runs mean the same files although they lie in different directories.
  *
- * Patterns that both runs have are the same. For the others, a directory of A and one of B are taken for each other
- * when below them the most patterns are the same: every pair of patterns with the same last part votes for the pair of
- * directories that is left when the parts at their ends that agree are taken away. Then the patterns below are, and it
- * goes on with the rest, until nobody votes. */
+ * Patterns that both runs have are the same. For the others, a directory of A and one of B are
+ * taken for each other when below them the most patterns are the same: every pair of patterns with
+ * the same last part votes for the pair of directories that is left when the parts at their ends
+ * that agree are taken away. Then the patterns below are, and it goes on with the rest, until
+ * nobody votes. */
 #include "compare/compare.h"
 #include "base/names.h"
 #include "base/array.h"
@@ -96,7 +97,8 @@ static int collect(struct matching *matching, int side, const struct dft_group_m
     return 0;
 }
 
-/* --- votes --------------------------------------------------------------------------------------------------------- */
+/* --- votes
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* Bytes at the end of both that are the same, from a '/' on. */
 static uint32_t common_end(struct dft_text a, struct dft_text b)

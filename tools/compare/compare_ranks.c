@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of ranks: those that both runs have (or just one) and that do about as much: sorted by the number of calls,
- * and within that by bytes, a new group begins where the next number is more than twice the last. Run A decides, where
- * it has the rank. Ranks of a group whose cost of a call changed otherwise are parted from the rest: where that change
- * is more than a factor of two away from the group's median change, or from the next smaller one. */
+/* Groups of ranks: those that both runs have (or just one) and that do about as much: sorted by the
+ * number of calls, and within that by bytes, a new group begins where the next number is more than
+ * twice the last. Run A decides, where it has the rank. Ranks of a group whose cost of a call
+ * changed otherwise are parted from the rest: where that change is more than a factor of two away
+ * from the group's median change, or from the next smaller one. */
 #include "compare/compare.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of an item in both runs, and the test whether they differ by more than each run within itself. */
+/* The numbers of an item in both runs, and the test whether they differ by more than each run
+ * within itself. */
 #include "compare/compare.h"
 #include "base/array.h"
 
@@ -189,8 +190,8 @@ static int add_kinds(struct dft_spread_scratch *scratch, const struct dft_item *
     return 0;
 }
 
-/* What the change of time would be if every call of a kind cost in B what it did in A; calls that A does not make cost
- * what they do. */
+/* What the change of time would be if every call of a kind cost in B what it did in A; calls that A
+ * does not make cost what they do. */
 static int explain(struct dft_spread_scratch *scratch, struct dft_item *item)
 {
     __int128 all = 0;

@@ -50,7 +50,8 @@ static const char *spread_sentence(enum dft_spread spread)
     return texts[spread];
 }
 
-/* The item that changed the most in the direction of the whole, and its share of that; NULL: none. */
+/* The item that changed the most in the direction of the whole, and its share of that; NULL:
+ * none. */
 static const struct dft_item *largest(const struct dft_compared_items *items, const struct dft_change *total,
                                       double *share)
 {

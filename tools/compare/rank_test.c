@@ -13,8 +13,8 @@ static int ascending(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Twice the rank sum of a's values among both, equal ones having the mean of their ranks; *ties: the sum of t^3 - t
- * over groups of t equal values. Both lists are sorted. */
+/* Twice the rank sum of a's values among both, equal ones having the mean of their ranks; *ties:
+ * the sum of t^3 - t over groups of t equal values. Both lists are sorted. */
 static uint64_t rank_sum(const uint64_t *a, uint64_t n, const uint64_t *b, uint64_t m, uint64_t *ties)
 {
     uint64_t i = 0, j = 0, twice = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of foreign traces: for each a file with what it was converted to, and an ORIGIN block that says what it was
- * made from. It lies in DFT_INDEX_DIRECTORY beside the trace, or, where nothing may be written there, in the user's
- * cache directory. Made under another name and renamed when it is whole: two programs at once are safe, whoever comes
- * last wins, and both have made the same. */
+/* The index of foreign traces: for each a file with what it was converted to, and an ORIGIN block
+ * that says what it was made from. It lies in DFT_INDEX_DIRECTORY beside the trace, or, where
+ * nothing may be written there, in the user's cache directory. Made under another name and renamed
+ * when it is whole: two programs at once are safe, whoever comes last wins, and both have made the
+ * same. */
 #ifndef DFT_IMPORTED_INDEX_H
 #define DFT_IMPORTED_INDEX_H
 
@@ -28,20 +29,22 @@ struct dft_index_key {
 
 void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t converter);
 
-/* The place of the index of `trace`: 0 beside it, 1 in the cache. NULL: there is none, or no memory. Owned by the
- * caller. */
+/* The place of the index of `trace`: 0 beside it, 1 in the cache. NULL: there is none, or no
+ * memory. Owned by the caller. */
 char *dft_index_path(const char *trace, int where);
 
-/* The index at `path`, if there is one that was made of this very file: its descriptor, and what was found in the trace; else -1.
- * Another one may take its name at any time: what is open stays what it is. */
+/* The index at `path`, if there is one that was made of this very file: its descriptor, and what
+ * was found in the trace; else -1. Another one may take its name at any time: what is open stays
+ * what it is. */
 int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts);
 
-/* Begins a new index for `path`: *temporary is the name it has before that, owned by the caller. Returns a descriptor positioned
- * behind the room for ORIGIN, or -errno. */
+/* Begins a new index for `path`: *temporary is the name it has before that, owned by the caller.
+ * Returns a descriptor positioned behind the room for ORIGIN, or -errno. */
 int dft_index_begin(const char *path, char **temporary);
 
-/* Writes ORIGIN and gives the file, of `length` bytes, its name. On an error nothing is left of it. The descriptor is closed. Returns 0 or
+/* Writes ORIGIN and gives the file, of `length` bytes, its name. On an error nothing is left of it.
+ * The descriptor is closed. Returns 0 or
  * -errno. */
 int dft_index_end(int fd, uint64_t length, const char *temporary, const char *path, const struct dft_index_key *key,
                   const struct dft_pfw_counts *counts, struct dft_encoder *encoder);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A DFTracer trace becomes blocks of our own: events, aggregates, names, processes and their ends. */
+/* A DFTracer trace becomes blocks of our own: events, aggregates, names, processes and their
+ * ends. */
 #ifndef DFT_PFW_H
 #define DFT_PFW_H
 
@@ -7,7 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Part of what decides whether an index made earlier still fits: to be raised with every change of what is made. */
+/* Part of what decides whether an index made earlier still fits: to be raised with every change of
+ * what is made. */
 #define DFT_PFW_VERSION 3u
 
 #define DFT_PFW_PERIOD_NS UINT64_C(5000000000)
@@ -51,7 +53,8 @@ struct dft_pfw_job {
     uint64_t identity;  /* tells this file from all others: it goes into the keys of its processes */
     /* Takes a block. Returns 0, or what ends the conversion. */
     int (*put)(void *context, const void *block, size_t bytes);
-    /* Forgets all blocks put so far: the file is read once more, because of what stands at its end. */
+    /* Forgets all blocks put so far: the file is read once more, because of what stands at its
+     * end. */
     int (*again)(void *context);
     /* May be NULL: how many bytes of the file have been read. */
     void (*progress)(void *context, uint64_t bytes);
@@ -63,7 +66,8 @@ struct dft_pfw_worker;
 struct dft_pfw_worker *dft_pfw_worker_create(void); /* NULL: no memory */
 void dft_pfw_worker_destroy(struct dft_pfw_worker *worker);
 
-/* Converts one file. Returns 0, -ENOMEM, what put or again returned, or another -errno: the file could not be read. */
+/* Converts one file. Returns 0, -ENOMEM, what put or again returned, or another -errno: the file
+ * could not be read. */
 int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job, struct dft_pfw_counts *counts);
 
 /* The encoder of a worker, between conversions. */

@@ -15,7 +15,8 @@
 
 #define CALLS_MAX 32768u /* of a batch; a file with more kinds of calls gets more blocks */
 
-/* --- names of functions ------------------------------------------------------------------------------------------- */
+/* --- names of functions
+ * ------------------------------------------------------------------------------------------- */
 
 struct alias {
     const char *event, *name;
@@ -81,7 +82,8 @@ static uint8_t op_of_function(struct dft_text name)
     return op ? (uint8_t)(*op - 1) : DFT_OP_OTHER;
 }
 
-/* --- kinds -------------------------------------------------------------------------------------------------------- */
+/* --- kinds
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int is(struct dft_text text, const char *word)
 {
@@ -258,7 +260,8 @@ uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, u
     return pfw->ncalls - 1;
 }
 
-/* Before an event is begun: when there are too many calls, all streams are written, and positions given out anew. */
+/* Before an event is begun: when there are too many calls, all streams are written, and positions
+ * given out anew. */
 void dft_pfw_calls_bound(struct dft_pfw *pfw)
 {
     if (dft_likely(pfw->ncalls < CALLS_MAX))

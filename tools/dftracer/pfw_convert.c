@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The conversion of one file: lines to records, records to where they belong, and all that once more when the first
- * reading has found what only a second one can put right: a hash defined behind its use, an event around others, a unit
- * of time, lines that stand there twice. */
+/* The conversion of one file: lines to records, records to where they belong, and all that once
+ * more when the first reading has found what only a second one can put right: a hash defined behind
+ * its use, an event around others, a unit of time, lines that stand there twice. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,8 @@ struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker)
     return worker->encoder;
 }
 
-/* --- records ------------------------------------------------------------------------------------------------------ */
+/* --- records
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Letters of 1.x and numbers of 2.x. 0: not known. */
 static char phase_of(const struct dft_pfw_record *record)
@@ -120,7 +121,8 @@ static int take_record(struct dft_pfw *pfw, struct dft_text line)
     return take_point(pfw, phase, line);
 }
 
-/* --- lines -------------------------------------------------------------------------------------------------------- */
+/* --- lines
+ * -------------------------------------------------------------------------------------------------------- */
 
 static void invalid(struct dft_pfw *pfw, uint64_t number)
 {
@@ -128,8 +130,8 @@ static void invalid(struct dft_pfw *pfw, uint64_t number)
         pfw->counts->first_invalid = number;
 }
 
-/* A dictionary entry whose text has quotes in it: the text ends where the value begins. The line counts as invalid all
- * the same. */
+/* A dictionary entry whose text has quotes in it: the text ends where the value begins. The line
+ * counts as invalid all the same. */
 static void rescue_definition(struct dft_pfw *pfw, const char *at, const char *end)
 {
     static const char middle[] = "\",\"value\":", start[] = "\"args\":{";
@@ -158,8 +160,9 @@ static void rescue_definition(struct dft_pfw *pfw, const char *at, const char *e
         dft_pfw_define(pfw, kind, &hash, &name);
 }
 
-/* Where a record may begin inside of a broken one: writers that cut a line leave out its end. `*id` is where such a search found the first
- * way to begin, in the same line and not behind `end`, or NULL: it is not searched for again before that is passed, or a long line would take for ever. */
+/* Where a record may begin inside of a broken one: writers that cut a line leave out its end. `*id`
+ * is where such a search found the first way to begin, in the same line and not behind `end`, or
+ * NULL: it is not searched for again before that is passed, or a long line would take for ever. */
 static const char *next_start(const char *at, const char *end, const char **id)
 {
     const char *name;
@@ -244,7 +247,8 @@ static int read_lines(struct dft_pfw *pfw)
     return pfw->error ? pfw->error : rc;
 }
 
-/* --- once, and once more ------------------------------------------------------------------------------------------ */
+/* --- once, and once more
+ * ------------------------------------------------------------------------------------------ */
 
 static void free_stream(struct dft_pfw_stream *stream)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that have a time: calls, regions, counters, points. And repetitions, which are told by them.
+/* Records that have a time: calls, regions, counters, points. And repetitions, which are told by
+ * them.
  *
- * REPETITIONS. A child that was forked writes its parent's buffer once more, so whole runs of lines stand there twice. A
- * thread's records come in order of their ends; a line that goes back behind the latest end of its thread (or has the
- * same end, and an id that is not above the last one's) may be a repetition, no other line can be. The hashes of such
- * lines are kept, and the second reading counts how often each line stands there. Where nothing goes back, nothing is
- * kept and nothing read twice. Lines without an id or a time are few: of them all hashes are kept. */
+ * REPETITIONS. A child that was forked writes its parent's buffer once more, so whole runs of lines
+ * stand there twice. A thread's records come in order of their ends; a line that goes back behind
+ * the latest end of its thread (or has the same end, and an id that is not above the last one's)
+ * may be a repetition, no other line can be. The hashes of such lines are kept, and the second
+ * reading counts how often each line stands there. Where nothing goes back, nothing is kept and
+ * nothing read twice. Lines without an id or a time are few: of them all hashes are kept. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 #define PARENTS_MAX  ((size_t)1 << 20)
 #define LONGEST_LIFE UINT64_C(0x7fffffffffffffff)
 
-/* --- time --------------------------------------------------------------------------------------------------------- */
+/* --- time
+ * --------------------------------------------------------------------------------------------------------- */
 
 static inline int when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
 {
@@ -54,7 +57,8 @@ static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *re
     return 0;
 }
 
-/* --- repetitions -------------------------------------------------------------------------------------------------- */
+/* --- repetitions
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Nothing that can be a repetition goes by. */
 static void suspect(struct dft_pfw *pfw, struct dft_text line)
@@ -101,7 +105,8 @@ static void look_back(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64
     }
 }
 
-/* --- enclosing events --------------------------------------------------------------------------------------------- */
+/* --- enclosing events
+ * --------------------------------------------------------------------------------------------- */
 
 static uint64_t parent_key(uint64_t pid, uint64_t id)
 {
@@ -110,7 +115,8 @@ static uint64_t parent_key(uint64_t pid, uint64_t id)
     return dft_name_id(words, sizeof words);
 }
 
-/* The call of the event around this one. It ends, and is written, later: its name takes a second reading. */
+/* The call of the event around this one. It ends, and is written, later: its name takes a second
+ * reading. */
 static uint64_t region_of(struct dft_pfw *pfw, const struct dft_pfw_process *process)
 {
     const struct dft_pfw_record *record = pfw->record;
@@ -166,7 +172,8 @@ static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *p
     known->texts_used += sizeof call->text.length + call->text.length;
 }
 
-/* --- events ------------------------------------------------------------------------------------------------------- */
+/* --- events
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* What "end" says about units, before its own time is looked at. */
 static void take_configuration(struct dft_pfw *pfw, const struct dft_pfw_record *record)
@@ -176,7 +183,8 @@ static void take_configuration(struct dft_pfw *pfw, const struct dft_pfw_record 
             dft_pfw_unit(pfw, &record->other[i].value);
 }
 
-/* "start" and "end" of the tracer itself. Returns whether they were events: in what our own export writes they are not. */
+/* "start" and "end" of the tracer itself. Returns whether they were events: in what our own export
+ * writes they are not. */
 static int is_event(struct dft_pfw *pfw, struct dft_pfw_process *process, const struct dft_pfw_call *call, uint64_t ns)
 {
     const struct dft_pfw_record *record = pfw->record;
@@ -285,7 +293,8 @@ static uint8_t take_mark(struct dft_pfw_record *record, struct dft_text mark, ui
     return phase;
 }
 
-/* Counters, instants, and what else has a time and no length. Their arguments are kept as they are. */
+/* Counters, instants, and what else has a time and no length. Their arguments are kept as they
+ * are. */
 static int put_point(struct dft_pfw *pfw, uint8_t phase, uint64_t id)
 {
     static const uint8_t ops[DFT_PHASE_LAST + 1] = {[DFT_PHASE_INSTANT] = DFT_OP_INSTANT,

@@ -36,7 +36,8 @@ struct dft_pfw_process {
     uint8_t ours;           /* written by `dftmerge export`: start and end were no events there */
 };
 
-/* Events of one thread of one process that are not in a block yet. Texts of arguments are offsets into `text`. */
+/* Events of one thread of one process that are not in a block yet. Texts of arguments are offsets
+ * into `text`. */
 struct dft_pfw_stream {
     struct dft_pfw_process *process;
     uint64_t thread;
@@ -122,7 +123,8 @@ struct dft_pfw {
     struct dft_pfw_stream **streams;
     uint32_t nstreams, streams_capacity;
     struct dft_map stream_of; /* process, thread, kind -> number + 1 */
-    /* What the members of the last record came to: that holds for the next one where they have not changed. */
+    /* What the members of the last record came to: that holds for the next one where they have not
+     * changed. */
     struct dft_pfw_call *last_call; /* NULL: to be looked for; and so on */
     uint64_t last_file;
     struct dft_pfw_stream *last_stream;

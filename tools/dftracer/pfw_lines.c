@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and inflating: members that fit into memory at once (pfw_member.c), others as a stream, by zlib.
+/* Reading and inflating: members that fit into memory at once (pfw_member.c), others as a stream,
+ * by zlib.
  *
- * A damaged or cut member is a stream, too: its text is used up to the damage. The search goes on at the next bytes that look
- * like the head of a member. */
+ * A damaged or cut member is a stream, too: its text is used up to the damage. The search goes on
+ * at the next bytes that look like the head of a member. */
 #include "dftracer/pfw_lines.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ static int need_input(struct dft_lines *lines, size_t wanted)
     return rc;
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------ */
+/* --- members
+ * ------------------------------------------------------------------------------------------------------ */
 
 static int begin_stream(struct dft_lines_inside *in)
 {
@@ -97,7 +99,8 @@ static int begin_stream(struct dft_lines_inside *in)
     return 0;
 }
 
-/* Inflates the next member at once, with `wanted` bytes of input to begin with. Returns 0, or -errno as dft_member_inflate. */
+/* Inflates the next member at once, with `wanted` bytes of input to begin with. Returns 0, or
+ * -errno as dft_member_inflate. */
 static int inflate_member(struct dft_lines *lines, size_t wanted)
 {
     struct dft_lines_inside *in = lines->inside;
@@ -206,7 +209,8 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t capacity, size
     return 0;
 }
 
-/* --- text --------------------------------------------------------------------------------------------------------- */
+/* --- text
+ * --------------------------------------------------------------------------------------------------------- */
 
 static int more_text(struct dft_lines *lines, char *to, size_t capacity, size_t *got)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of a file, plain or gzipped (one member or many, one behind the other), in bounded memory. One thread. */
+/* Lines of a file, plain or gzipped (one member or many, one behind the other), in bounded memory.
+ * One thread. */
 #ifndef DFT_PFW_LINES_H
 #define DFT_PFW_LINES_H
 
@@ -24,12 +25,12 @@ struct dft_lines {
 int dft_lines_open(struct dft_lines *lines, const char *path);
 void dft_lines_close(struct dft_lines *lines);
 
-/* For dft_lines_next: makes the rest of the text begin with a whole line, or with the last one. Returns the place of
- * its end, NULL at the end of the text, or on an error (*error). */
+/* For dft_lines_next: makes the rest of the text begin with a whole line, or with the last one.
+ * Returns the place of its end, NULL at the end of the text, or on an error (*error). */
 const char *dft_lines_fill(struct dft_lines *lines, int *error);
 
-/* The next line, without its end, which is followed by DFT_PFW_PADDING readable bytes; it is valid until the next call.
- * Returns 1, 0 at the end, or -errno. */
+/* The next line, without its end, which is followed by DFT_PFW_PADDING readable bytes; it is valid
+ * until the next call. Returns 1, 0 at the end, or -errno. */
 static inline int dft_lines_next(struct dft_lines *lines, const char **line, size_t *length)
 {
     const char *end = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));

@@ -47,7 +47,8 @@ static int reserve(struct dft_member *member, size_t capacity)
     return 0;
 }
 
-/* The size of a text, as the end of its member says: of the last member, which most often is the only one. */
+/* The size of a text, as the end of its member says: of the last member, which most often is the
+ * only one. */
 static size_t size_of_last(const uint8_t *input, size_t length)
 {
     const uint8_t *at = input + length - 4;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gzip members that fit into memory: each is inflated at once, which takes half of the time that a stream takes. */
+/* Gzip members that fit into memory: each is inflated at once, which takes half of the time that a
+ * stream takes. */
 #ifndef DFT_PFW_MEMBER_H
 #define DFT_PFW_MEMBER_H
 
@@ -17,9 +18,9 @@ struct dft_member {
 
 void dft_member_fini(struct dft_member *member);
 
-/* Inflates the member at the beginning of the input. at_end: the input holds all of the file's rest. Returns 0 with the
- * member's size in *used, or -EBADMSG (damaged, or longer than the input), -ENOSPC (too long a text), or -ENOMEM: then
- * the caller inflates the member as a stream. */
+/* Inflates the member at the beginning of the input. at_end: the input holds all of the file's
+ * rest. Returns 0 with the member's size in *used, or -EBADMSG (damaged, or longer than the input),
+ * -ENOSPC (too long a text), or -ENOMEM: then the caller inflates the member as a stream. */
 int dft_member_inflate(struct dft_member *member, const uint8_t *input, size_t length, int at_end, size_t *used);
 
 /* Copies out the next part of the text. Returns its size. */

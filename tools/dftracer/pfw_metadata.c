@@ -16,7 +16,8 @@ static int is(struct dft_text text, const char *word)
     return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
 }
 
-/* --- what belongs to a process ------------------------------------------------------------------------------------ */
+/* --- what belongs to a process
+ * ------------------------------------------------------------------------------------ */
 
 static int64_t rank_of(struct dft_text text)
 {
@@ -61,7 +62,8 @@ static int is_plain_thread_name(const struct dft_pfw_record *record, struct dft_
            !dft_pfw_unsigned(DFT_PFW_GET(record, TID), &b, &negative) && a == b;
 }
 
-/* --- as events ---------------------------------------------------------------------------------------------------- */
+/* --- as events
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void wait_for_time(struct dft_pfw *pfw, struct dft_text line)
 {
@@ -85,7 +87,8 @@ static void wait_for_time(struct dft_pfw *pfw, struct dft_text line)
     pfw->nwaiting++;
 }
 
-/* The category of what is said: its name is the key. Values are an argument "value", as in our own traces. */
+/* The category of what is said: its name is the key. Values are an argument "value", as in our own
+ * traces. */
 static void as_event(struct dft_pfw *pfw, uint8_t op)
 {
     struct dft_pfw_record *record = pfw->record;
@@ -132,7 +135,8 @@ void dft_pfw_metadata_waiting(struct dft_pfw *pfw)
     pfw->waiting_bytes = 0;
 }
 
-/* --- all ---------------------------------------------------------------------------------------------------------- */
+/* --- all
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static enum dft_pfw_hash dictionary(struct dft_text name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Dictionaries of one file (hash -> name), and the texts that go into its blocks.
  *
- * A hash means what it was last defined as: in old files they are 16 bits wide and collide. One that is used before it
- * is defined means its first definition, which takes a second reading. */
+ * A hash means what it was last defined as: in old files they are 16 bits wide and collide. One
+ * that is used before it is defined means its first definition, which takes a second reading. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,8 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
     dft_pfw_names_taken(pfw);
 }
 
-/* --- short texts: of hosts, commands and programs ----------------------------------------------------------------- */
+/* --- short texts: of hosts, commands and programs
+ * ----------------------------------------------------------------- */
 
 void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
 {
@@ -144,7 +145,8 @@ struct dft_text dft_pfw_short_text(const struct dft_pfw *pfw, uint64_t id)
     return text;
 }
 
-/* --- dictionaries ------------------------------------------------------------------------------------------------- */
+/* --- dictionaries
+ * ------------------------------------------------------------------------------------------------- */
 
 /* The same definition again is nothing; another one replaces it. */
 static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)

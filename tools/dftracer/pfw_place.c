@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a record belongs: its process and thread, and the file that it is about. Most records are of the same as the one
- * before: what their members came to is kept until one of them changes, or what it means. */
+/* Where a record belongs: its process and thread, and the file that it is about. Most records are
+ * of the same as the one before: what their members came to is kept until one of them changes, or
+ * what it means. */
 #include <errno.h>
 
 #include "format/hash.h"

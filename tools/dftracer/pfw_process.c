@@ -7,7 +7,8 @@
 #include "dftracer/pfw_inside.h"
 #include "format/hash.h"
 
-/* Processes in the order of their pids, whatever the file: equal times in a dump are ordered by key. */
+/* Processes in the order of their pids, whatever the file: equal times in a dump are ordered by
+ * key. */
 static uint64_t key_of(const struct dft_pfw *pfw, uint64_t pid, uint64_t host)
 {
     uint64_t words[3] = {pfw->job->identity, pid, host};
@@ -140,7 +141,8 @@ void dft_pfw_process_start(struct dft_pfw *pfw, struct dft_pfw_process *process,
     }
 }
 
-/* The oldest writers say nothing of start and end: then the file must do, which is closed, or at least not torn. */
+/* The oldest writers say nothing of start and end: then the file must do, which is closed, or at
+ * least not torn. */
 static int has_end(const struct dft_pfw *pfw, const struct dft_pfw_process *process)
 {
     return process->ended || pfw->closed || (!process->started && !pfw->counts->torn && !pfw->counts->reason);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One record of a DFTracer trace as the scanner finds it: slices of the line, nothing copied, nothing converted but
- * integers.
+/* One record of a DFTracer trace as the scanner finds it: slices of the line, nothing copied,
+ * nothing converted but integers.
  *
- * The order of keys means nothing. A line is accepted as long as its structure is whole: control characters, bytes that
- * are no UTF-8, unknown escapes and a comma before a closing brace are let pass, as old writers leave them. A quote
- * inside a string, or a line cut in two, breaks the structure: such a line is no record. */
+ * The order of keys means nothing. A line is accepted as long as its structure is whole: control
+ * characters, bytes that are no UTF-8, unknown escapes and a comma before a closing brace are let
+ * pass, as old writers leave them. A quote inside a string, or a line cut in two, breaks the
+ * structure: such a line is no record. */
 #ifndef DFT_PFW_RECORD_H
 #define DFT_PFW_RECORD_H
 
@@ -12,7 +13,8 @@
 
 #include "format/event.h"
 
-/* Bytes behind a line that must be readable (whatever they are): the scanner looks at 16 at a time. */
+/* Bytes behind a line that must be readable (whatever they are): the scanner looks at 16 at a
+ * time. */
 #define DFT_PFW_PADDING 64u
 
 /* Arguments beyond the known ones that a record may have; more are counted and left out. */
@@ -80,9 +82,10 @@ struct dft_pfw_other {
     struct dft_pfw_value value;
 };
 
-/* What stood behind a member in the last record where it was another: the next one probably has the same there. Up to six
- * letters, the quote and the colon, at the top of a word. Arguments have guesses of their own for each of some sets of
- * names, since writers that order keys by a hash order them by what else there is. */
+/* What stood behind a member in the last record where it was another: the next one probably has the
+ * same there. Up to six letters, the quote and the colon, at the top of a word. Arguments have
+ * guesses of their own for each of some sets of names, since writers that order keys by a hash
+ * order them by what else there is. */
 struct dft_pfw_guess {
     uint64_t word;
     uint64_t bit;   /* 1 << member */
@@ -101,8 +104,8 @@ enum {
     DFT_PFW_GUESSES
 };
 
-/* A member's last value as it stood there, with the byte behind it: where the next record has the same bytes, the value is
- * the same too, and is not read again. */
+/* A member's last value as it stood there, with the byte behind it: where the next record has the
+ * same bytes, the value is the same too, and is not read again. */
 struct dft_pfw_memo {
     uint64_t word; /* the first eight bytes at most, at the top of a word */
     uint64_t more[2], mask[2];
@@ -132,13 +135,15 @@ void dft_pfw_record_init(struct dft_pfw_record *record);
 #define DFT_PFW_HAS(record, name) (((record)->have >> DFT_PFW_##name) & 1)
 #define DFT_PFW_GET(record, name) (&(record)->member[DFT_PFW_##name])
 
-/* Scans the object that begins with '{' at `at`. Returns the place behind it, or NULL: it is not whole. */
+/* Scans the object that begins with '{' at `at`. Returns the place behind it, or NULL: it is not
+ * whole. */
 const char *dft_pfw_scan(const char *at, const char *end, struct dft_pfw_record *record);
 
 /* The members of a nested value, as `other`s of a record. Returns 0, or -1: it is no object. */
 int dft_pfw_scan_nested(struct dft_text text, struct dft_pfw_record *record);
 
-/* A value as an integer: a number, one in quotes, or the whole part of a real one. Returns 0, or -1: it is none. */
+/* A value as an integer: a number, one in quotes, or the whole part of a real one. Returns 0, or
+ * -1: it is none. */
 int dft_pfw_unsigned(const struct dft_pfw_value *value, uint64_t *number, int *negative);
 int dft_pfw_signed(const struct dft_pfw_value *value, int64_t *number);
 int dft_pfw_double(const struct dft_pfw_value *value, double *number);

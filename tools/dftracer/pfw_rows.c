@@ -119,7 +119,8 @@ static uint64_t scaled(const struct dft_pfw *pfw, uint64_t number, uint64_t unkn
     return __builtin_mul_overflow(number, pfw->known->unit_ns, &ns) || ns >> 63 ? unknown : ns;
 }
 
-/* How long after the start of the period its calls went on at least: a thread makes one at a time. */
+/* How long after the start of the period its calls went on at least: a thread makes one at a
+ * time. */
 static uint64_t last_of(const struct dft_metrics *metrics, uint64_t period_ns)
 {
     uint64_t sum = metrics->dur_sum < period_ns ? metrics->dur_sum : period_ns;

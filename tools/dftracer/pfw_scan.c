@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The scanner: one object of a line into a record, in one pass. Keys are compared as 64-bit words; keys and values that
- * stand where the last record had the same are not read again. */
+/* The scanner: one object of a line into a record, in one pass. Keys are compared as 64-bit words;
+ * keys and values that stand where the last record had the same are not read again. */
 #include "dftracer/pfw_record.h"
 
 #include "dftracer/pfw_scan_value.h"
 
-/* Keys are found by a hash that maps all of a set to places of their own: a multiplication and one comparison, where a
- * search would be a row of unforeseeable branches. The multipliers were found by trying; that no two keys share a place
- * is checked by the compiler, which refuses a place that is set twice. */
+/* Keys are found by a hash that maps all of a set to places of their own: a multiplication and one
+ * comparison, where a search would be a row of unforeseeable branches. The multipliers were found
+ * by trying; that no two keys share a place is checked by the compiler, which refuses a place that
+ * is set twice. */
 #define KEY_WORD(a, b, c, d, e, f, g, h)                                                                               \
     ((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | (uint64_t)(e) << 32 |            \
      (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)
@@ -72,7 +73,8 @@ static const char *scan_args(const char *at, const char *end, struct dft_pfw_rec
 
 enum level { TOP, ARGS, NESTED };
 
-/* --- as in the last record ---------------------------------------------------------------------------------------- */
+/* --- as in the last record
+ * ---------------------------------------------------------------------------------------- */
 
 /* Words that nothing matches: what is compared with them has zeros in its lowest byte. */
 #define NOTHING  UINT64_C(1)
@@ -131,7 +133,8 @@ INLINE void remember(struct dft_pfw_memo *memo, const char *at, size_t length)
     memo->more[1] = load(at + 16) & memo->mask[1];
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------ */
+/* --- members
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* From behind the quote of a key to its value (behind the colon), or NULL. */
 INLINE const char *scan_key(const char *key, const char *end, enum level level, int *member, size_t *length)
@@ -170,7 +173,8 @@ INLINE const char *scan_member(const char *at, const char *end, struct dft_pfw_r
     return behind;
 }
 
-/* The members of an object, from behind its '{'. A key that stands there twice has its last value, as in JSON readers. */
+/* The members of an object, from behind its '{'. A key that stands there twice has its last value,
+ * as in JSON readers. */
 INLINE const char *scan_members(const char *at, const char *end, struct dft_pfw_record *record, enum level level)
 {
     int member = level == TOP ? DFT_PFW_GUESS_TOP : DFT_PFW_GUESS_ARGS;

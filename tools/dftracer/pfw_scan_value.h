@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of a line for the scanner: ends of strings are looked for 16 bytes at a time, digits taken eight at a time.
- * Up to DFT_PFW_PADDING bytes behind the line are read, and mean nothing. */
+/* Values of a line for the scanner: ends of strings are looked for 16 bytes at a time, digits taken
+ * eight at a time. Up to DFT_PFW_PADDING bytes behind the line are read, and mean nothing. */
 #ifndef DFT_PFW_SCAN_VALUE_H
 #define DFT_PFW_SCAN_VALUE_H
 
@@ -30,9 +30,11 @@ INLINE const char *skip_space(const char *at)
     return at;
 }
 
-/* --- strings ------------------------------------------------------------------------------------------------------ */
+/* --- strings
+ * ------------------------------------------------------------------------------------------------------ */
 
-/* The next quote or backslash at or behind `at`; something at or behind `end` when there is none. */
+/* The next quote or backslash at or behind `at`; something at or behind `end` when there is
+ * none. */
 INLINE const char *next_mark(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -69,7 +71,8 @@ INLINE const char *string_end(const char *at, const char *end, uint8_t *escaped)
     }
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------ */
+/* --- numbers
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* How many of the bytes of a word, from its lowest on, are digits. */
 INLINE unsigned leading_digits(uint64_t word)
@@ -100,7 +103,8 @@ static __attribute__((noinline)) uint64_t saturated(const char *at, const char *
     return number;
 }
 
-/* At least one digit. That eight more follow is a branch, so that the processor guesses it and need not wait. */
+/* At least one digit. That eight more follow is a branch, so that the processor guesses it and need
+ * not wait. */
 INLINE const char *digits(const char *at, uint64_t *number)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -129,7 +133,8 @@ static __attribute__((noinline)) const char *real_end(const char *at, const char
     return at;
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------- */
+/* --- values
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* Behind a nested value, or NULL. What is in it is not looked at closer: it is kept as text. */
 static const char *nested_end(const char *at, const char *end)

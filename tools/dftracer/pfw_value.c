@@ -78,7 +78,8 @@ int dft_pfw_double(const struct dft_pfw_value *value, double *number)
     return real_of(value->text, number);
 }
 
-/* --- escapes ------------------------------------------------------------------------------------------------------ */
+/* --- escapes
+ * ------------------------------------------------------------------------------------------------------ */
 
 static int hex4(const char *at, const char *end, uint32_t *code)
 {
@@ -120,7 +121,8 @@ static char *put_utf8(char *to, uint32_t code)
     return to;
 }
 
-/* \uXXXX, from behind the u. A lone \udc80 to \udcff is a byte that is no UTF-8, as our own output has it. */
+/* \uXXXX, from behind the u. A lone \udc80 to \udcff is a byte that is no UTF-8, as our own output
+ * has it. */
 static const char *put_unicode(const char *at, const char *end, char **to)
 {
     uint32_t code, low;

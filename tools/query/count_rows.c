@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into groups: call rows, or, where events are not kept and files are asked about, file rows. */
+/* Rows into groups: call rows, or, where events are not kept and files are asked about, file
+ * rows. */
 
 /* A row's time, as far as a row can say it: its interval [start, start + width). */
 #include "query/count_rows.h"
@@ -163,7 +164,8 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
     return merge(execution, worker, block, row, time);
 }
 
-/* --- even shares -------------------------------------------------------------------------------------------------- */
+/* --- even shares
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Into how many intervals of the question a row is shared out: those that another tracer counted
  * say nothing of the time within their period, which the question cuts into equal parts. 1: it is

@@ -137,7 +137,8 @@ int dft_add_child(struct dft_execution *execution, struct dft_worker *worker, ui
     return dft_partial_add_child(&worker->partial, &parent, dur_ns);
 }
 
-/* --- with texts --------------------------------------------------------------------------------------------------- */
+/* --- with texts
+ * --------------------------------------------------------------------------------------------------- */
 
 static int texts_of(struct dft_execution *execution, uint64_t call, struct dft_call_texts **result)
 {

@@ -17,7 +17,8 @@
 /* What a rollup must be of to fit the source. Returns 0: the source has none, because it is not of
  * indexed traces alone, or has few events; else 1. */
 int dft_rollup_key(const struct dft_source *source, struct dft_index_key *key);
-/* Reads the rollup. Returns 1: it is there and fits (bytes may be NULL), 0: it is not, or -ENOMEM. */
+/* Reads the rollup. Returns 1: it is there and fits (bytes may be NULL), 0: it is not, or
+ * -ENOMEM. */
 int dft_rollup_read(const struct dft_source *source, const struct dft_index_key *key, struct dft_rollup *rollup);
 /* Writes the rollup, if that is possible here; otherwise the next question makes it again. */
 void dft_rollup_write(const struct dft_source *source, const struct dft_index_key *key, const struct dft_rollup *rollup,

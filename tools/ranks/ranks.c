@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: which ranks are missing, slow or different, since when, and which was first. The command; traces are
- * answered by ranks_*.c, telemetry files by ranks_telemetry.c. */
+/* dftmerge ranks: which ranks are missing, slow or different, since when, and which was first. The
+ * command; traces are answered by ranks_*.c, telemetry files by ranks_telemetry.c. */
 #include "ranks/ranks.h"
 
 #include <errno.h>

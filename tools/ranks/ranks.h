@@ -7,10 +7,12 @@
 
 #include "command/command.h"
 
-/* Is it a file of telemetry by its name (*.json, *.jsonl, *.ndjson), or a directory with such files and no traces? */
+/* Is it a file of telemetry by its name (*.json, *.jsonl, *.ndjson), or a directory with such files
+ * and no traces? */
 int dft_is_telemetry_path(const char *path);
 
-/* Answers from telemetry files: those named, and those in the directories named. Returns the exit code. */
+/* Answers from telemetry files: those named, and those in the directories named. Returns the exit
+ * code. */
 int dft_ranks_telemetry(const struct dft_options *options);
 
 /* "0, 3-7, 12 and 40 more" of ascending ranks, at most `most` pieces. */

@@ -63,7 +63,8 @@ static uint32_t bucket_of(const struct dft_searched *searched, int64_t time)
     return dft_rank_bucket(searched->job, (uint64_t)time);
 }
 
-/* The bucket behind the last one of the suspect's bad time: the longest of whose samples three of four are beyond. */
+/* The bucket behind the last one of the suspect's bad time: the longest of whose samples three of
+ * four are beyond. */
 static uint32_t end_of(const struct dft_searched *searched, const struct dft_measured *measured)
 {
     const struct dft_suspect *suspect = measured->cause.suspects;
@@ -144,7 +145,8 @@ static enum dft_confidence weigh(const struct dft_searched *searched, const stru
     return DFT_CONFIDENCE_LOW;
 }
 
-/* What keeps the answer from being sure, whatever the numbers; NULL: nothing. Lowers *confidence by that. */
+/* What keeps the answer from being sure, whatever the numbers; NULL: nothing. Lowers *confidence by
+ * that. */
 static const char *limit_of(const struct dft_searched *searched, const struct dft_measured *measured,
                             enum dft_confidence *confidence)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How sure the first cause is that traces show. (Of telemetry first_cause.h says it, as the format demands.)
+/* How sure the first cause is that traces show. (Of telemetry first_cause.h says it, as the format
+ * demands.)
  *
- * Looked at are the buckets of the suspect's bad time: from its spike as long as three of four smoothed values are
- * beyond the floor. `times` is what the suspect took (or moved) in them through what is usual; `others` the largest
- * such number of another rank in the same buckets, before the onset. The answer is
+ * Looked at are the buckets of the suspect's bad time: from its spike as long as three of four
+ * smoothed values are beyond the floor. `times` is what the suspect took (or moved) in them through
+ * what is usual; `others` the largest such number of another rank in the same buckets, before the
+ * onset. The answer is
  *
  *   high     three ranks at least, none missing; the suspect was the first alone, by two buckets at least where others
  *            follow; its bad time is a quarter of its active time (half, where it is over before the end) and five
@@ -13,9 +15,10 @@
  *            least, and times is at least 3, and twice the others
  *   low      all else; several were first at once; or the suspect was as usual again when the next one began
  *
- * The numbers are set by made jobs whose truth is known (the test `confidence` in tests/tools/test_ranks.py): of the
- * answers with "high" 95 of 100 at least are right, and none is given in healthy jobs. Two ranks cannot say who of them
- * is unusual, however far they are apart. */
+ * The numbers are set by made jobs whose truth is known (the test `confidence` in
+ * tests/tools/test_ranks.py): of the answers with "high" 95 of 100 at least are right, and none is
+ * given in healthy jobs. Two ranks cannot say who of them is unusual, however far they are
+ * apart. */
 #ifndef DFT_RANKS_CONFIDENCE_H
 #define DFT_RANKS_CONFIDENCE_H
 

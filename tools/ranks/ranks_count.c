@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: blocks are visited twice, first for totals, then for time over time and what is usual. Where the sums that
- * what is usual is learnt from do not fit, the second visit is of some ranks at a time, and a third one sums up again. */
+/* dftmerge ranks: blocks are visited twice, first for totals, then for time over time and what is
+ * usual. Where the sums that what is usual is learnt from do not fit, the second visit is of some
+ * ranks at a time, and a third one sums up again. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct counting {
     enum visit visit;
 };
 
-/* --- over time ----------------------------------------------------------------------------------------------- */
+/* --- over time
+ * ----------------------------------------------------------------------------------------------- */
 
 /* From `time` on, `step` more calls are busy all the time. */
 static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind, uint64_t time,
@@ -91,7 +93,8 @@ static void add_over_time(struct counting *counting, uint32_t rank, const struct
     cells[b].bytes += piece->bytes;
 }
 
-/* --- visits ---------------------------------------------------------------------------------------------------------- */
+/* --- visits
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static int add(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
@@ -171,9 +174,11 @@ static int visit(struct counting *counting)
     return dft_source_visit(counting->job->source, &visit);
 }
 
-/* --- between the two ------------------------------------------------------------------------------------------------- */
+/* --- between the two
+ * ------------------------------------------------------------------------------------------------- */
 
-/* How many buckets: so that a rank has several calls in one, as far as that leaves enough of them, and memory. */
+/* How many buckets: so that a rank has several calls in one, as far as that leaves enough of them,
+ * and memory. */
 static uint64_t most_buckets(struct dft_ranks_job *job)
 {
     uint64_t most = DFT_RANKS_CELLS / job->nranks, sums = DFT_RANKS_SUMS / (dft_sums_kinds(job) + 1), calls = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: which events are asked about (--from --to --rank --pid --cat --name --file). Times are aligned ones, also
- * the start that --from counts from. Whether a call or a file passes is remembered by each worker. */
+/* dftmerge ranks: which events are asked about (--from --to --rank --pid --cat --name --file).
+ * Times are aligned ones, also the start that --from counts from. Whether a call or a file passes
+ * is remembered by each worker. */
 #include <errno.h>
 #include <stdlib.h>
 

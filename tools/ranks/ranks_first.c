@@ -5,10 +5,11 @@
  *   latency   time in reads and writes beyond `beyond` times the usual for as many calls of their sizes
  *   metadata  the same of metadata calls
  *   bytes     bytes moved beyond twice those of the median rank in the same bucket
- * `beyond` is twice what the quieter quarter of the job's buckets takes against the usual, so that ordinary scatter is
- * none. Of five buckets in a row the middle value stands: one or two that stick out are a hiccup, no cause. Before its
- * first bucket a rank has lost nothing. Ranks that lose less than a tenth of what the worst does take no part. The floor is
- * 2 % of a bucket's length (1 MiB), and a fifth of what the worst rank loses in a bucket of its bad time. */
+ * `beyond` is twice what the quieter quarter of the job's buckets takes against the usual, so that
+ * ordinary scatter is none. Of five buckets in a row the middle value stands: one or two that stick
+ * out are a hiccup, no cause. Before its first bucket a rank has lost nothing. Ranks that lose less
+ * than a tenth of what the worst does take no part. The floor is 2 % of a bucket's length (1 MiB),
+ * and a fifth of what the worst rank loses in a bucket of its bad time. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,8 +50,9 @@ static int kind_of(enum dft_ranks_measure measure)
     return measure == DFT_RANKS_METADATA ? DFT_LOST_META : DFT_LOST_DATA;
 }
 
-/* The 25th percentile, over all buckets with calls, of what they took against the usual. The quieter part of the job is
- * the measure: when one rank has drawn all others with it, most of the job is slow. */
+/* The 25th percentile, over all buckets with calls, of what they took against the usual. The
+ * quieter part of the job is the measure: when one rank has drawn all others with it, most of the
+ * job is slow. */
 static double quiet_ratio(const struct dft_ranks_job *job, int kind)
 {
     uint64_t bins[RATIO_BINS] = {0}, all = 0, sum = 0;
@@ -71,7 +73,8 @@ static double quiet_ratio(const struct dft_ranks_job *job, int kind)
     return all ? exp2(((double)b + 0.5 - RATIO_BINS / 2) / 16) : 1;
 }
 
-/* --- samples --------------------------------------------------------------------------------------------------------- */
+/* --- samples
+ * --------------------------------------------------------------------------------------------------------- */
 
 static int64_t capped(double value)
 {
@@ -119,7 +122,8 @@ static void smooth(struct dft_sample *samples, uint32_t count, uint32_t window)
     }
 }
 
-/* Returns how many samples there are of a rank, one of them before its first bucket; 0: it is never active. */
+/* Returns how many samples there are of a rank, one of them before its first bucket; 0: it is never
+ * active. */
 static uint32_t sample(const struct measuring *measuring, uint32_t rank, struct dft_sample *samples)
 {
     const struct dft_ranks_job *job = measuring->job;
@@ -165,8 +169,8 @@ static int64_t least_floor(const struct measuring *measuring)
     return measuring->measure == DFT_RANKS_BYTES ? FLOOR_BYTES : (int64_t)(measuring->job->bucket_ns / FLOOR_BUCKET);
 }
 
-/* How many buckets must be looked at together. What is slow for a while is so in one bucket after another: those that stick
- * out alone tell how often chance does that. */
+/* How many buckets must be looked at together. What is slow for a while is so in one bucket after
+ * another: those that stick out alone tell how often chance does that. */
 static uint32_t choose_window(const struct measuring *measuring)
 {
     int64_t floor = least_floor(measuring);
@@ -239,8 +243,8 @@ static void set_floor(struct measuring *measuring)
             next[s].value = 0;
 }
 
-/* Who was as usual again when the next one became slow has hardly drawn it along: those are two things, and which came first
- * says little. */
+/* Who was as usual again when the next one became slow has hardly drawn it along: those are two
+ * things, and which came first says little. */
 static void doubt(struct measuring *measuring)
 {
     struct dft_measured *measured = measuring->measured;
@@ -289,10 +293,11 @@ static int measure(struct measuring *measuring)
     return rc;
 }
 
-/* --- all measures ---------------------------------------------------------------------------------------------------- */
+/* --- all measures
+ * ---------------------------------------------------------------------------------------------------- */
 
-/* The one by which the first suspect lost most, unless half of the ranks began together: that is no rank's doing. Bytes
- * alone when nothing was slow. */
+/* The one by which the first suspect lost most, unless half of the ranks began together: that is no
+ * rank's doing. Bytes alone when nothing was slow. */
 static void choose_headline(struct dft_ranks_job *job)
 {
     job->headline = -1;

@@ -28,7 +28,8 @@ static int by_rank(const void *left, const void *right)
     return a->process < b->process ? -1 : 1;
 }
 
-/* --- processes with several files --------------------------------------------------------------------------------- */
+/* --- processes with several files
+ * --------------------------------------------------------------------------------- */
 
 static int by_host(const struct dft_source_process *a, const struct dft_source_process *b)
 {
@@ -52,8 +53,9 @@ static int by_pid_and_time(const void *left, const void *right, void *context)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* DFTracer writes the regions and the calls of a process into two files: imported images of one pid on one host that
- * overlap in time are one process. Fills in the first image of each. Returns 0 or -ENOMEM. */
+/* DFTracer writes the regions and the calls of a process into two files: imported images of one pid
+ * on one host that overlap in time are one process. Fills in the first image of each. Returns 0 or
+ * -ENOMEM. */
 static int find_images(const struct dft_ranks_job *job, const struct dft_source_process *processes, uint32_t count,
                        uint32_t *images)
 {
@@ -80,7 +82,8 @@ static int find_images(const struct dft_ranks_job *job, const struct dft_source_
     return 0;
 }
 
-/* --- ranks -------------------------------------------------------------------------------------------------------- */
+/* --- ranks
+ * -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t moved(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
 {
@@ -144,8 +147,8 @@ static void align_first(struct dft_ranks_job *job, const struct dft_source_proce
             job->clocks.first_shift[i] = (int64_t)(first[0] - first[job->rank_of[i] - 1]);
 }
 
-/* Ranks of two jobs are not the same ranks: of several the one with most ranks is looked at. Its number + 1, or 0: there
- * are not several. */
+/* Ranks of two jobs are not the same ranks: of several the one with most ranks is looked at. Its
+ * number + 1, or 0: there are not several. */
 static uint32_t choose_job(struct dft_ranks_job *job)
 {
     uint32_t count, best = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: hosts whose clocks may be wrong. CLOCK records bring the processes of a host together; how far the hosts
- * are apart no trace tells. But where the ranks of each host start together, and those of two hosts far apart, a clock is
- * more likely to be wrong than the launcher to be that slow. */
+/* dftmerge ranks: hosts whose clocks may be wrong. CLOCK records bring the processes of a host
+ * together; how far the hosts are apart no trace tells. But where the ranks of each host start
+ * together, and those of two hosts far apart, a clock is more likely to be wrong than the launcher
+ * to be that slow. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per rank and bucket of time
- * how long calls took against how long they usually take.
+/* What dftmerge ranks knows of a job from its traces: per rank totals, per call totals, and per
+ * rank and bucket of time how long calls took against how long they usually take.
  *
- * RANKS. All processes that say the same rank are one. Where no process says any, each is one by itself.
+ * RANKS. All processes that say the same rank are one. Where no process says any, each is one by
+ * itself.
  *
- * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their size: that of each event, or
- * the mean in a rank and bucket, where rows answer. What a kind usually takes is the 25th percentile, over all ranks and
- * buckets, of its mean duration in a rank and bucket, weighted by the number of calls: the quieter part of the job is the
- * measure. Means are those of sums over all that the rank did in the bucket (ranks_sums.c), never of single rows: how a
- * rank's events are cut into rows, blocks and files is chance, and must not show.
+ * USUAL. Calls are told apart by name and, where they move bytes, by the power of two of their
+ * size: that of each event, or the mean in a rank and bucket, where rows answer. What a kind
+ * usually takes is the 25th percentile, over all ranks and buckets, of its mean duration in a rank
+ * and bucket, weighted by the number of calls: the quieter part of the job is the measure. Means
+ * are those of sums over all that the rank did in the bucket (ranks_sums.c), never of single rows:
+ * how a rank's events are cut into rows, blocks and files is chance, and must not show.
  *
- * BUCKETS are whole multiples of the rows' interval, all of one width, no more than fit into memory. Time is that spent
- * within the bucket (a call that takes a minute is busy in all buckets of that minute), what is usual and bytes belong to
- * the bucket in which calls start.
+ * BUCKETS are whole multiples of the rows' interval, all of one width, no more than fit into
+ * memory. Time is that spent within the bucket (a call that takes a minute is busy in all buckets
+ * of that minute), what is usual and bytes belong to the bucket in which calls start.
  *
- * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32 bytes a rank, bucket and
- * kind for as many ranks at a time as make 3 million of these. */
+ * Memory: 56 bytes a rank and bucket, at most 1.5 million of these; 72 bytes a rank and call; 32
+ * bytes a rank, bucket and kind for as many ranks at a time as make 3 million of these. */
 #ifndef DFT_RANKS_JOB_H
 #define DFT_RANKS_JOB_H
 
@@ -166,9 +168,11 @@ const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *j
 const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
 
-/* --- for counting and where ------------------------------------------------------------------------------------------- */
+/* --- for counting and where
+ * ------------------------------------------------------------------------------------------- */
 
-/* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to cut the whole counts. */
+/* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to
+ * cut the whole counts. */
 int dft_ranks_passes_event(struct dft_ranks_job *job, unsigned worker, const struct dft_event *event, uint64_t call,
                            int64_t shift);
 int dft_ranks_passes_row(struct dft_ranks_job *job, unsigned worker, const struct dft_row *row, uint64_t interval_ns,
@@ -202,7 +206,8 @@ int dft_piece_of_row(struct dft_piece *piece, const struct dft_buckets *buckets,
 void dft_sums_kind(const struct dft_ranks_job *job, struct dft_rank_call *call, const struct dft_piece *piece);
 /* Which kinds each rank has, once its calls are a list; returns the most that a rank has. */
 uint32_t dft_sums_kinds(struct dft_ranks_job *job);
-/* Empty sums for the ranks from `from` on, as many as fit, up to job->sums_to. Returns 0 or -ENOMEM. */
+/* Empty sums for the ranks from `from` on, as many as fit, up to job->sums_to. Returns 0 or
+ * -ENOMEM. */
 int dft_sums_begin(struct dft_ranks_job *job, uint32_t from);
 /* Under the rank's lock. */
 void dft_sums_add(struct dft_ranks_job *job, uint32_t rank, uint32_t bucket, const struct dft_piece *piece);
@@ -211,12 +216,13 @@ int dft_sums_learn(struct dft_ranks_job *job);
 /* What they would usually have taken, into their cells. */
 void dft_sums_judge(struct dft_ranks_job *job);
 
-/* ranks_share.c: all ranks of dftmerge-mpi know what each has counted: totals, and the widest interval of rows; sums; what
- * was counted over time. Collective. Return an agreed 0 or -ENOMEM. */
+/* ranks_share.c: all ranks of dftmerge-mpi know what each has counted: totals, and the widest
+ * interval of rows; sums; what was counted over time. Collective. Return an agreed 0 or -ENOMEM. */
 int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest);
 int dft_ranks_share_sums(struct dft_ranks_job *job);
 int dft_ranks_share_times(struct dft_ranks_job *job);
-/* ranks_total.c: add a rank's numbers for a call to its table; what one piece adds. Return 0 or -ENOMEM. */
+/* ranks_total.c: add a rank's numbers for a call to its table; what one piece adds. Return 0 or
+ * -ENOMEM. */
 int dft_rank_total(const struct dft_ranks_job *job, struct dft_rank *rank, const struct dft_piece *piece);
 int dft_rank_add(struct dft_rank *rank, const struct dft_rank_call *more);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: the answer from traces as JSON, everything. Times are Unix ns on the aligned clock, unless they say
- * otherwise. */
+/* dftmerge ranks: the answer from traces as JSON, everything. Times are Unix ns on the aligned
+ * clock, unless they say otherwise. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -178,7 +178,8 @@ static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, 
 
     dft_json_object(json, NULL);
     put_rank(json, job, suspect->rank);
-    /* On the process's own clock, as near as the inverse of a line that is nearly level needs to be. */
+    /* On the process's own clock, as near as the inverse of a line that is nearly level needs to
+     * be. */
     dft_json_uint(json, "first_spike_timestamp_ns",
                   aligned - (uint64_t)dft_clocks_shift(&job->clocks, process, aligned));
     dft_json_uint(json, "aligned_first_spike_timestamp_ns", aligned);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge ranks: who is slow and since when, who came late.
  *
- * WHEN SOMETHING BEGAN. Of a series of what a rank took beyond the others per bucket, the running sum of the differences
- * to its mean is lowest where the level rises for good, and highest behind it where it falls again (cumulative sums). */
+ * WHEN SOMETHING BEGAN. Of a series of what a rank took beyond the others per bucket, the running
+ * sum of the differences to its mean is lowest where the level rises for good, and highest behind
+ * it where it falls again (cumulative sums). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static uint64_t median(uint64_t *numbers, uint32_t count)
     return numbers[(count - 1) / 2];
 }
 
-/* --- lag ------------------------------------------------------------------------------------------------------------- */
+/* --- lag
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static double mean_of(const double *x, uint32_t from, uint32_t to)
 {
@@ -86,7 +88,8 @@ struct judging {
     uint64_t *medians; /* one a bucket */
 };
 
-/* How many standard deviations the level while it lags lies above that of other times (or, without such, above nothing). */
+/* How many standard deviations the level while it lags lies above that of other times (or, without
+ * such, above nothing). */
 static double deviations(const double *x, uint32_t count, uint32_t from, uint32_t to)
 {
     double within = mean_of(x, from, to), n = to - from, rest = count - n, before = 0, squares = 0;
@@ -103,8 +106,9 @@ static double deviations(const double *x, uint32_t count, uint32_t from, uint32_
     return (within - before) / sqrt(squares / (count - 2) * (1 / n + (rest > 0 ? 1 / rest : 0)));
 }
 
-/* Is it more than chance? Who takes much longer than the others all in all lags; who does not, but did for a while, where
- * that stands out. `beyond` is the difference to the mean of the others, by bucket. */
+/* Is it more than chance? Who takes much longer than the others all in all lags; who does not, but
+ * did for a while, where that stands out. `beyond` is the difference to the mean of the others, by
+ * bucket. */
 static int is_enough(const struct dft_lag *lag, uint32_t count, const uint64_t *own, const double *beyond)
 {
     uint32_t from = lag->from == DFT_NO_BUCKET ? 0 : lag->from, slow = 0;
@@ -211,7 +215,8 @@ static uint64_t late_of(const struct dft_ranks_job *job, uint32_t rank)
     return end > job->median_end_ns ? end - job->median_end_ns : 0;
 }
 
-/* Stragglers end behind the median by a twentieth of the wall time, and by four times what ranks mostly differ. */
+/* Stragglers end behind the median by a twentieth of the wall time, and by four times what ranks
+ * mostly differ. */
 static int find_stragglers(struct judging *judging)
 {
     struct dft_ranks_job *job = judging->job;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on files of a first suspect, while it is looked for where it lost its time; private to ranks_where.c. */
+/* Calls on files of a first suspect, while it is looked for where it lost its time; private to
+ * ranks_where.c. */
 #ifndef DFT_RANKS_PAIRS_H
 #define DFT_RANKS_PAIRS_H
 

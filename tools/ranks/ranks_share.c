@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks, by all ranks of dftmerge-mpi: each counts its share of the blocks, and all know the sums of what was
- * counted; so whatever follows from them comes out alike everywhere. */
+/* dftmerge ranks, by all ranks of dftmerge-mpi: each counts its share of the blocks, and all know
+ * the sums of what was counted; so whatever follows from them comes out alike everywhere. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,7 +14,8 @@ _Static_assert(sizeof(struct dft_sum) % sizeof(uint64_t) == 0 && sizeof(struct d
 #define NUMBERS(array) ((uint64_t *)(void *)(array))
 #define COUNT(type)    (sizeof(type) / sizeof(uint64_t))
 
-/* --- totals --------------------------------------------------------------------------------------------------------- */
+/* --- totals
+ * --------------------------------------------------------------------------------------------------------- */
 
 struct totals {
     struct dft_ranks_job *job;
@@ -77,7 +78,8 @@ int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest)
     return dft_pack_exchange(&pack, take_totals, &totals);
 }
 
-/* --- over time ------------------------------------------------------------------------------------------------------- */
+/* --- over time
+ * ------------------------------------------------------------------------------------------------------- */
 
 int dft_ranks_share_sums(struct dft_ranks_job *job)
 {

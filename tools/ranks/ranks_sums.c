@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: sums over all calls of a kind in a rank and bucket. They are the same however a rank's events are cut into
- * rows, blocks, threads and files, so what is learnt from them does not depend on that either. */
+/* dftmerge ranks: sums over all calls of a kind in a rank and bucket. They are the same however a
+ * rank's events are cut into rows, blocks, threads and files, so what is learnt from them does not
+ * depend on that either. */
 #include <errno.h>
 #include <stdlib.h>
 

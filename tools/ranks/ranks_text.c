@@ -58,7 +58,8 @@ static uint64_t aligned_time(const struct dft_suspect *suspect)
     return (uint64_t)suspect->aligned_ns;
 }
 
-/* --- what was first -------------------------------------------------------------------------------------------------- */
+/* --- what was first
+ * -------------------------------------------------------------------------------------------------- */
 
 static void put_place(const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
@@ -108,7 +109,8 @@ static void put_wrapped(const char *title, const char *text)
     printf("%-10s%s\n", title, text);
 }
 
-/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody either. */
+/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not
+ * nobody either. */
 static void put_nobody(const struct dft_ranks_job *job)
 {
     if (job->nranks < 2) {
@@ -154,7 +156,8 @@ static void put_first(const struct dft_ranks_job *job)
     put_wrapped("", measured->reason);
 }
 
-/* --- the job --------------------------------------------------------------------------------------------------------- */
+/* --- the job
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void put_skew(const struct dft_ranks_job *job, const char *what, int is_end)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dftmerge ranks: in which call, and under which directory, a first suspect lost its time (or moved its bytes), from its
- * spike on. Its events are read once more; of what was kept as aggregates alone, rows. */
+/* dftmerge ranks: in which call, and under which directory, a first suspect lost its time (or moved
+ * its bytes), from its spike on. Its events are read once more; of what was kept as aggregates
+ * alone, rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,8 @@ static int look_at_events(void *context, unsigned worker, const struct dft_sourc
     return rc;
 }
 
-/* Rows tell calls and files apart, but not together: files stand for themselves, as those of call 0. */
+/* Rows tell calls and files apart, but not together: files stand for themselves, as those of call
+ * 0. */
 static int look_at_rows(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_buckets *buckets)
 {
@@ -151,7 +153,8 @@ static int settle(struct dft_looking *looking)
     return rc;
 }
 
-/* --- the call -------------------------------------------------------------------------------------------------------- */
+/* --- the call
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int find_call(const struct dft_looking *looking, struct dft_measured *measured)
 {
@@ -183,7 +186,8 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
     return rc;
 }
 
-/* --- the directory --------------------------------------------------------------------------------------------------- */
+/* --- the directory
+ * --------------------------------------------------------------------------------------------------- */
 
 struct weighed {
     double weight;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made from. */
+/* `dftmerge calls`: what is intercepted, straight from the call table that the wrappers are made
+ * from. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -49,7 +50,8 @@ static const struct entry *find(const char *name)
     return NULL;
 }
 
-/* The call that an entry point is recorded as: an alias may lead to an entry point of another call. */
+/* The call that an entry point is recorded as: an alias may lead to an entry point of another
+ * call. */
 static const struct entry *call_of(const struct entry *entry)
 {
     while (entry && entry->event)

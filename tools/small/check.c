@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `dftmerge check`: is every block of every input whole, and is anything left in live files?
  *
- * Opening the source verifies the checksums; here every block is decoded as well, and what processes say they wrote
- * is compared with what is there. With --recover, damaged traces are written anew without what is damaged, and what is
- * left in the live files of dead processes moves into their traces. */
+ * Opening the source verifies the checksums; here every block is decoded as well, and what
+ * processes say they wrote is compared with what is there. With --recover, damaged traces are
+ * written anew without what is damaged, and what is left in the live files of dead processes moves
+ * into their traces. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -39,7 +40,8 @@ struct check {
     uint8_t *counts;  /* likewise: events in it are counted in rows */
 };
 
-/* --- blocks ------------------------------------------------------------------------------------------------------- */
+/* --- blocks
+ * ------------------------------------------------------------------------------------------------------- */
 
 static int all_known(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
@@ -170,10 +172,11 @@ static void count_blocks(struct check *check)
     }
 }
 
-/* --- processes ---------------------------------------------------------------------------------------------------- */
+/* --- processes
+ * ---------------------------------------------------------------------------------------------------- */
 
-/* A missing or cut file is not visible in the blocks that are left. (What END says was written, and is not there, is
- * noted with every source.) */
+/* A missing or cut file is not visible in the blocks that are left. (What END says was written, and
+ * is not there, is noted with every source.) */
 static void compare_ends(struct check *check)
 {
     uint32_t count, nfiles;
@@ -199,7 +202,8 @@ static void compare_ends(struct check *check)
     }
 }
 
-/* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins with them. */
+/* Blocks of processes that no PROCESS or live file tells of: noted once for each file that begins
+ * with them. */
 static void find_nameless(struct check *check)
 {
     size_t count;
@@ -220,9 +224,11 @@ static void find_nameless(struct check *check)
     }
 }
 
-/* --- recovery ----------------------------------------------------------------------------------------------------- */
+/* --- recovery
+ * ----------------------------------------------------------------------------------------------------- */
 
-/* Before live files are moved into their traces: what is appended to a damaged one would be written anew without it. */
+/* Before live files are moved into their traces: what is appended to a damaged one would be written
+ * anew without it. */
 static void repair_files(struct check *check, int force)
 {
     size_t count;
@@ -288,7 +294,8 @@ static void check_live_files(struct check *check, int recover, int force)
     }
 }
 
-/* --- output ------------------------------------------------------------------------------------------------------- */
+/* --- output
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void print_json(struct check *check)
 {

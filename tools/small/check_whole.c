@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dftmerge check: are the blocks there that every process writes?
  *
- * A process reads the clocks when it begins, and once more before its END; beside every block of events that count it
- * writes rows. Not so what was recovered from a live file: that stands behind the END, or has one that the process did
- * not write. Traces of others that were converted have no CLOCK. */
+ * A process reads the clocks when it begins, and once more before its END; beside every block of
+ * events that count it writes rows. Not so what was recovered from a live file: that stands behind
+ * the END, or has one that the process did not write. Traces of others that were converted have no
+ * CLOCK. */
 #include "small/check.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing then. */
+/* `dftmerge ps`: the processes of a job as a tree, how each of them ended, and what it was doing
+ * then. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ struct ps {
     int with_stacks; /* --stacks */
 };
 
-/* --- output ------------------------------------------------------------------------------------------------------- */
+/* --- output
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void json_arguments(struct dft_json *json, struct dft_text command)
 {
@@ -183,7 +185,8 @@ static void print_json(const struct ps *ps)
     putchar('\n');
 }
 
-/* --- text --------------------------------------------------------------------------------------------------------- */
+/* --- text
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* Arguments, each ended by a NUL, with spaces between, indented by the depth in the tree. */
 static void put_command(FILE *out, const struct dft_process *process, uint32_t depth)

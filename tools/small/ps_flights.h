@@ -19,7 +19,8 @@ struct dft_ps_flights {
     pthread_mutex_t lock;
 };
 
-/* Fills an empty list, and fetches the texts of what it found. Returns 0 or -errno; free it in either case. Collective. */
+/* Fills an empty list, and fetches the texts of what it found. Returns 0 or -errno; free it in
+ * either case. Collective. */
 int dft_ps_flights_fetch(struct dft_ps_flights *all, struct dft_source *source);
 void dft_ps_flights_free(struct dft_ps_flights *all);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a damaged trace anew: under a temporary name, then the damaged file gets another name beside it, and the new one takes its place.
- * At every moment one of the two has the name. */
+/* Writes a damaged trace anew: under a temporary name, then the damaged file gets another name
+ * beside it, and the new one takes its place. At every moment one of the two has the name. */
 #include "small/repair.h"
 
 #include <errno.h>

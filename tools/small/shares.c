@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What each block type and column costs.
  *
- * The stored share of a column is exact: the deflate stream is inflated column by column, and the bits that were
- * consumed when a column's last byte came out are counted for it (a Huffman table counts for the column in which it
- * stands). */
+ * The stored share of a column is exact: the deflate stream is inflated column by column, and the
+ * bits that were consumed when a column's last byte came out are counted for it (a Huffman table
+ * counts for the column in which it stands). */
 #include "small/shares.h"
 
 #include <errno.h>

@@ -24,7 +24,8 @@ struct dft_type_share {
     struct dft_column_share columns[DFT_SHARE_COLUMNS];
 };
 
-/* Adds one block, whose checksums are right. Returns 0, -ENOMEM, or -EBADMSG (nothing is added to the columns then). */
+/* Adds one block, whose checksums are right. Returns 0, -ENOMEM, or -EBADMSG (nothing is added to
+ * the columns then). */
 int dft_shares_add(struct dft_type_share types[DFT_SHARE_TYPES], const struct dft_block_header *header,
                    const void *payload);
 

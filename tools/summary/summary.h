@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and CSV. */
+/* The parts of the summary: facts of the whole job, tables of answers, each as text, JSON and
+ * CSV. */
 #ifndef DFT_SUMMARY_H
 #define DFT_SUMMARY_H
 
@@ -57,8 +58,8 @@ int dft_summary_text(struct dft_summary *summary);
 /* Lines of a table that are aligned with each other: a longer one is given as several. */
 #define DFT_SUMMARY_LINES 100000u
 
-/* Answers a question, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next; `at_once` is as in
- * dft_order. */
+/* Answers a question, sorted by `sort` (NULL: time). There may be more groups: dft_answer_next;
+ * `at_once` is as in dft_order. */
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
                     uint64_t at_once, struct dft_answer *answer);
 /* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */

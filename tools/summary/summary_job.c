@@ -71,7 +71,8 @@ static int add_missing(struct dft_job *job, uint32_t from, uint32_t to)
     return 0;
 }
 
-/* What is allocated depends on how many processes there are, not on what they say of the size of their world. */
+/* What is allocated depends on how many processes there are, not on what they say of the size of
+ * their world. */
 static int count_ranks(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
 {
     uint32_t *ranks = malloc((count + 1u) * sizeof *ranks), n = 0, next = 0;

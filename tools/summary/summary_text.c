@@ -216,7 +216,8 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
                dft_text_share(b, job->overhead_ns, job->threads_ns));
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------- */
+/* --- the whole
+ * --------------------------------------------------------------------------------------------------- */
 
 static void print_title(const char *title, const struct dft_answer *answer, uint64_t top)
 {

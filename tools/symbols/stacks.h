@@ -5,7 +5,8 @@
 
 #include "base/names.h"
 
-/* The frames of a stack, from the innermost: their number, at most `room`, and the ids of their names; 0: the stack is not known. */
+/* The frames of a stack, from the innermost: their number, at most `room`, and the ids of their
+ * names; 0: the stack is not known. */
 uint32_t dft_stack_frames(const struct dft_names *names, uint64_t stack, uint64_t *frames, uint32_t capacity);
 
 /* A frame's function, or where it lies: "module+0xaddress". */
@@ -13,11 +14,13 @@ struct dft_text dft_stack_function(const struct dft_names *names, uint64_t frame
 
 #define DFT_STACK_FRAMES_MAX 128u
 
-/* All functions from the outermost, with a semicolon between, as tools for flame graphs read them. Returns the id that the text has in `names`
- * from now on; 0: the stack is not known, or no memory (*rc). */
+/* All functions from the outermost, with a semicolon between, as tools for flame graphs read them.
+ * Returns the id that the text has in `names` from now on; 0: the stack is not known, or no memory
+ * (*rc). */
 uint64_t dft_stack_folded(struct dft_names *names, uint64_t stack, int *rc);
 
-/* The same of the source line of the innermost frame: "/path/source.c:12", or without debug information the function. */
+/* The same of the source line of the innermost frame: "/path/source.c:12", or without debug
+ * information the function. */
 uint64_t dft_stack_line(struct dft_names *names, uint64_t stack, int *rc);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions, and source lines: from the symbols of programs and libraries, or of their separate debug
- * files, that lie on this machine. */
+/* Names of functions, and source lines: from the symbols of programs and libraries, or of their
+ * separate debug files, that lie on this machine. */
 #ifndef DFT_SYMBOLS_H
 #define DFT_SYMBOLS_H
 
@@ -13,8 +13,8 @@
  * had, or NULL: not known. *offset: of the address in the function; may be NULL. Any thread. */
 const char *dft_symbols_find(const char *path, uint64_t build_id, uint64_t address, uint64_t *offset);
 
-/* "/path/of/source.c:123" of an address as above. Returns a text that lives as long as the program, or
- * NULL: not known, or built without libdw. Any thread. */
+/* "/path/of/source.c:123" of an address as above. Returns a text that lives as long as the program,
+ * or NULL: not known, or built without libdw. Any thread. */
 const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t address);
 
 /* Takes "/path[build id]+0xaddress" apart. Returns 0: it is no such text. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets: add events, merge rows; the only arithmetic on them, used in the traced process and off line.
+/* Buckets: add events, merge rows; the only arithmetic on them, used in the traced process and off
+ * line.
  *
- * A table maps (kind, interval, region, subject, class) to a row. Two kinds of table: a fixed one in memory that the
- * caller provides (in the traced process: no allocation, refuses when full), and a growing one on the heap (in tools).
- * Not shared between threads: one table, one thread at a time; tables are merged afterwards.
- * The law: any split of a set of events over tables, merged in any order, gives the same rows.
+ * A table maps (kind, interval, region, subject, class) to a row. Two kinds of table: a fixed one
+ * in memory that the caller provides (in the traced process: no allocation, refuses when full), and
+ * a growing one on the heap (in tools). Not shared between threads: one table, one thread at a
+ * time; tables are merged afterwards. The law: any split of a set of events over tables, merged in
+ * any order, gives the same rows.
  *
  * WHAT AN EVENT ADDS
  *   Which events: phase COMPLETE of an op of class META, READ, WRITE or NONE; and phase BEGIN of the ops EXEC (it did
@@ -33,17 +35,17 @@
 
 struct dft_table;
 
-/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all ops of a call share
- * a row, whose op is 0: for tables whose calls are groups of events. */
+/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all
+ * ops of a call share a row, whose op is 0: for tables whose calls are groups of events. */
 enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
 #define DFT_TABLE_ROWS_MIN  16u                 /* a fixed table takes at least one event, or one row, whatever it is */
 #define DFT_TABLE_ROWS_MAX  (1u << 20)          /* of a fixed table */
 #define DFT_INTERVAL_NS_MAX (UINT64_C(1) << 57) /* so that 64 W is a 64-bit number */
 
-/* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64, dft_table_bytes(rows)
- * long; pages that few rows do not need are not touched). `rows` is brought into the limits above. NULL: interval_ns
- * is 0 or over its limit. */
+/* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64,
+ * dft_table_bytes(rows) long; pages that few rows do not need are not touched). `rows` is brought
+ * into the limits above. NULL: interval_ns is 0 or over its limit. */
 size_t dft_table_bytes(uint32_t rows);
 struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_ns, unsigned keep);
 
@@ -51,26 +53,30 @@ struct dft_table *dft_table_init(void *memory, uint32_t rows, uint64_t interval_
 struct dft_table *dft_table_create(uint64_t interval_ns, unsigned keep);
 void dft_table_destroy(struct dft_table *);
 
-/* Adds the events of a batch (those that are aggregated), from event *position on, and sets *position to the number
- * done. Returns 0, or -ENOSPC when a fixed table may not be able to take the next event whole (flush it, clear it, go
- * on at *position: a table just cleared takes any event), or -ENOMEM. An event is added whole or not at all. */
+/* Adds the events of a batch (those that are aggregated), from event *position on, and sets
+ * *position to the number done. Returns 0, or -ENOSPC when a fixed table may not be able to take
+ * the next event whole (flush it, clear it, go on at *position: a table just cleared takes any
+ * event), or -ENOMEM. An event is added whole or not at all. */
 int dft_table_add(struct dft_table *, const struct dft_batch *batch, uint32_t *position);
 
-/* Adds the `count` events of a batch whose positions `order` holds, to a growing table. Fastest when those of one call and
- * region follow each other: they are summed up aside, and their row is found once. Returns 0 or -ENOMEM. */
+/* Adds the `count` events of a batch whose positions `order` holds, to a growing table. Fastest
+ * when those of one call and region follow each other: they are summed up aside, and their row is
+ * found once. Returns 0 or -ENOMEM. */
 int dft_table_add_ordered(struct dft_table *, const struct dft_batch *batch, const uint32_t *order, uint32_t count);
 
-/* Merges one row of the table's own interval. Returns 0, -ENOSPC, -ENOMEM, or -EINVAL (unknown kind, bin out of range).
- * On an error the table is as before. */
+/* Merges one row of the table's own interval. Returns 0, -ENOSPC, -ENOMEM, or -EINVAL (unknown
+ * kind, bin out of range). On an error the table is as before. */
 int dft_table_merge(struct dft_table *, const struct dft_row *row);
 
-/* Merges rows from number *position on and sets *position behind those that were merged: at `count`, or at the first that could
- * not be, with what dft_table_merge says of it. Several times as fast as one by one where there are many different rows. */
+/* Merges rows from number *position on and sets *position behind those that were merged: at
+ * `count`, or at the first that could not be, with what dft_table_merge says of it. Several times
+ * as fast as one by one where there are many different rows. */
 int dft_table_merge_rows(struct dft_table *, const struct dft_row *rows, uint32_t count, uint32_t *position);
 
-/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums and busy(k) come out
- * as if the events had been added to this table; edge and step alone may lie otherwise between rows (compare busy
- * times). Returns as dft_table_merge, and -EINVAL for factor 0. */
+/* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums
+ * and busy(k) come out as if the events had been added to this table; edge and step alone may lie
+ * otherwise between rows (compare busy times). Returns as dft_table_merge, and -EINVAL for factor
+ * 0. */
 int dft_table_merge_finer(struct dft_table *, const struct dft_row *row, uint64_t factor);
 
 /* Forgets all rows, in time proportional to their number. */
@@ -79,12 +85,13 @@ void dft_table_clear(struct dft_table *);
 /* Rows in it: nothing to flush when 0. */
 uint32_t dft_table_count(const struct dft_table *);
 
-/* Bytes that its rows and histograms take, with the lists of bins that dft_table_rows makes of them. Cheap. */
+/* Bytes that its rows and histograms take, with the lists of bins that dft_table_rows makes of
+ * them. Cheap. */
 size_t dft_table_used(const struct dft_table *);
 
-/* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the table changes.
- * Histogram rows point into the table; their metrics are those of an empty row. Returns 0, or -ENOMEM (growing
- * tables). */
+/* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the
+ * table changes. Histogram rows point into the table; their metrics are those of an empty row.
+ * Returns 0, or -ENOMEM (growing tables). */
 int dft_table_rows(struct dft_table *, struct dft_row **rows, uint32_t *count);
 /* The same in no order, for who merges them: of many rows the sort is most of the work. */
 int dft_table_rows_unsorted(struct dft_table *, struct dft_row **rows, uint32_t *count);
@@ -92,11 +99,13 @@ int dft_table_rows_unsorted(struct dft_table *, struct dft_row **rows, uint32_t 
 /* Order of rows by key: negative, 0, positive. */
 int dft_row_compare(const struct dft_row *a, const struct dft_row *b);
 
-/* Merge of metrics: the whole arithmetic of rows in one place. A cleared one is the neutral element. */
+/* Merge of metrics: the whole arithmetic of rows in one place. A cleared one is the neutral
+ * element. */
 void dft_metrics_clear(struct dft_metrics *);
 void dft_metrics_merge(struct dft_metrics *into, const struct dft_metrics *from);
 
-/* Percentile p (0 < p <= 100, taken to the nearest millionth) of a histogram; 0 when it is empty. */
+/* Percentile p (0 < p <= 100, taken to the nearest millionth) of a histogram; 0 when it is
+ * empty. */
 uint64_t dft_percentile(const struct dft_bin *bins, uint32_t count, double p, uint64_t min, uint64_t max);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The log-linear bins of duration and size histograms, and percentiles defined on them.
  *
- * v < 64: bin v; else with e = floor(log2 v) - 5: bin 32 e + (v >> e). Relative width at most 1/32 (error of the
- * middle 1.6 %). Percentile p of n counted values: the bin that holds rank max(1, ceil(p n / 100)), its middle
- * rounded down, clamped to [min, max]. */
+ * v < 64: bin v; else with e = floor(log2 v) - 5: bin 32 e + (v >> e). Relative width at most 1/32
+ * (error of the middle 1.6 %). Percentile p of n counted values: the bin that holds rank max(1,
+ * ceil(p n / 100)), its middle rounded down, clamped to [min, max]. */
 #ifndef DFT_HISTOGRAM_H
 #define DFT_HISTOGRAM_H
 

@@ -7,9 +7,10 @@
 
 #include "format/format.h"
 
-/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success *offset stands
- * behind the block found at *found (its header is copied to *header, already checked: magic, version, checksums,
- * limits), and what was passed over is added to *skipped (zeroed by the caller at first). */
+/* Finding blocks in a byte range (a mapped file, or a window of one). Starts at *offset; on success
+ * *offset stands behind the block found at *found (its header is copied to *header, already
+ * checked: magic, version, checksums, limits), and what was passed over is added to *skipped
+ * (zeroed by the caller at first). */
 struct dft_skipped {
     uint64_t holes;         /* bytes of zeros, and of unfinished blocks */
     uint32_t unfinished;    /* blocks of that type: no damage */
@@ -19,8 +20,9 @@ struct dft_skipped {
     const char *reason;     /* of the first: "header checksum differs", "payload checksum differs", "cut short" ... */
     uint64_t vain;          /* payload bytes checked without success: bounds the time that hostile bytes can take */
 };
-/* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes over them and counts
- * them. A block that the end of the range cuts is damaged: a window must hold whole blocks. */
+/* Returns 1: found, 0: end of the range. Blocks of unknown types are found too: the caller passes
+ * over them and counts them. A block that the end of the range cuts is damaged: a window must hold
+ * whole blocks. */
 int dft_block_next(const void *bytes, size_t length, size_t *offset, struct dft_block_header *header, size_t *found,
                    struct dft_skipped *skipped);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The intercepted calls of calls.def as numbers and names. The numbers hold within one build only; files carry names. */
+/* The intercepted calls of calls.def as numbers and names. The numbers hold within one build only;
+ * files carry names. */
 #ifndef DFT_CALLS_H
 #define DFT_CALLS_H
 

@@ -7,8 +7,9 @@
 
 enum dft_time_metric { DFT_TIME_NS = 0, DFT_TIME_US = 1, DFT_TIME_MS = 2, DFT_TIME_SEC = 3, DFT_TIME_REL = 4 };
 
-/* ticks -> Unix ns: base_ns + ((ticks - base_ticks) * mult >> 32). `earlier` ticks have another relation: they were counted before the
- * machine was suspended, or before the ratio was known as well as now. */
+/* ticks -> Unix ns: base_ns + ((ticks - base_ticks) * mult >> 32). `earlier` ticks have another
+ * relation: they were counted before the machine was suspended, or before the ratio was known as
+ * well as now. */
 struct dft_clock {
     uint64_t base_ticks;
     uint64_t base_ns; /* Unix */

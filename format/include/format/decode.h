@@ -6,10 +6,10 @@
 #include "format/event.h"
 #include "format/row.h"
 
-/* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call with the same
- * decoder. Memory is bounded by the limits of format.h whatever the bytes are. Each returns 0, -ENOMEM, or -EBADMSG
- * with *why a static text ("column SIZE ends early"). `payload` has header->stored bytes whose checksum was
- * verified. */
+/* Decoders. `decoder` owns all memory that the results point into; it is valid until the next call
+ * with the same decoder. Memory is bounded by the limits of format.h whatever the bytes are. Each
+ * returns 0, -ENOMEM, or -EBADMSG with *why a static text ("column SIZE ends early"). `payload` has
+ * header->stored bytes whose checksum was verified. */
 struct dft_decoder;
 struct dft_decoder *dft_decoder_create(void); /* NULL: no memory */
 void dft_decoder_destroy(struct dft_decoder *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One event, one batch of events: the form in memory that the drain makes, the encoder takes and the decoder gives
- * back. Units: ns for time, bytes for size and offset. Nothing here owns memory: texts point into a ring, a block or an
- * arena, and are valid as long as that is. */
+/* One event, one batch of events: the form in memory that the drain makes, the encoder takes and
+ * the decoder gives back. Units: ns for time, bytes for size and offset. Nothing here owns memory:
+ * texts point into a ring, a block or an arena, and are valid as long as that is. */
 #ifndef DFT_EVENT_H
 #define DFT_EVENT_H
 
@@ -22,8 +22,9 @@ struct dft_name {
     uint8_t cut; /* the text was cut to DFT_TEXT_MAX; the id is that of the whole */
 };
 
-/* A kind of call. text is "category NUL name"; id is its hash. Without a text (length 0) the id is that of a name,
- * whose text, if known, stands among the names; a decoder fills it in when the block has all of it. */
+/* A kind of call. text is "category NUL name"; id is its hash. Without a text (length 0) the id is
+ * that of a name, whose text, if known, stands among the names; a decoder fills it in when the
+ * block has all of it. */
 struct dft_call {
     uint64_t id;
     struct dft_text text;
@@ -75,9 +76,10 @@ struct dft_event {
     uint8_t bits;
 };
 
-/* Events in a row that say the same but for their times and offsets: each begins where and when the one before has ended, or later in
- * time; or none has an offset. Only the first is among the batch's events; of those behind it `when` has the times, and their places
- * among the events are not filled in. */
+/* Events in a row that say the same but for their times and offsets: each begins where and when the
+ * one before has ended, or later in time; or none has an offset. Only the first is among the
+ * batch's events; of those behind it `when` has the times, and their places among the events are
+ * not filled in. */
 struct dft_repeat {
     uint32_t first, count; /* count: with the first, at least two */
 };

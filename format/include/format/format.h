@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it alone (with the
- * numbers of ops.def).
+/* The trace file (.dft): its bytes. This file is the specification; a reader can be written from it
+ * alone (with the numbers of ops.def).
  *
  * 1. FILE. A sequence of blocks in any order and number. `cat a.dft b.dft` is the valid trace of both. A block
  *    starts at a multiple of 8 bytes from the start of the block sequence it was written in; after cat, or damage, a
@@ -147,7 +147,8 @@
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
  * 9. PROCESS, CLOCK, END, ORIGIN, GROUP: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
  *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
- *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. NAMES block: just the column NAMES. */
+ *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. NAMES block: just the column
+ * NAMES. */
 #ifndef DFT_FORMAT_H
 #define DFT_FORMAT_H
 
@@ -360,7 +361,8 @@ enum dft_origin_column {
     DFT_OR_LENGTH = 10,  /* of the file with the blocks: it is whole when it has this length */
 };
 
-/* One group of a division; the block is of no process. A source with the GROUP blocks of all `groups` has the whole. */
+/* One group of a division; the block is of no process. A source with the GROUP blocks of all
+ * `groups` has the whole. */
 enum dft_group_column {
     DFT_GR_PART = 3,   /* of the blocks of this group */
     DFT_GR_GROUPS = 4, /* of the division; they are numbered from 0 */
@@ -401,7 +403,8 @@ enum dft_drop {
     DFT_DROP_LAST = 12,
 };
 
-/* What a program did with its annotations that cannot be meant so; nothing of its own is lost by it. The text stands in format/end.c. */
+/* What a program did with its annotations that cannot be meant so; nothing of its own is lost by
+ * it. The text stands in format/end.c. */
 enum dft_misuse {
     DFT_MISUSE_END_ALONE = 1,     /* a region ended in a thread that had not begun it */
     DFT_MISUSE_OUTER_FIRST = 2,   /* a region was ended by the end of one around it */

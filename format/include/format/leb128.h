@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The smallest pieces of the format: LEB128, zigzag, little-endian words. Writers know that there is room; readers
- * check. */
+/* The smallest pieces of the format: LEB128, zigzag, little-endian words. Writers know that there
+ * is room; readers check. */
 #ifndef DFT_LEB128_H
 #define DFT_LEB128_H
 
@@ -47,8 +47,9 @@ static inline void dft_store64(void *at, uint64_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* The bits of a number of at most eight bytes, of which `word` holds the first ones: seven from each byte, without a
- * branch, since lengths are hard to predict. `last`: the top bit of its last byte. */
+/* The bits of a number of at most eight bytes, of which `word` holds the first ones: seven from
+ * each byte, without a branch, since lengths are hard to predict. `last`: the top bit of its last
+ * byte. */
 static inline uint64_t dft_leb_of_word(uint64_t word, uint64_t last)
 {
     word &= (last ^ (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);

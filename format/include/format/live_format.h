@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive it.
+/* The live file (.dft.live): the rings of a running process, mapped shared, so that they outlive
+ * it.
  *
- * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its slots; the next begins where the
- * last one ends, or, where the writer's machine has larger pages than the 4,096 bytes meant here, at the next multiple of those; zeros
- * lie between. A ring that could not be had leaves a hole of zeros.
+ * Page 0 is struct dft_live. Rings follow, each struct dft_ring in a page of its own and then its
+ * slots; the next begins where the last one ends, or, where the writer's machine has larger pages
+ * than the 4,096 bytes meant here, at the next multiple of those; zeros lie between. A ring that
+ * could not be had leaves a hole of zeros.
  *
- * A ring has one writer, its thread (and the thread's signal handlers). Slots go FREE -> BUSY -> VALID -> FREE; a continuation of a record goes FREE ->
- * BUSY -> PART -> FREE. A sequence number is a reservation count; the slot's index is its lowest bits, the rest is its lap, kept in
- * the marker beside the state.
+ * A ring has one writer, its thread (and the thread's signal handlers). Slots go FREE -> BUSY ->
+ * VALID -> FREE; a continuation of a record goes FREE -> BUSY -> PART -> FREE. A sequence number is
+ * a reservation count; the slot's index is its lowest bits, the rest is its lap, kept in the marker
+ * beside the state.
  *
  *   who                        may do                                            with whom at the same time
  *   owner, its handlers        reserve (xadd head), FREE -> BUSY -> VALID/PART    each other, one drain
@@ -54,8 +57,8 @@ struct dft_live {
     _Atomic uint32_t exit_kind, status; /* enum dft_ending of a process that came to its end, and its status */
     _Atomic uint64_t ended_ns;          /* Unix ns; 0: not yet. Regions that are open then end with it */
     _Atomic uint64_t dropped[DFT_DROP_LAST + 1];
-    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out whether it still
-     * runs. */
+    /* Where `pid` means the process, and what the process has mapped: by these a reader finds out
+     * whether it still runs. */
     char boot_id[DFT_BOOT_ID_ROOM]; /* of the machine since its last start, with a NUL; "": not known */
     uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
     uint64_t device, inode;         /* of this file, as it was made: a copy has others */
@@ -126,8 +129,9 @@ struct dft_open_region {
 };
 #define DFT_REGION_CLAIMED (UINT64_C(1) << 63)
 
-/* Who claims it puts the region's event: its thread, or whoever ends the process meanwhile. Returns its name; 0: the other was first. That
- * it is claimed does not say that its event got anywhere before the process was gone. */
+/* Who claims it puts the region's event: its thread, or whoever ends the process meanwhile. Returns
+ * its name; 0: the other was first. That it is claimed does not say that its event got anywhere
+ * before the process was gone. */
 static inline uint64_t dft_region_claim(struct dft_open_region *region)
 {
     uint64_t start = __atomic_fetch_or(&region->start, DFT_REGION_CLAIMED, __ATOMIC_ACQ_REL);
@@ -135,9 +139,10 @@ static inline uint64_t dft_region_claim(struct dft_open_region *region)
     return start & DFT_REGION_CLAIMED ? 0 : __atomic_load_n(&region->name, __ATOMIC_RELAXED);
 }
 
-/* Which items of a ring's `args` are an open region's, in one word: from | end << 16. They are whole; what lies behind the end is being
- * put together. DFT_ARGS_CUT in either half: not all were kept, in the upper one of this region's, in the lower one (its owner's affair)
- * of those around it. */
+/* Which items of a ring's `args` are an open region's, in one word: from | end << 16. They are
+ * whole; what lies behind the end is being put together. DFT_ARGS_CUT in either half: not all were
+ * kept, in the upper one of this region's, in the lower one (its owner's affair) of those around
+ * it. */
 #define DFT_ARGS_CUT           0x8000u
 #define DFT_REGION_ARGS_CUT    (DFT_ARGS_CUT << 16)
 #define DFT_REGION_ARGS_HIDDEN 0x40000000u /* they are being moved: the end is then beyond all that there is */
@@ -157,15 +162,17 @@ static inline uint64_t dft_region_start(const struct dft_open_region *region)
     return __atomic_load_n(&region->start, __ATOMIC_RELAXED) & ~DFT_REGION_CLAIMED;
 }
 
-/* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of their events says it. */
+/* How a process came to its end, for the regions that are open then: the argument DFT_ENDED_BY of
+ * their events says it. */
 struct dft_ended {
     uint64_t time_ns;  /* Unix ns; 0: it has not, or not known when */
     uint8_t exit_kind; /* enum dft_ending */
 };
 #define DFT_ENDED_BY "ended_by"
 
-/* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner puts the record into a ring, whose stream and number it notes
- * here first, and then ends the run: so that off line it is counted once. */
+/* An unbroken run of one call on characters or lines of one stream, not yet a record. The owner
+ * puts the record into a ring, whose stream and number it notes here first, and then ends the run:
+ * so that off line it is counted once. */
 struct dft_burst {
     _Atomic uint32_t call; /* set last, cleared first; 0: no run */
     uint32_t pad;
@@ -228,9 +235,10 @@ struct dft_ring {
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
 
-/* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that are outstanding. Of each there are the
- * call, start, size, offset, file, fd, region, depth and bits, its id as the result, its thread as the duration and the size beyond 32 bits as the errno; the marker is
- * id << 2 | DFT_SLOT_VALID. */
+/* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that
+ * are outstanding. Of each there are the call, start, size, offset, file, fd, region, depth and
+ * bits, its id as the result, its thread as the duration and the size beyond 32 bits as the errno;
+ * the marker is id << 2 | DFT_SLOT_VALID. */
 static inline struct dft_slot *dft_ring_slot(const struct dft_ring *ring, uint64_t sequence)
 {
     return (struct dft_slot *)((char *)(uintptr_t)ring + DFT_LIVE_PAGE) + (sequence & (ring->capacity - 1));
@@ -241,7 +249,8 @@ static inline enum dft_slot_state dft_slot_state(uint32_t marker)
     return (enum dft_slot_state)(marker & DFT_SLOT_STATE_MASK);
 }
 
-/* How many laps a marker is ahead of this lap; those of a marker behind it come out as very many. */
+/* How many laps a marker is ahead of this lap; those of a marker behind it come out as very
+ * many. */
 static inline uint32_t dft_slot_laps_ahead(uint32_t marker, uint32_t lap)
 {
     return ((marker >> DFT_SLOT_STATE_BITS) - lap) & DFT_SLOT_LAP_MASK;
@@ -260,8 +269,9 @@ static inline uint64_t dft_ring_sequence(const struct dft_ring *ring, uint64_t s
     return sequence - ((uint64_t)back << ring->shift);
 }
 
-/* Is the marker of a lap after that of `sequence`? So it is in a copy of a ring that went on while it was copied, head first: the record
- * that the slot held was drained, and the one that it holds is behind what was copied. */
+/* Is the marker of a lap after that of `sequence`? So it is in a copy of a ring that went on while
+ * it was copied, head first: the record that the slot held was drained, and the one that it holds
+ * is behind what was copied. */
 static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequence, uint32_t marker)
 {
     return dft_slot_laps_ahead(marker, (uint32_t)(sequence >> ring->shift) + 1u) < DFT_SLOT_LAP_MASK / 2;

@@ -6,13 +6,16 @@
 #include "format/event.h"
 #include "format/live_format.h"
 
-/* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with *why. */
+/* Off line. Checks a mapped live file of `length` bytes. Returns 0 and the header, or -EBADMSG with
+ * *why. */
 int dft_live_check(const void *bytes, size_t length, const struct dft_live **live, const char **reason);
 
-/* The head page of a ring whose owner may be running: what it says of arguments of regions is all of one moment. */
+/* The head page of a ring whose owner may be running: what it says of arguments of regions is all
+ * of one moment. */
 void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from);
 
-/* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes something is checked. */
+/* The next ring at or behind *offset (start with 0); NULL at the end. Every field that sizes
+ * something is checked. */
 const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *offset);
 
 /* What a reader wants to know of, and tells about, the batches of a live file. */
@@ -26,9 +29,10 @@ struct dft_live_reader {
     uint64_t torn; /* out: records that were half-written */
 };
 
-/* All batches of one ring of a dead or running process, one after the other. Returns 0, what emit returned, or -ENOMEM. Open runs come behind the records, in a
- * stream of their own (DFT_BURST_STREAMS). The call in flight and the
- * open regions come last, as events with DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
+/* All batches of one ring of a dead or running process, one after the other. Returns 0, what emit
+ * returned, or -ENOMEM. Open runs come behind the records, in a stream of their own
+ * (DFT_BURST_STREAMS). The call in flight and the open regions come last, as events with
+ * DFT_BIT_OPEN and phase BEGIN, in a batch with first > last (they have no sequence number). */
 int dft_live_batches(const struct dft_live *live, const struct dft_ring *ring, struct dft_live_reader *reader);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of aggregates, and the records that describe a process and its end: their form in memory. Times ns, sizes
- * bytes. */
+/* Rows of aggregates, and the records that describe a process and its end: their form in memory.
+ * Times ns, sizes bytes. */
 #ifndef DFT_ROW_H
 #define DFT_ROW_H
 
@@ -63,7 +63,8 @@ static inline int dft_metrics_knows_size_max(const struct dft_metrics *m)
     return m->data && (m->size_max || !m->bytes);
 }
 
-/* Three cache lines where rows are aligned to them, of which rows without data need two: most of merging rows is waiting for memory. */
+/* Three cache lines where rows are aligned to them, of which rows without data need two: most of
+ * merging rows is waiting for memory. */
 struct dft_row {
     uint8_t kind;
     uint8_t class;               /* file rows: META, READ, WRITE */

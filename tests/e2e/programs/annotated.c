@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with annotations: regions around I/O, nested and in threads, arguments, instants, counters, metadata.
+/* A program with annotations: regions around I/O, nested and in threads, arguments, instants,
+ * counters, metadata.
  *
  * usage: annotated FILE ROUNDS */
 #include <dftrace/dftrace.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that lead elsewhere: /proc/self/fd, /dev/stdin, deleted files, directories that are renamed. usage: doors DIRECTORY */
+/* Names that lead elsewhere: /proc/self/fd, /dev/stdin, deleted files, directories that are
+ * renamed. usage: doors DIRECTORY */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes, then ends in the way that the first argument names: for the tests of what a trace says about an end.
+/* Writes, then ends in the way that the first argument names: for the tests of what a trace says
+ * about an end.
  *
- * usage: endings HOW FILE COUNT Writes COUNT times 10 bytes to FILE, then: return, exit, _exit, abort, segv, kill
- * (SIGKILL to itself), hang (says "ready" and waits for a signal), exec (runs cat FILE), vfork (a vfork child runs
- * true; then returns), handler (leaves by exit from a signal handler), none (does not even write), raw (leaves by
- * the exit_group system call). */
+ * usage: endings HOW FILE COUNT Writes COUNT times 10 bytes to FILE, then: return, exit, _exit,
+ * abort, segv, kill (SIGKILL to itself), hang (says "ready" and waits for a signal), exec (runs cat
+ * FILE), vfork (a vfork child runs true; then returns), handler (leaves by exit from a signal
+ * handler), none (does not even write), raw (leaves by the exit_group system call). */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

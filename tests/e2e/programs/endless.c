@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that write until they are killed, and count what they did where it survives: for the test that no event is
- * lost.
+/* Threads that write until they are killed, and count what they did where it survives: for the test
+ * that no event is lost.
  *
- * usage: endless COUNTS FILE THREADS COUNTS is a file of THREADS 64-bit numbers, mapped; each is raised after a
- * pwrite has returned. Says "ready" once all run. */
+ * usage: endless COUNTS FILE THREADS COUNTS is a file of THREADS 64-bit numbers, mapped; each is
+ * raised after a pwrite has returned. Says "ready" once all run. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>

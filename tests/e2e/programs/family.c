@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes children in every way there is, and prints a line for each call as it should stand in a trace: name, result, and the
- * status for those that wait ("-" where there is none).
+/* Makes children in every way there is, and prints a line for each call as it should stand in a
+ * trace: name, result, and the status for those that wait ("-" where there is none).
  *
- * usage: family [KIND]. Without KIND, all that come back; with one: daemon, quick, abort, abort_caught. */
+ * usage: family [KIND]. Without KIND, all that come back; with one: daemon, quick, abort,
+ * abort_caught. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls where a stack is hard to follow: on a signal stack, on the smallest thread stacks, in code without tables, in children of a program whose
- * threads are calling too. It prints what a visitor would change: descriptors and errno. */
+/* Calls where a stack is hard to follow: on a signal stack, on the smallest thread stacks, in code
+ * without tables, in children of a program whose threads are calling too. It prints what a visitor
+ * would change: descriptors and errno. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

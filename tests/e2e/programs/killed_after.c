@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends to a file, and is killed at the next lseek: that is where the library asks for the offset of what was just written. The filter is
- * set by the instruction itself, so that nobody knows of it. */
+/* Appends to a file, and is killed at the next lseek: that is where the library asks for the offset
+ * of what was just written. The filter is set by the instruction itself, so that nobody knows of
+ * it. */
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

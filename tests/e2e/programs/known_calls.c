@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Does a known number of each call, from several threads and generations of forked processes, and prints its own
- * counts.
+/* Does a known number of each call, from several threads and generations of forked processes, and
+ * prints its own counts.
  *
- * usage: known_calls DIRECTORY GENERATIONS THREADS ROUNDS Output: one JSON object, call -> {calls, errors, bytes}.
- * Processes fork two children each, while their own threads are at work; half of them end by _exit. Counts lie in
- * memory that all share. */
+ * usage: known_calls DIRECTORY GENERATIONS THREADS ROUNDS Output: one JSON object, call -> {calls,
+ * errors, bytes}. Processes fork two children each, while their own threads are at work; half of
+ * them end by _exit. Counts lie in memory that all share. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,9 +46,9 @@ static struct count {
     _Atomic long calls, errors, bytes;
 } * counts;
 
-/* No fork falls into another thread's use of streams. dprintf keeps one on its thread's stack and in the C library's
- * list of all streams: in a child it would stay there after the stack is used again (glibc 2.36: the list becomes a
- * ring, and exit spins in it, without any tracer as well). */
+/* No fork falls into another thread's use of streams. dprintf keeps one on its thread's stack and
+ * in the C library's list of all streams: in a child it would stay there after the stack is used
+ * again (glibc 2.36: the list becomes a ring, and exit spins in it, without any tracer as well). */
 static pthread_rwlock_t stdio = PTHREAD_RWLOCK_INITIALIZER;
 
 static const char *root;
@@ -64,7 +64,8 @@ static int done(enum number number, long result, long bytes)
     return (int)result;
 }
 
-/* A call that moves no bytes, one whose result is the bytes it moved, and one that returns a pointer. */
+/* A call that moves no bytes, one whose result is the bytes it moved, and one that returns a
+ * pointer. */
 #define DO(name, ...) done(N_##name, (long)name(__VA_ARGS__), 0)
 #define MOVE(name, ...)                                                                                                \
     __extension__({                                                                                                    \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A preloaded library that makes a program believe in pages of 64 KiB, as some machines have them. */
+/* A preloaded library that makes a program believe in pages of 64 KiB, as some machines have
+ * them. */
 #include <sys/auxv.h>
 
 unsigned long getauxval(unsigned long type)

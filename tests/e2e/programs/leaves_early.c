@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library whose constructor writes 10 bytes to the file in LEAVES_EARLY, and leaves: by quick_exit if LEAVES_QUICKLY
- * is set, else by exit. */
+/* A library whose constructor writes 10 bytes to the file in LEAVES_EARLY, and leaves: by
+ * quick_exit if LEAVES_QUICKLY is set, else by exit. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous I/O through libaio. Usage: libaio DIRECTORY CASE. Prints a line for each request and call, as posix_aio.c does; results of
- * calls are told as libaio's callers see them: -1 and the error for a negative result. */
+/* Asynchronous I/O through libaio. Usage: libaio DIRECTORY CASE. Prints a line for each request and
+ * call, as posix_aio.c does; results of calls are told as libaio's callers see them: -1 and the
+ * error for a negative result. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libaio.h>
@@ -113,7 +114,8 @@ static void reap(const char *file, int count, int appends)
         tell_event(file, &events[i], appends);
 }
 
-/* --- the usual ---------------------------------------------------------------------------------------------------- */
+/* --- the usual
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void usual(void)
 {
@@ -199,7 +201,8 @@ static void one_block(void)
     close(fd);
 }
 
-/* --- failures ----------------------------------------------------------------------------------------------------- */
+/* --- failures
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void failures(void)
 {
@@ -257,7 +260,8 @@ static void failures(void)
     tell_call("io_setup", io_setup(0, &context));
 }
 
-/* The kernel hands a context's room out to processors: how much one submission finds depends on where the program ran before. */
+/* The kernel hands a context's room out to processors: how much one submission finds depends on
+ * where the program ran before. */
 static void stay_on_this_processor(void)
 {
     cpu_set_t set;
@@ -295,7 +299,8 @@ static void full(void)
     close(fd);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------------------------- */
+/* --- the rest
+ * ----------------------------------------------------------------------------------------------------- */
 
 #ifndef WITHOUT_LIBAIO
 static int called_back;
@@ -386,7 +391,8 @@ static void threads(void)
     close(threads_fd);
 }
 
-/* Nobody takes the completions of the one context, nor of the other, which is there at the end of the process. */
+/* Nobody takes the completions of the one context, nor of the other, which is there at the end of
+ * the process. */
 static void left(void)
 {
     int fd = open_file("left", O_RDWR);

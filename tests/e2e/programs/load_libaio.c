@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs libaio.c, built as a library that is linked with libaio, loaded when the program runs already. */
+/* Runs libaio.c, built as a library that is linked with libaio, loaded when the program runs
+ * already. */
 #include <dlfcn.h>
 #include <stdio.h>
 

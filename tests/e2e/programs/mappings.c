@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call on mappings of files, those that fail among them, in a fixed order: mappings DIRECTORY. Ends with 1 and a word where something
- * did not go as it should; what the calls did to the files' bytes is checked too. */
+/* Every call on mappings of files, those that fail among them, in a fixed order: mappings
+ * DIRECTORY. Ends with 1 and a word where something did not go as it should; what the calls did to
+ * the files' bytes is checked too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -59,7 +60,8 @@ static void fails(long result, int error, const char *what)
     check(result == -1 && errno == error, what);
 }
 
-/* --- one mapping -------------------------------------------------------------------------------------------------- */
+/* --- one mapping
+ * -------------------------------------------------------------------------------------------------- */
 
 static void whole(int fd)
 {
@@ -89,7 +91,8 @@ static void in_pieces(int fd)
     check(!munmap(at, 16 * PAGE), "nothing");
 }
 
-/* --- replacing ---------------------------------------------------------------------------------------------------- */
+/* --- replacing
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void replaced(int fd, int fd2)
 {
@@ -138,7 +141,8 @@ static void rearranged(int fd)
     check(!munmap(at + 2 * PAGE, PAGE) && !munmap(at, 6 * PAGE), "munmap");
 }
 
-/* --- failures ----------------------------------------------------------------------------------------------------- */
+/* --- failures
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void failures(const char *directory, int fd)
 {
@@ -164,7 +168,8 @@ static void failures(const char *directory, int fd)
     check(!munmap(at, 4 * PAGE), "munmap after all that");
 }
 
-/* --- other ways --------------------------------------------------------------------------------------------------- */
+/* --- other ways
+ * --------------------------------------------------------------------------------------------------- */
 
 static void by_number(int fd)
 {

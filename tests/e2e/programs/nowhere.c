@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes where there are no offsets: pipes, a FIFO, sockets, a terminal. usage: nowhere DIRECTORY */
+/* Reads and writes where there are no offsets: pipes, a FIFO, sockets, a terminal. usage: nowhere
+ * DIRECTORY */
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>

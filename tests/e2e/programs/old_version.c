@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that has fsync in an old version only, as libattr has fsetxattr (OLD_VERSION), and a program that is linked with it and calls
- * the C library's. */
+/* A library that has fsync in an old version only, as libattr has fsetxattr (OLD_VERSION), and a
+ * program that is linked with it and calls the C library's. */
 #include <stdio.h>
 #include <unistd.h>
 

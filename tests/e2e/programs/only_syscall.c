@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that can be made through syscall() alone, and attempts on a descriptor that it should not find.
+/* Calls that can be made through syscall() alone, and attempts on a descriptor that it should not
+ * find.
  *
  * usage: only_syscall    in an empty directory */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library with functions of its own under libaio's names (OWN_NAMES), and a program that is linked with it, or loads it, and looks
- * for such functions elsewhere. */
+/* A library with functions of its own under libaio's names (OWN_NAMES), and a program that is
+ * linked with it, or loads it, and looks for such functions elsewhere. */
 #include <stdio.h>
 
 #ifdef OWN_NAMES

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that read and write in nested regions, and count what they do by themselves: "REGION CALL COUNT BYTES" lines on standard output, which
- * no library of ours has seen. REGION is the innermost open one, "-" none. */
+/* Threads that read and write in nested regions, and count what they do by themselves: "REGION CALL
+ * COUNT BYTES" lines on standard output, which no library of ours has seen. REGION is the innermost
+ * open one, "-" none. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* STDIO calls that do not return how many bytes they moved, and characters that inlined code moves; then transfers between descriptors.
- * Asserts nothing: the test knows what it does.
+/* STDIO calls that do not return how many bytes they moved, and characters that inlined code moves;
+ * then transfers between descriptors. Asserts nothing: the test knows what it does.
  *
  * usage: positions DIRECTORY */
 #include <fcntl.h>

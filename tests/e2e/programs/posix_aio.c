@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* POSIX asynchronous I/O in every way to submit, wait and be told. Usage: posix_aio DIRECTORY CASE. Prints a line for each request:
+/* POSIX asynchronous I/O in every way to submit, wait and be told. Usage: posix_aio DIRECTORY CASE.
+ * Prints a line for each request:
  *
  *   done NAME FILE OFFSET SIZE RESULT ERRNO      as aio_return and aio_error say; OFFSET -1 where it appends
  *   begun NAME FILE OFFSET SIZE                  of which the program never asks for the end
@@ -77,7 +78,8 @@ static void wait_for(struct aiocb *cb)
     tell_call("aio_suspend", aio_suspend(list, 2, NULL));
 }
 
-/* --- the usual ---------------------------------------------------------------------------------------------------- */
+/* --- the usual
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void usual(void)
 {
@@ -132,7 +134,8 @@ static void appending(void)
     close(fd);
 }
 
-/* --- lists -------------------------------------------------------------------------------------------------------- */
+/* --- lists
+ * -------------------------------------------------------------------------------------------------------- */
 
 #define LIST 8
 
@@ -162,7 +165,8 @@ static void lists(void)
     close(fd);
 }
 
-/* --- failures ----------------------------------------------------------------------------------------------------- */
+/* --- failures
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void failures(void)
 {
@@ -198,7 +202,8 @@ static void failures(void)
     close(reader);
 }
 
-/* --- being told --------------------------------------------------------------------------------------------------- */
+/* --- being told
+ * --------------------------------------------------------------------------------------------------- */
 
 static struct aiocb signalled;
 static volatile sig_atomic_t handler_error, handler_result, was_signalled;
@@ -264,7 +269,8 @@ static void never_asked(void)
     printf("begun aio_write never_asked %d %d\n", 6 * BLOCK, BLOCK);
 }
 
-/* A thread of the C library is told, asks and frees the block, perhaps before aio_read has returned. */
+/* A thread of the C library is told, asks and frees the block, perhaps before aio_read has
+ * returned. */
 static sem_t told;
 
 static void ask_and_free(union sigval value)
@@ -299,7 +305,8 @@ static void notifications(void)
     close(fd);
 }
 
-/* --- threads, processes, cancelling ------------------------------------------------------------------------------- */
+/* --- threads, processes, cancelling
+ * ------------------------------------------------------------------------------- */
 
 static void *worker(void *number)
 {
@@ -363,7 +370,8 @@ static void asked_twice(void)
     close(fd);
 }
 
-/* A child has no part in its parent's requests. (It cannot ask for them: the C library's lock may be held for ever there.) */
+/* A child has no part in its parent's requests. (It cannot ask for them: the C library's lock may
+ * be held for ever there.) */
 static void forks(void)
 {
     int fd = open_file("forks", O_RDWR), status;

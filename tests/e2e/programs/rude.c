@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Things that programs do which a tracer in the same process easily breaks. One case a run; prints what it saw.
+/* Things that programs do which a tracer in the same process easily breaks. One case a run; prints
+ * what it saw.
  *
  * usage: rude CASE FILE     (cases: the table at the end)
  * Each case does a number of writes of 10 bytes to FILE, and prints "writes N" at its end. */
@@ -54,7 +55,8 @@ static int open_file(void)
     return fd;
 }
 
-/* --- signals ------------------------------------------------------------------------------------------------------ */
+/* --- signals
+ * ------------------------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t alarms;
 static sigjmp_buf back;
@@ -112,7 +114,8 @@ static void jump_out(int number)
     siglongjmp(back, 1);
 }
 
-/* A jump can leave the write itself: done, not counted. So there are fewer here than in the file, never more. */
+/* A jump can leave the write itself: done, not counted. So there are fewer here than in the file,
+ * never more. */
 static void handler_jumps_out_of_calls(void)
 {
     struct itimerval never = {{0, 0}, {0, 0}};
@@ -125,7 +128,8 @@ static void handler_jumps_out_of_calls(void)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------ */
+/* --- threads
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void *write_some(void *argument)
 {
@@ -222,7 +226,8 @@ static void fork_with_threads(void)
     writes += 50 * 5; /* of the children */
 }
 
-/* --- descriptors -------------------------------------------------------------------------------------------------- */
+/* --- descriptors
+ * -------------------------------------------------------------------------------------------------- */
 
 static void closes_everything(void)
 {
@@ -277,7 +282,8 @@ static void reuses_numbers(void)
     }
 }
 
-/* --- memory, time, state ------------------------------------------------------------------------------------------ */
+/* --- memory, time, state
+ * ------------------------------------------------------------------------------------------ */
 
 static void keeps_errno_and_rounding(void)
 {
@@ -370,7 +376,8 @@ static void begin_while_number_is_taken(char *stack, int other, long turns)
     _exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 94);
 }
 
-/* Who looks for a free number, and has a clone put a file on it, hits what opens files in between: nothing may come into that file. */
+/* Who looks for a free number, and has a clone put a file on it, hits what opens files in between:
+ * nothing may come into that file. */
 static void clone_takes_free_number(void)
 {
     static char zeros[1 << 16], now[1 << 16];

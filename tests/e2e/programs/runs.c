@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Characters and lines through STDIO in all ways that are kept in runs; counts its own calls in memory that outlives it.
+/* Characters and lines through STDIO in all ways that are kept in runs; counts its own calls in
+ * memory that outlives it.
  *
- * usage: runs MODE DIRECTORY    writes DIRECTORY/counts: pairs of 64-bit numbers (calls of getc, of putc), one a thread */
+ * usage: runs MODE DIRECTORY    writes DIRECTORY/counts: pairs of 64-bit numbers (calls of getc, of putc), one a
+ * thread */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

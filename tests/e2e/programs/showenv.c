@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints its environment as it stands in memory, each variable with its NUL, and makes a call that is traced. */
+/* Prints its environment as it stands in memory, each variable with its NUL, and makes a call that
+ * is traced. */
 #include <stdio.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls in functions that are known by name and line: nested, in a handler, in threads, behind a longjmp. */
+/* Calls in functions that are known by name and line: nested, in a handler, in threads, behind a
+ * longjmp. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>

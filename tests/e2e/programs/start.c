@@ -2,7 +2,8 @@
 /* What a program sees of libraries that the tracer brings with it.
  *
  *   start allocations FILE N   N calls of lseek on FILE, here and in a child. Prints how often they called an allocator function
- *   start next                 the first call of a function that a preloaded library replaces, after a dlclose */
+ *   start next                 the first call of a function that a preloaded library replaces, after a
+ * dlclose */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>

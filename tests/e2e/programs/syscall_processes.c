@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes by system calls: each way to make one, to become another program, and to end.
  *
- * usage: syscall_processes HOW    in an empty directory; HOW: children, threads, last, group, rest, execve, execveat */
+ * usage: syscall_processes HOW    in an empty directory; HOW: children, threads, last, group, rest, execve,
+ * execveat */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that tells of each call what its event must say: one JSON line a call, in shared memory, printed at the end.
+/* A program that tells of each call what its event must say: one JSON line a call, in shared
+ * memory, printed at the end.
  *
  *   DO(access, (path, R_OK), .file = path, .mode = R_OK)
  *   GET(realpath, (path, NULL), .file = path)             the same of a function that returns a pointer
  *   TELL(realpath, __realpath_chk, (...), ...)            the event has another name than the function
  *
- * Paths are relative to the folder that the program works in. Results and errors are those that the program saw. */
+ * Paths are relative to the folder that the program works in. Results and errors are those that the
+ * program saw. */
 #ifndef TOLD_H
 #define TOLD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes each call of the C library that is about files but moves no data, succeeding and failing, and prints what their events must
- * say (told.h).
+/* Makes each call of the C library that is about files but moves no data, succeeding and failing,
+ * and prints what their events must say (told.h).
  *
  * usage: told_calls FOLDER [still]   the folder is empty and absolute; still: without what opens or tries several
  * files inside (walks, a tmpfile that fails), and what the kernel alone sees */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on ranges of files, locks, and files whose names are made up: by the C library, or in folders that it chooses. */
+/* Calls on ranges of files, locks, and files whose names are made up: by the C library, or in
+ * folders that it chooses. */
 #include "told_calls.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on names: made, linked, looked at, their attributes; by path, relative to a folder's descriptor, and failing. */
+/* Calls on names: made, linked, looked at, their attributes; by path, relative to a folder's
+ * descriptor, and failing. */
 #include "told_calls.h"
 
 #include <fcntl.h>

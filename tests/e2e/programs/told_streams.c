@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that read and write lines inside, in a stream of the program; and descriptors that come out of other things than files. */
+/* Functions that read and write lines inside, in a stream of the program; and descriptors that come
+ * out of other things than files. */
 #include "told_calls.h"
 
 #include <execinfo.h>
@@ -121,7 +122,8 @@ static void mounts(void)
     GET(setmntent, ("no/mounts", "r"), .file = "no/mounts");
 }
 
-/* Closes a descriptor so that nobody sees it: what is known about its number is out of date from now on. */
+/* Closes a descriptor so that nobody sees it: what is known about its number is out of date from
+ * now on. */
 static void close_unseen(int fd)
 {
 #if defined(__x86_64__)

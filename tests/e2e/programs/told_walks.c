@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on directories, and walks through whole trees: what happens in their visits is seen from where the walk is. */
+/* Calls on directories, and walks through whole trees: what happens in their visits is seen from
+ * where the walk is. */
 #include "told_calls.h"
 
 #include <dirent.h>

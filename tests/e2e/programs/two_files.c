@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call that moves bytes from one descriptor to another, in regions, threads and a child, among calls of other
- * kinds.
+/* Every call that moves bytes from one descriptor to another, in regions, threads and a child,
+ * among calls of other kinds.
  *
  *   two_files copy FROM TO    copies by sendfile, and says how many calls that took
  *   two_files all DIRECTORY   prints for each call and class "CALL CLASS COUNT ERRORS BYTES": of the calls between two descriptors

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at CLOCK_MONOTONIC around each of its calls, in two threads that move from processor to processor: clocked DIRECTORY CALLS NS.
- * Thread N reads DIRECTORY/fileN at offset I in its I-th call and leaves what it saw in DIRECTORY/timesN: the clock, the processor's counter
- * (0 where there is none), and the clock again before and after the call. Prints how many ns lie between two readings of the clock at least. */
+/* Looks at CLOCK_MONOTONIC around each of its calls, in two threads that move from processor to
+ * processor: clocked DIRECTORY CALLS NS. Thread N reads DIRECTORY/fileN at offset I in its I-th
+ * call and leaves what it saw in DIRECTORY/timesN: the clock, the processor's counter (0 where
+ * there is none), and the clock again before and after the call. Prints how many ns lie between two
+ * readings of the clock at least. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

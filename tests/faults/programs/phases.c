@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Work in phases, between which the test breaks and mends things: "phase N" on standard output, then one byte of standard input is awaited.
+/* Work in phases, between which the test breaks and mends things: "phase N" on standard output,
+ * then one byte of standard input is awaited.
  *
  *   phases DIRECTORY CALLS PHASES [what ...]
  *
- * Every phase writes CALLS times to one file that stays open, and once to a file of its own. What may be done before a phase:
+ * Every phase writes CALLS times to one file that stays open, and once to a file of its own. What
+ * may be done before a phase:
  *
  *   deny:PHASE:NUMBER:ERRNO   the system call with this number fails with ERRNO from this phase on; past the library's eyes
  *   numbers:PHASE:LIMIT       RLIMIT_NOFILE is set, and all numbers but the last five are taken until the phase is over

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes descriptor numbers from whoever has them, by library calls and past them: thief DIRECTORY HOW CALLS.
- * HOW: close, dup2, close_range, closefrom (library), or rawclose, rawdup2, rawrange (system calls that nobody sees), once in every 5000
- * calls; "storm": a thread that puts a file on every number, past the library, all the time; "stormlib": the same through the library.
- * Meanwhile CALLS writes to DIRECTORY/work. DIRECTORY/victim is what comes onto the numbers: it must stay as it is. */
+/* Takes descriptor numbers from whoever has them, by library calls and past them: thief DIRECTORY
+ * HOW CALLS. HOW: close, dup2, close_range, closefrom (library), or rawclose, rawdup2, rawrange
+ * (system calls that nobody sees), once in every 5000 calls; "storm": a thread that puts a file on
+ * every number, past the library, all the time; "stormlib": the same through the library. Meanwhile
+ * CALLS writes to DIRECTORY/work. DIRECTORY/victim is what comes onto the numbers: it must stay as
+ * it is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,7 +52,8 @@ static int is_free(int fd)
     return fd != victim && fd != work_fd;
 }
 
-/* Somebody may just be opening a file on this number: the kernel says EBUSY then, to plain programs with threads as well. */
+/* Somebody may just be opening a file on this number: the kernel says EBUSY then, to plain programs
+ * with threads as well. */
 static void put_past(int fd)
 {
     long result = raw(SYS_dup3, victim, fd, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* C++ that does I/O before main and after it: static objects, thread-local ones, handlers of all kinds of exit. */
+/* C++ that does I/O before main and after it: static objects, thread-local ones, handlers of all
+ * kinds of exit. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the small programs share: a table of cases, one of which is run by its name. Each prints what it sees. */
+/* What the small programs share: a table of cases, one of which is run by its name. Each prints
+ * what it sees. */
 #ifndef CASES_H
 #define CASES_H
 

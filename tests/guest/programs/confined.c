@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that lock themselves in, or are locked in: limits, other users, other roots, name spaces, filters, no memory to be locked. */
+/* Programs that lock themselves in, or are locked in: limits, other users, other roots, name
+ * spaces, filters, no memory to be locked. */
 #include "cases.h"
 
 #include <dirent.h>
@@ -245,7 +246,8 @@ static void in_view(void)
             say("open", fd);
 }
 
-/* Only what this program calls, and what the C library needs for it; all else has the answer EPERM. */
+/* Only what this program calls, and what the C library needs for it; all else has the answer
+ * EPERM. */
 static void filtered(void)
 {
     static const int allowed[] = {SYS_write,      SYS_pread64,        SYS_openat,       SYS_close, SYS_lseek,

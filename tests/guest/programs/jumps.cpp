@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that are left by a jump or an exception from a function they called: what is held across a callback stays held for ever. */
+/* Calls that are left by a jump or an exception from a function they called: what is held across a
+ * callback stays held for ever. */
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries that come and go: dlopen and dlclose again and again, from threads, in name spaces of their own, and through the services of
- * the C library that load some. */
+/* Libraries that come and go: dlopen and dlclose again and again, from threads, in name spaces of
+ * their own, and through the services of the C library that load some. */
 #include "cases.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with functions of its own in place of the C library's: an allocator that does I/O itself, and its own write, open and
- * close, which its libraries use too. */
+/* A program with functions of its own in place of the C library's: an allocator that does I/O
+ * itself, and its own write, open and close, which its libraries use too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that is loaded and unloaded: it does I/O when it comes, when it goes, from a thread of its own and from its
- * thread-local memory. */
+/* A library that is loaded and unloaded: it does I/O when it comes, when it goes, from a thread of
+ * its own and from its thread-local memory. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams in every way: compiled with each level of _FORTIFY_SOURCE, with and without optimisation, with 32 and 64 bits. */
+/* Streams in every way: compiled with each level of _FORTIFY_SOURCE, with and without optimisation,
+ * with 32 and 64 bits. */
 #include "cases.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads by the thousand, on the smallest stacks, with late destructors, with descriptors and directories of their own, and stacks that
- * are switched under way. */
+/* Threads by the thousand, on the smallest stacks, with late destructors, with descriptors and
+ * directories of their own, and stacks that are switched under way. */
 #include "cases.h"
 
 #include <dirent.h>
@@ -74,7 +74,8 @@ static void detached(void)
     say("done", done);
 }
 
-/* A destructor that sets the value again is called again, PTHREAD_DESTRUCTOR_ITERATIONS times: behind the tracer's own. */
+/* A destructor that sets the value again is called again, PTHREAD_DESTRUCTOR_ITERATIONS times:
+ * behind the tracer's own. */
 static pthread_key_t keys[40];
 
 static void late(void *value)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: the fit of a line, against solving its equations with more digits; shifts; and which processes share a clock. */
+/* Clocks: the fit of a line, against solving its equations with more digits; shifts; and which
+ * processes share a clock. */
 #include <CUnit/Basic.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How sure the first cause is: each line of the table in ranks_confidence.h, on both sides of its limit. */
+/* How sure the first cause is: each line of the table in ranks_confidence.h, on both sides of its
+ * limit. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "ranks/ranks_confidence.h"
 #include "suites.h"
 
-/* What of a job is told: rank 1 is `times` over the usual in `bad` buckets from `from` on, rank 0 `others` times. */
+/* What of a job is told: rank 1 is `times` over the usual in `bad` buckets from `from` on, rank 0
+ * `others` times. */
 struct asked {
     uint32_t ranks, buckets, from, bad;
     uint64_t times, others;

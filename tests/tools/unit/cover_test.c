@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage, against sets of sequence numbers: which blocks count, and which answer for rows and for events. */
+/* Coverage, against sets of sequence numbers: which blocks count, and which answer for rows and for
+ * events. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static int by_first(const void *left, const void *right)
     return a->last > b->last ? -1 : a->last < b->last;
 }
 
-/* What the model says of a block: the numbers that are new in it, none when it is not kept; and what it answers. */
+/* What the model says of a block: the numbers that are new in it, none when it is not kept; and
+ * what it answers. */
 struct said {
     uint64_t numbers;
     unsigned state, use;
@@ -59,7 +61,8 @@ static void slow_states(struct dft_block *const *sorted, uint32_t count, uint16_
     }
 }
 
-/* Blocks that share a number belong together, and so do those that share one with the same block. */
+/* Blocks that share a number belong together, and so do those that share one with the same
+ * block. */
 static void slow_uses(const struct dft_block *blocks, uint32_t count, struct said *said)
 {
     uint64_t done = 0;
@@ -199,7 +202,8 @@ static void anything(void)
     CU_ASSERT_EQUAL(differ, 0);
 }
 
-/* Events 1-10 are there whole, as rows alone from 11 on; a file that was there twice, and a block that reaches over another. */
+/* Events 1-10 are there whole, as rows alone from 11 on; a file that was there twice, and a block
+ * that reaches over another. */
 static void by_hand(void)
 {
     const struct dft_block blocks[] = {

@@ -16,7 +16,8 @@ static void by_hand(void)
     const struct dft_metric_series series[] = {{0, 3, flat, 0}, {1, 4, early, 0}, {2, 4, late, 2}, {5, 1, one, 0}};
     struct dft_first_cause found;
 
-    /* Rank 1 reaches 100 at 20 by two rises; rank 2 at 42, which is 40 on its own clock's offset. */
+    /* Rank 1 reaches 100 at 20 by two rises; rank 2 at 42, which is 40 on its own clock's
+     * offset. */
     CU_ASSERT_EQUAL_FATAL(dft_first_cause_find(series, 3, 100, 10, 0, &found), 0);
     CU_ASSERT_EQUAL(found.candidates, 2);
     CU_ASSERT(found.has_onset && found.onset_ns == 40);

@@ -85,7 +85,8 @@ static double in_front(const int64_t *x, uint32_t count, uint32_t from, uint32_t
     return sum;
 }
 
-/* Rank 0 of two or more alike: its series over the median is its own. Every bucket is tried as begin, and as end. */
+/* Rank 0 of two or more alike: its series over the median is its own. Every bucket is tried as
+ * begin, and as end. */
 static void every_bucket(void)
 {
     static struct made_job made;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rank-sum test of `compare`: against all ways to deal the values, and against counting pairs. */
+/* The rank-sum test of `compare`: against all ways to deal the values, and against counting
+ * pairs. */
 #include <CUnit/Basic.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +58,8 @@ static void by_hand(void)
     const uint64_t low[8] = {1, 2, 3, 4, 5, 6, 7, 8}, high[8] = {9, 10, 11, 12, 13, 14, 15, 16};
     const uint64_t one_lower[8] = {8, 10, 11, 12, 13, 14, 15, 16}, low_9[8] = {1, 2, 3, 4, 5, 6, 7, 9};
 
-    /* U is 0: z = (32 - 0.5) / sqrt(8 * 8 * 17 / 12) = 3.308; with U = 1 it is 3.203; the limit is 3.2905. */
+    /* U is 0: z = (32 - 0.5) / sqrt(8 * 8 * 17 / 12) = 3.308; with U = 1 it is 3.203; the limit is
+     * 3.2905. */
     CU_ASSERT_EQUAL(test_of(low, 8, high, 8), 1);
     CU_ASSERT_EQUAL(test_of(high, 8, low, 8), -1);
     CU_ASSERT_EQUAL(test_of(low_9, 8, one_lower, 8), 0);
@@ -67,7 +69,8 @@ static void by_hand(void)
     CU_ASSERT_EQUAL(test_of(low, 0, high, 0), 2);
 }
 
-/* How likely is a U as far off as this one, over all ways to choose which n of the n + m values are a's? */
+/* How likely is a U as far off as this one, over all ways to choose which n of the n + m values are
+ * a's? */
 static void all_deals(void)
 {
     enum { N = 8, M = 9, ALL = N + M };

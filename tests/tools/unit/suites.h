@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The suites of the tests of tools' pure functions: each registers its own with CUnit, and returns 0. */
+/* The suites of the tests of tools' pure functions: each registers its own with CUnit, and returns
+ * 0. */
 #ifndef DFT_TESTS_UNIT_SUITES_H
 #define DFT_TESTS_UNIT_SUITES_H
 
