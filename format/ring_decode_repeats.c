@@ -178,7 +178,7 @@ static uint32_t decode_repeat(struct dft_batch_builder *builder, const struct df
     return n;
 }
 
-/* The first number behind those that may be of the run: there must be capacity, and the next lap
+/* The first number behind those that may be of the run: there must be room, and the next lap
  * has another marker. */
 static uint64_t end_of_run(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                            uint64_t end)

@@ -135,7 +135,7 @@ static int look(struct contents *found, char *const *envp)
     }
 }
 
-/* Fills in the program's variables, then ours. `text` has capacity for an LD_PRELOAD with both
+/* Fills in the program's variables, then ours. `text` has room for an LD_PRELOAD with both
  * values. */
 static void fill(char **to, char *text, const struct contents *found, char *const *envp)
 {
