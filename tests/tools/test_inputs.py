@@ -137,6 +137,17 @@ def standard_output_that_fails(where):
             assert done.returncode == 1 and b"standard output" in done.stderr, done
 
 
+def settings_without_a_meaning(where):
+    make(where / "t", processes=1)
+    for name, value, word in (("DFTMERGE_GROUP_BYTES", "many", "takes a number from 0"), ("DFTMERGE_NAMES_BYTES", "-1", "takes a number"),
+                              ("DFTMERGE_WINDOW_EVENTS", "0", "takes a number from 1"), ("DFTMERGE_COMMON_BYTES", "1k", "takes a number"),
+                              ("DFTMERGE_DEBUG_DIR", where / "none", "No such file or directory"),
+                              ("DFTMERGE_DEBUG_DIR", "/dev/null", "Not a directory")):
+        done = dftmerge(where / "t", env={name: str(value)}, expect=2)
+        assert done.out == b"" and f"{name}={value}: takes" in done.err and word in done.err, done.err
+    assert dftmerge(where / "t", env={"DFTMERGE_GROUP_BYTES": "0"}).out == dftmerge(where / "t").out
+
+
 if __name__ == "__main__":
     main([twice_is_once, other_cuts_of_the_same_events, order_and_threads_change_nothing, directories_and_patterns, paths_from_a_file, nothing_to_read, many_files,
-          standard_output_that_fails])
+          standard_output_that_fails, settings_without_a_meaning])

@@ -57,7 +57,7 @@ int dft_settings_check(void)
 {
     const char *directory = dft_setting_debug_directory();
     struct stat st;
-    int rc = 0;
+    int rc = 0, error;
 
     for (unsigned i = 0; i < DFT_SETTINGS; i++) {
         const struct setting *setting = &settings[i];
@@ -71,10 +71,11 @@ int dft_settings_check(void)
                 (unsigned long long)setting->usual);
         rc = -EINVAL;
     }
-    if (directory && (stat(directory, &st) || !S_ISDIR(st.st_mode))) {
+    error = !directory ? 0 : stat(directory, &st) ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (error) {
         fprintf(stderr,
                 "dftmerge: " DEBUG_DIR "=%s: takes a folder with debug files (FOLDER/.build-id/ab/cdef.debug): %s\n",
-                directory, strerror(errno ? errno : ENOTDIR));
+                directory, strerror(error));
         rc = -EINVAL;
     }
     return rc;
