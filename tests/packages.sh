@@ -5,6 +5,7 @@
 #   need_packages build test     and to run all tests
 #   need_packages guest          programs of tests/guest; what cannot be had is skipped there
 #   need_packages faults         file systems of tests/faults; the same
+#   need_packages full           what only tests/run.sh --full runs; the same
 #
 # A thing that is there in any way (a command on PATH, a library known to pkg-config) is not installed again.
 
@@ -26,7 +27,10 @@ need_library() { # pkg-config name, package
 }
 
 need_file() { # file of /usr/lib, package
-    ls /usr/lib/"$1" /usr/lib/*/"$1" >/dev/null 2>&1 || lacks "$2"
+    for file in /usr/lib/"$1" /usr/lib/*/"$1"; do
+        [ ! -e "$file" ] || return 0
+    done
+    lacks "$2"
 }
 
 # Prints the package with the test modules of Debian's own python3. Another Python that comes first may have only some.
@@ -98,6 +102,11 @@ need_packages_of() {
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.ext4 e2fsprogs
         PATH=$PATH:/usr/sbin:/sbin need_command mkfs.btrfs btrfs-progs
         need_command mount mount
+        ;;
+    full)
+        need_command clang-tidy clang-tidy
+        need_command shellcheck shellcheck
+        need_command gcc-12 gcc-12
         ;;
     esac
 }

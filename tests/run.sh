@@ -187,6 +187,7 @@ step_with() { # tool, title, command...
 }
 
 run_long_form() {
+    need_packages full || note "some of the long form will be skipped"
     if step "build with ThreadSanitizer" build build-tsan clang -DDFT_SANITIZE=thread; then
         run_ctest build-tsan "unit tests under ThreadSanitizer" '^(format|aggregator|tools_unit|tools_scan)$'
     fi
