@@ -226,13 +226,13 @@ static int get_fd(int *own)
     return dft_ourfile_has(&ours, fd) ? fd : -EBADF;
 }
 
-/* Writes all bytes, or returns an error. *done: the number of bytes written. */
+/* Writes all bytes, or returns an error. *done: the number of bytes written. Each piece is written
+ * right after a look at the number: a system call past the library may put another file on it. */
 static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
 {
     for (*done = 0; *done < length;) {
-        long n = *done && !dft_ourfile_has(&ours, fd)
-                     ? -EBADF
-                     : DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0);
+        long n = dft_ourfile_has(&ours, fd) ? DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0)
+                                            : -EBADF;
 
         if (n == -EINTR)
             continue;
