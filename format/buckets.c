@@ -22,8 +22,7 @@ static const struct dft_column_spec specs[] = {
 };
 #define NSPECS (sizeof specs / sizeof *specs)
 
-/* --- put
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- put -------------------------------------------------------------------------------------- */
 
 /* What rows refer to: positions of region + 1 (0: none) and subject. */
 struct row_names {
@@ -240,8 +239,7 @@ long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *b
     return dft_block_end(encoder, &header, NULL, 0, block);
 }
 
-/* --- get
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- get -------------------------------------------------------------------------------------- */
 
 static void get_keys(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
 {

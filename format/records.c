@@ -9,8 +9,7 @@
 #define NUMBER DFT_MASK(DFT_ENC_LEB128)
 #define BYTES  DFT_MASK(DFT_ENC_BYTES)
 
-/* --- one value
- * ---------------------------------------------------------------------------------------------------- */
+/* --- one value -------------------------------------------------------------------------------- */
 
 #define MASK_U8   NUMBER
 #define MASK_U32  NUMBER
@@ -90,8 +89,7 @@ static struct dft_text get_TEXT(struct dft_columns *columns, unsigned id)
     return (struct dft_text){(const char *)columns->list[id].at, (uint32_t)length};
 }
 
-/* --- PROCESS
- * ------------------------------------------------------------------------------------------------------ */
+/* --- PROCESS ---------------------------------------------------------------------------------- */
 
 #define DFT_RECORD_PROCESS
 static const struct dft_column_spec process_specs[] = {
@@ -129,8 +127,7 @@ int dft_decode_process(struct dft_decoder *decoder, const struct dft_block_heade
 }
 #undef DFT_RECORD_PROCESS
 
-/* --- END
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- END -------------------------------------------------------------------------------------- */
 
 #define DFT_RECORD_END
 static const struct dft_column_spec end_specs[] = {
@@ -199,8 +196,7 @@ int dft_decode_end(struct dft_decoder *decoder, const struct dft_block_header *h
 }
 #undef DFT_RECORD_END
 
-/* --- ORIGIN
- * ------------------------------------------------------------------------------------------------------- */
+/* --- ORIGIN ----------------------------------------------------------------------------------- */
 
 #define DFT_RECORD_ORIGIN
 static const struct dft_column_spec origin_specs[] = {
@@ -237,8 +233,7 @@ int dft_decode_origin(struct dft_decoder *decoder, const struct dft_block_header
 }
 #undef DFT_RECORD_ORIGIN
 
-/* --- GROUP
- * -------------------------------------------------------------------------------------------------------- */
+/* --- GROUP ------------------------------------------------------------------------------------ */
 
 #define DFT_RECORD_GROUP
 static const struct dft_column_spec group_specs[] = {
@@ -275,8 +270,7 @@ int dft_decode_group(struct dft_decoder *decoder, const struct dft_block_header 
 }
 #undef DFT_RECORD_GROUP
 
-/* --- CLOCK
- * -------------------------------------------------------------------------------------------------------- */
+/* --- CLOCK ------------------------------------------------------------------------------------ */
 
 static const struct dft_column_spec clock_specs[] = {
     [DFT_CLOCK_SAMPLES] = DFT_COLUMN_SPEC(SAMPLES, BYTES),
@@ -316,8 +310,7 @@ int dft_decode_clock(struct dft_decoder *decoder, const struct dft_block_header 
     return dft_decoder_result(decoder, 0, reason);
 }
 
-/* --- NAMES
- * -------------------------------------------------------------------------------------------------------- */
+/* --- NAMES ------------------------------------------------------------------------------------ */
 
 static const struct dft_column_spec names_specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, BYTES),

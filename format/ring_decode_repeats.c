@@ -62,8 +62,7 @@ void dft_batch_builder_mark(const struct dft_ring_decoder *decoder, const struct
     }
 }
 
-/* --- repeats
- * -------------------------------------------------------------------------------------------------------- */
+/* --- repeats ---------------------------------------------------------------------------------- */
 
 /* Ticks to ns without numbers of 128 bits, for ticks from `origin` on and less than `most` behind
  * it: the same to the last bit. */
@@ -154,8 +153,7 @@ static inline int may_follow(const struct dft_event *event, const struct dft_mea
            !(bytes >> 40);
 }
 
-/* --- runs
- * ----------------------------------------------------------------------------------------------------------- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static uint32_t decode_repeat(struct dft_batch_builder *builder, const struct dft_slot *slot,
                               const struct dft_event *event, uint32_t count, uint64_t most,

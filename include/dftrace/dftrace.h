@@ -34,8 +34,7 @@
 extern "C" {
 #endif
 
-/* --- regions: begin and end in one thread, properly nested
- * -------------------------------------------------------- */
+/* --- regions: begin and end in one thread, properly nested ------------------------------------ */
 
 #define DFTRACE_BEGIN(name) DFTRACE_BEGIN_CAT(0, name)
 #define DFTRACE_END(name)   DFTRACE_END_CAT(0, name)
@@ -79,8 +78,7 @@ static __inline__ void dftrace_region_end(const char *category, const char *name
     }
 }
 
-/* --- arguments
- * ----------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 /* Of the innermost open region of this thread: recorded when it ends, with the last value of each
  * key given by the order of calls. A number may be told any number of times. At most 1 KiB of
@@ -162,8 +160,7 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->region_end_args(&dftrace_site_, args, (uint32_t)(count));                                    \
     } while (0)
 
-/* --- moments
- * ------------------------------------------------------------------------------------------------------- */
+/* --- moments ---------------------------------------------------------------------------------- */
 
 #define DFTRACE_INSTANT(name)                                                                                          \
     do {                                                                                                               \
@@ -190,8 +187,7 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->counter_double(&dftrace_site_, (double)(value_));                                            \
     } while (0)
 
-/* --- metadata: key and value are copied
- * --------------------------------------------------------------------------- */
+/* --- metadata: key and value are copied ------------------------------------------------------- */
 
 #define DFTRACE_METADATA(key, value)                                                                                   \
     do {                                                                                                               \
@@ -221,8 +217,7 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->thread_name(name);                                                                           \
     } while (0)
 
-/* --- spans
- * --------------------------------------------------------------------------------------------------------- */
+/* --- spans ------------------------------------------------------------------------------------ */
 
 /* `span`: struct dftrace_span *, which is filled in; `parent`: another one, or NULL. */
 #define DFTRACE_SPAN_BEGIN(span, name)         DFTRACE_SPAN_BEGIN_ARGS(span, 0, name, 0, 0, 0)
@@ -274,8 +269,7 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->async_end(&dftrace_site_, (uint64_t)(id), 0, 0);                                             \
     } while (0)
 
-/* --- flows
- * --------------------------------------------------------------------------------------------------------- */
+/* --- flows ------------------------------------------------------------------------------------ */
 
 /* A number for a flow or a span that no other process, and no other call, gets. 0 without the
  * library. */
@@ -296,8 +290,7 @@ static __inline__ uint64_t dftrace_new_id(void)
 #define DFTRACE_FLOW_STEP(name, id)   DFTRACE_FLOW_(name, id, 1)
 #define DFTRACE_FLOW_FINISH(name, id) DFTRACE_FLOW_(name, id, 2)
 
-/* --- the recording itself
- * ------------------------------------------------------------------------------------------ */
+/* --- the recording itself --------------------------------------------------------------------- */
 
 /* Between pause and resume nothing is recorded, of this thread or of all threads (they nest, each
  * for itself); regions that are open go on. Flush: what all threads have recorded so far is in the

@@ -25,8 +25,7 @@ typedef const char *ConstEventNameType;
 
 __attribute__((unused)) static ConstEventNameType C_LOG_CATEGORY = "C_APP";
 
-/* --- the whole process
- * -------------------------------------------------------------------------------------------- */
+/* --- the whole process ------------------------------------------------------------------------ */
 
 static __inline__ void dftracer_init_(const char *log_file, const char *data_dirs, const int *process_id, int bind)
 {
@@ -67,8 +66,7 @@ static __inline__ void mark_used(const char *name)
     DFTRACE_METADATA_("dftracer", dftrace_string("used", name));
 }
 
-/* --- regions
- * ------------------------------------------------------------------------------------------------------ */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 /* A pointer to it is what names an open region: not an address, but the id of its name. NULL:
  * nothing is traced. */
@@ -175,8 +173,7 @@ static __inline__ EntityID update_relation_entity(struct DFTracerData *data, Ent
     return entity;
 }
 
-/* --- C
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- C ---------------------------------------------------------------------------------------- */
 
 #define DFTRACER_START_(variable, category, name)                                                                      \
     static struct dftrace_site variable##_site = {category, name, 0};                                                  \

@@ -37,8 +37,7 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
         dft_ring_put_run(self, &many, NULL);
 }
 
-/* --- quick calls that no open run takes
- * --------------------------------------------------------------------------- */
+/* --- quick calls that no open run takes ------------------------------------------------------- */
 
 void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const struct dft_burst_call *quick, int64_t moved)
 {

@@ -19,8 +19,7 @@
 #define TOO_LONG "/(too long)"
 #define LONGEST  16384u
 
-/* --- directories
- * -------------------------------------------------------------------------------------------------- */
+/* --- directories ------------------------------------------------------------------------------ */
 
 static uint64_t directory_version = 1; /* atomic */
 
@@ -119,8 +118,7 @@ void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int
     keep_directory(self, fd, path->text, path->length);
 }
 
-/* --- making paths
- * ------------------------------------------------------------------------------------------------- */
+/* --- making paths ----------------------------------------------------------------------------- */
 
 /* Room for `length` bytes. Returns 0 or -1. */
 static int make_room(struct dft_path *path, size_t length)

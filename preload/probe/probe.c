@@ -11,8 +11,7 @@
 #include "os/resolve.h"
 #include "probe/traced.h"
 
-/* --- records
- * ------------------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, const struct dft_probe *probe,
                     enum dft_call_number call, uint64_t end)
@@ -119,8 +118,7 @@ static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_
     put(self, &record, probe, end, &more);
 }
 
-/* --- calls on paths
- * ----------------------------------------------------------------------------------------------- */
+/* --- calls on paths --------------------------------------------------------------------------- */
 
 static uint32_t open_flags(enum dft_op op, const struct dft_call_args *args)
 {
@@ -287,8 +285,7 @@ void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_o
     dft_path_done(&path);
 }
 
-/* --- calls on descriptors
- * ----------------------------------------------------------------------------------------- */
+/* --- calls on descriptors --------------------------------------------------------------------- */
 
 void dft_stream_closed(struct dft_open *open)
 {

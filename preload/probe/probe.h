@@ -92,8 +92,7 @@ static inline __attribute__((always_inline)) int dft_probe_is_idle(enum dft_op o
            !dft_vfork_mark;
 }
 
-/* --- before a call
- * ------------------------------------------------------------------------------------------------ */
+/* --- before a call ---------------------------------------------------------------------------- */
 
 /* What dft_probe_begin does, by what a call works on. Each part vanishes from the wrappers that it
  * does not concern. */
@@ -214,8 +213,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
     return 1;
 }
 
-/* --- after a call
- * ------------------------------------------------------------------------------------------------- */
+/* --- after a call ----------------------------------------------------------------------------- */
 
 uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */

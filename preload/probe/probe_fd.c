@@ -26,8 +26,7 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt)
     return bytes;
 }
 
-/* --- descriptors met for the first time
- * --------------------------------------------------------------------------- */
+/* --- descriptors met for the first time ------------------------------------------------------- */
 
 static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
 {
@@ -128,8 +127,7 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
         dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
 }
 
-/* --- offsets that others move
- * ------------------------------------------------------------------------------------- */
+/* --- offsets that others move ----------------------------------------------------------------- */
 
 /* The first call that needs the offset of an opened file: has it one? Returns the flags. */
 static uint32_t first_offset(struct dft_open *open, int fd)

@@ -20,8 +20,7 @@ int dft_process_begin(struct dft_probe *probe, enum dft_call_number call)
     return 1;
 }
 
-/* --- arguments
- * ---------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 struct argument {
     uint8_t tag;
@@ -70,8 +69,7 @@ static int add_command(struct dft_thread *self, struct dft_pieces *pieces, struc
     return text.length > DFT_COMMAND_MAX;
 }
 
-/* --- records
- * ------------------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 /* Returns 1 when it was left out because nobody may ask how far its path can be read. Before the
  * call nobody has read it. */

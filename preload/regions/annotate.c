@@ -12,8 +12,7 @@
 #include "format/event.h"
 #include "regions/region.h"
 
-/* --- sites
- * ------------------------------------------------------------------------------------------------------- */
+/* --- sites ------------------------------------------------------------------------------------ */
 
 uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *site, const char *category)
 {
@@ -23,8 +22,7 @@ uint64_t dft_annotate_site_slow(struct dft_thread *self, struct dftrace_site *si
     return id;
 }
 
-/* --- records
- * ------------------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 void dft_annotate_put(struct dft_thread *self, struct dft_slot *record, uint64_t duration, const void *head,
                       uint32_t head_bytes, uint32_t args_from)
@@ -65,8 +63,7 @@ uint64_t dft_annotate_put_point(struct dft_thread *self, enum dft_op op, uint64_
     return record.start;
 }
 
-/* --- arguments
- * ---------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 /* Of the innermost open region. */
 static void arg_of_region(const struct dftrace_arg arg)
@@ -128,8 +125,7 @@ static void arg_of_id(uint64_t id, const struct dftrace_arg *arg)
         keep_arg_of(self, id, arg);
 }
 
-/* --- regions
- * ------------------------------------------------------------------------------------------------------ */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 static void region_begin_args(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
@@ -217,8 +213,7 @@ static void region_end_id(uint64_t id)
         end_quickly(self, id, end);
 }
 
-/* --- points
- * ------------------------------------------------------------------------------------------------------- */
+/* --- points ----------------------------------------------------------------------------------- */
 
 static void put_point(enum dft_op op, struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count)
 {
@@ -300,8 +295,7 @@ static void thread_name(const char *name)
     dft_annotate_put_metadata("dftrace", &arg);
 }
 
-/* --- what programs see
- * -------------------------------------------------------------------------------------------- */
+/* --- what programs see ------------------------------------------------------------------------ */
 
 extern struct dftrace_api dftrace_api_v1;
 __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {

@@ -41,8 +41,7 @@ void dft_function_init(void)
     *(void **)&next_exit = next_hook("__cyg_profile_func_exit");
 }
 
-/* --- hooks
- * -------------------------------------------------------------------------------------------------------- */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 #define HOOK __attribute__((visibility("default"), no_instrument_function))
 

@@ -27,8 +27,7 @@ static int logs = 1, measures;
 static uint64_t said;         /* key of the process that has said its options; atomic */
 static uint64_t begun, ended; /* numbers of spans of which only one end is woven; atomic */
 
-/* --- options
- * ------------------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 #define VARIABLE "PERFFLOW_OPTIONS="
 
@@ -140,8 +139,7 @@ void dft_perfflow_find_next(void)
     *(void **)&next_after = dft_resolve_symbol("perfflow_weave_after");
 }
 
-/* --- what a call says
- * ---------------------------------------------------------------------------------------------- */
+/* --- what a call says ------------------------------------------------------------------------- */
 
 static struct dft_thread *begin(void)
 {
@@ -219,8 +217,7 @@ static void put_point(struct dft_thread *self, uint64_t name, enum dft_phase pha
     dft_annotate_put_point(self, DFT_OP_REGION, name, head, id ? 11 : 2, from);
 }
 
-/* --- entry points
- * -------------------------------------------------------------------------------------------------- */
+/* --- entry points ----------------------------------------------------------------------------- */
 
 static void before(int async, const char *module, const char *function, const char *scope, const char *flow,
                    const char *pointcut)

@@ -73,8 +73,7 @@ static uint64_t key_of(uint64_t name, uint64_t id)
     return key > CLAIMED ? key : key + 2;
 }
 
-/* --- records
- * ------------------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 /* Items: phase (0: complete, none) and id. Returns their length. */
 static uint32_t head_of(uint8_t head[11], enum dft_phase phase, uint64_t id)
@@ -126,8 +125,7 @@ static uint64_t put_begin(struct dft_thread *self, uint64_t name, uint64_t id, u
     return start ? start : 1;
 }
 
-/* --- with a handle
- * ------------------------------------------------------------------------------------------------ */
+/* --- with a handle ---------------------------------------------------------------------------- */
 
 static uint64_t next_id(struct dft_thread *self)
 {
@@ -211,8 +209,7 @@ void dft_span_suspend(const struct dftrace_span *span)
         dft_misuse(self, DFT_MISUSE_RESUME_ALONE, 1);
 }
 
-/* --- with a number
- * ------------------------------------------------------------------------------------------------ */
+/* --- with a number ---------------------------------------------------------------------------- */
 
 void dft_span_async_begin(struct dftrace_site *site, uint64_t id, const struct dftrace_arg *args, uint32_t count)
 {
@@ -249,8 +246,7 @@ void dft_span_async_end(struct dftrace_site *site, uint64_t id, const struct dft
     dft_misuse(self, DFT_MISUSE_SPAN_ALONE, 1);
 }
 
-/* --- around a function
- * ---------------------------------------------------------------------------------------------- */
+/* --- around a function ------------------------------------------------------------------------ */
 
 /* A span of the table whose calls are the thread's meanwhile. The items from args_from on are its
  * begin's. */
@@ -284,8 +280,7 @@ int dft_span_leave(struct dft_thread *self, uint64_t name, uint32_t args_from)
     return dft_region_leave(self, name, id);
 }
 
-/* --- flows
- * -------------------------------------------------------------------------------------------------------- */
+/* --- flows ------------------------------------------------------------------------------------ */
 
 void dft_span_flow(struct dftrace_site *site, uint64_t id, int what)
 {

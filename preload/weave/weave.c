@@ -16,8 +16,7 @@
 #include "unwind/unwind.h"
 #include "weave/weave_inside.h"
 
-/* --- libffi
- * ------------------------------------------------------------------------------------------------------- */
+/* --- libffi ----------------------------------------------------------------------------------- */
 
 static struct {
     __typeof__(&ffi_prep_cif) prep_cif;
@@ -93,8 +92,7 @@ static int load_ffi(void)
     return ffi.prep_cif && ffi.call && ffi.closure_alloc && ffi.prep_closure_loc ? load_types(library) : -ENOENT;
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* A whole number of any width; `at` is where libffi has it. */
 static int64_t number_at(enum dft_weave_kind kind, const void *at)
@@ -166,8 +164,7 @@ static void capture_arguments(struct dft_thread *self, const struct dft_weave_ru
             capture(self, rule->function.arguments[i].name, &rule->function.arguments[i].type, arguments[i]);
 }
 
-/* --- calls
- * -------------------------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static struct dft_region_data data_of(const struct dft_weave_rule *rule, void **arguments)
 {
@@ -263,8 +260,7 @@ int dft_weave_aim(struct dft_weave_target *target, struct dft_weave_rule *rule, 
     return ffi.prep_closure_loc(target->closure, &rule->cif, called, target, target->code) == FFI_OK ? 0 : -EINVAL;
 }
 
-/* --- the start
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the start -------------------------------------------------------------------------------- */
 
 static void prepare(struct dft_weave_rule *rule)
 {

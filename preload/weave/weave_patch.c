@@ -48,8 +48,7 @@ static int is_broken;           /* this is a child of a process whose scan was n
 
 int (*dft_weave_iterate)(int (*callback)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
-/* --- slots
- * -------------------------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
 static void write_slot(const struct dft_weave_object *object, void **slot, void *value)
 {

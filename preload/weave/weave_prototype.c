@@ -300,8 +300,7 @@ static int parse_declarator(struct dft_weave_text *text, const struct specifiers
     return 0;
 }
 
-/* --- functions
- * ---------------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static int parse_argument(struct dft_weave_text *text, struct dft_weave_function *function)
 {

@@ -24,8 +24,7 @@
 struct dft_weave_rule *dft_weave_rules;
 static struct dft_weave_rule **last_rule = &dft_weave_rules;
 
-/* --- roles
- * -------------------------------------------------------------------------------------------------------- */
+/* --- roles ------------------------------------------------------------------------------------ */
 
 static int find_argument(const struct dft_weave_function *function, const char *name, size_t length)
 {
@@ -110,8 +109,7 @@ static int parse_role(struct dft_weave_text *text, struct dft_weave_rule *rule)
     return 0;
 }
 
-/* --- lines
- * -------------------------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* Functions that do not come back as others do. */
 static int may_be_woven(struct dft_weave_text *text, const char *name)
@@ -230,8 +228,7 @@ static void parse_lines(const char *file, char *bytes)
     }
 }
 
-/* --- files
- * -------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int read_file(const char *path)
 {

@@ -33,8 +33,7 @@ static int error_of(const struct aiocb *cb)
     return __atomic_load_n(&cb->__error_code, __ATOMIC_ACQUIRE);
 }
 
-/* --- submission
- * --------------------------------------------------------------------------------------------------- */
+/* --- submission ------------------------------------------------------------------------------- */
 
 /* A block that is used again without anybody having asked for its result: that of the old request
  * will not be known. */
@@ -123,8 +122,7 @@ WRAPPER(int, aio_fsync, (int operation, struct aiocb *cb))
 }
 ALIAS(aio_fsync, aio_fsync64)
 
-/* --- completion
- * --------------------------------------------------------------------------------------------------- */
+/* --- completion ------------------------------------------------------------------------------- */
 
 /* A call of the program that names this block: if it shows the end of a request, that is the end.
  * Looked up before the state is read: should the block be used again meanwhile, the request that
@@ -210,8 +208,7 @@ WRAPPER(int, aio_cancel, (int fd, struct aiocb *cb))
 }
 ALIAS(aio_cancel, aio_cancel64)
 
-/* --- lists
- * -------------------------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 /* Returns the number for which there was no room. */
 static uint64_t submit_list(struct aiocb *const list[], int count)

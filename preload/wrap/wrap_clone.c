@@ -30,8 +30,7 @@ struct start {
     long flags;
 };
 
-/* --- where children begin
- * ----------------------------------------------------------------------------------------- */
+/* --- where children begin --------------------------------------------------------------------- */
 
 /* When its function returns, clone ends the process by a system call of its own. */
 static int begin_forked(void *at)
@@ -87,8 +86,7 @@ static child_function *beginning_of(int flags)
     return begin_shared_tls;
 }
 
-/* --- clone
- * -------------------------------------------------------------------------------------------------------- */
+/* --- clone ------------------------------------------------------------------------------------ */
 
 /* As it was given, all in registers but the last. */
 struct rest {

@@ -15,8 +15,7 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
 
-/* --- readdir
- * ------------------------------------------------------------------------------------------------------ */
+/* --- readdir ---------------------------------------------------------------------------------- */
 
 /* The next entry that is not our descriptor in the list of those that are open (/proc/self/fd). */
 static inline struct dirent *next_entry(DIR *dir)
@@ -44,8 +43,7 @@ WRAPPER(struct dirent *, readdir, (DIR * dir))
 }
 ALIAS(readdir, readdir64)
 
-/* --- those that return nothing
- * ------------------------------------------------------------------------------------ */
+/* --- those that return nothing ---------------------------------------------------------------- */
 
 WRAPPER(void, rewinddir, (DIR * dir))
 {
@@ -69,8 +67,7 @@ WRAPPER(void, seekdir, (DIR * dir, long position))
         dft_end_fd(&probe, DFT_CALL_seekdir, DFT_OP_READDIR, &args, 0, 0);
 }
 
-/* --- chroot
- * ------------------------------------------------------------------------------------------------------- */
+/* --- chroot ----------------------------------------------------------------------------------- */
 
 /* Our files must be there before: inside the new root their names mean something else. The same
  * goes for a relative path. */
@@ -95,8 +92,7 @@ WRAPPER(int, chroot, (const char *path))
     return dft_chroot(path, DFT_REAL(chroot));
 }
 
-/* --- nftw
- * --------------------------------------------------------------------------------------------------------- */
+/* --- nftw ------------------------------------------------------------------------------------- */
 
 /* What the visits do with relative paths is meant from where the walk is by then. */
 WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int flags))
@@ -117,8 +113,7 @@ WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int 
 }
 ALIAS(nftw, nftw64)
 
-/* --- fts
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- fts -------------------------------------------------------------------------------------- */
 
 /* path: as it is reached from the working directory by now; NULL: there is none. */
 static void end_fts(struct dft_probe *probe, enum dft_call_number call, const char *path, int flags, int result,

@@ -33,8 +33,7 @@
  * without libaio. */
 static __thread enum { THROUGH_NOTHING, THROUGH_LIBAIO, THROUGH_SYSCALL } through;
 
-/* --- the real functions
- * ------------------------------------------------------------------------------------------- */
+/* --- the real functions ----------------------------------------------------------------------- */
 
 /* As the C library's syscall() has it, but for the errors. */
 static int raw(long result, int error)
@@ -110,8 +109,7 @@ static int raw_io_pgetevents(struct io_context *context, long least, long count,
         }                                                                                                              \
     } while (0)
 
-/* --- what the program gives
- * --------------------------------------------------------------------------------------- */
+/* --- what the program gives ------------------------------------------------------------------- */
 
 #define PAGE          4096u      /* none is smaller */
 #define LOOKED_AT_MAX (1L << 16) /* of one call: more than a context holds */
@@ -148,8 +146,7 @@ static struct dft_request_key key_of(const struct io_context *context, const str
     return (struct dft_request_key){.context = ADDRESS(context), .block = ADDRESS(iocb), .data = iocb->aio_data};
 }
 
-/* --- submission
- * --------------------------------------------------------------------------------------------------- */
+/* --- submission ------------------------------------------------------------------------------- */
 
 /* By opcode. */
 static const struct {
@@ -247,8 +244,7 @@ AIO_WRAPPER(int, io_submit, (struct io_context * context, long count, struct ioc
 }
 VERSION(io_submit, "LIBAIO_0.1")
 
-/* --- completion
- * --------------------------------------------------------------------------------------------------- */
+/* --- completion ------------------------------------------------------------------------------- */
 
 static void see(const struct io_context *context, const struct io_event *events, int count)
 {
@@ -321,8 +317,7 @@ AIO_WRAPPER(int, io_cancel, (struct io_context * context, struct iocb *iocb, str
 }
 VERSION(io_cancel, "LIBAIO_0.4")
 
-/* --- contexts
- * ----------------------------------------------------------------------------------------------------- */
+/* --- contexts --------------------------------------------------------------------------------- */
 
 AIO_WRAPPER(int, io_setup, (int events, struct io_context **context))
 {
@@ -360,8 +355,7 @@ AIO_WRAPPER(int, io_destroy, (struct io_context * context))
 }
 VERSION(io_destroy, "LIBAIO_0.4")
 
-/* --- without libaio
- * ----------------------------------------------------------------------------------------------- */
+/* --- without libaio --------------------------------------------------------------------------- */
 
 static int make_syscall(long number, const long a[6])
 {

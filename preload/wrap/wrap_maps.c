@@ -17,8 +17,7 @@
 #include "store/tracefile.h"
 #include "wrap/wrap_maps.h"
 
-/* --- events
- * ------------------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* A call on addresses: what it was given, and what lies there. */
 struct mapped_call {
@@ -95,8 +94,7 @@ static void end(struct mapped_call *call, int64_t result, int err)
     } while (rest.start < rest.end && dft_maps_find(rest, call->before, &map));
 }
 
-/* --- mmap
- * --------------------------------------------------------------------------------------------------------- */
+/* --- mmap ------------------------------------------------------------------------------------- */
 
 /* A mapping of no interest; what it took the place of is known no more. */
 static inline __attribute__((always_inline)) void *map_other(void *address, size_t length, int prot, int flags, int fd,
@@ -148,8 +146,7 @@ WRAPPER(void *, mmap, (void *address, size_t length, int prot, int flags, int fd
 }
 ALIAS(mmap, mmap64)
 
-/* --- munmap
- * ------------------------------------------------------------------------------------------------------- */
+/* --- munmap ----------------------------------------------------------------------------------- */
 
 int dft_unmap(void *address, size_t length, dft_make_unmap *make)
 {
@@ -179,8 +176,7 @@ WRAPPER(int, munmap, (void *address, size_t length))
     return dft_maps_any() ? dft_unmap(address, length, DFT_REAL(munmap)) : DFT_REAL(munmap)(address, length);
 }
 
-/* --- mremap
- * ------------------------------------------------------------------------------------------------------- */
+/* --- mremap ----------------------------------------------------------------------------------- */
 
 /* What lay at `from` before the call lies at `to` now; what reached the end of the one reaches that
  * of the other. */
@@ -258,8 +254,7 @@ WRAPPER(void *, mremap, (void *old, size_t old_size, size_t size, int flags, ...
                           : make_mremap(old, old_size, size, flags, address);
 }
 
-/* --- remap_file_pages
- * --------------------------------------------------------------------------------------------- */
+/* --- remap_file_pages ------------------------------------------------------------------------- */
 
 int dft_remap_pages(void *address, size_t size, int prot, size_t page, int flags, dft_make_remap_pages *make)
 {
@@ -286,8 +281,7 @@ WRAPPER(int, remap_file_pages, (void *address, size_t size, int prot, size_t pag
                           : DFT_REAL(remap_file_pages)(address, size, prot, page, flags);
 }
 
-/* --- calls on what is mapped
- * -------------------------------------------------------------------------------------- */
+/* --- calls on what is mapped ------------------------------------------------------------------ */
 
 int dft_on_mapped(enum dft_call_number number, void *address, size_t length, int how, dft_make_on_mapped *make)
 {

@@ -48,8 +48,7 @@ WRAPPER(mqd_t, mq_open, (const char *name, int flags, ...))
     return result;
 }
 
-/* --- messages
- * ----------------------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 /* Descriptors that came along (SCM_RIGHTS). What the kernel has filled in can be read. */
 void dft_forget_received(const struct msghdr *message)
@@ -99,8 +98,7 @@ WRAPPER(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int fl
     return result;
 }
 
-/* --- backtraces
- * --------------------------------------------------------------------------------------------------- */
+/* --- backtraces ------------------------------------------------------------------------------- */
 
 WRAPPER(void, backtrace_symbols_fd, (void *const *addresses, int count, int fd))
 {

@@ -19,8 +19,7 @@
 #pragma GCC diagnostic ignored "-Wstack-usage=" /* the lists of execl */
 #endif
 
-/* --- fork
- * --------------------------------------------------------------------------------------------------------- */
+/* --- fork ------------------------------------------------------------------------------------- */
 
 pid_t dft_fork(enum dft_call_number call, pid_t (*make)(const long *arguments), const long *arguments)
 {
@@ -67,8 +66,7 @@ WRAPPER(pid_t, _Fork, (void))
     return dft_fork(DFT_CALL__Fork, make__Fork, NULL);
 }
 
-/* --- exec
- * --------------------------------------------------------------------------------------------------------- */
+/* --- exec ------------------------------------------------------------------------------------- */
 
 /* Recorded when it begins, since it does not return; if it does, its end is recorded too. Returns
  * 1: the process was made ready for it. */

@@ -13,8 +13,7 @@
 #include "probe/paths.h"
 #include "probe/probe_process.h"
 
-/* --- another program
- * ---------------------------------------------------------------------------------------------- */
+/* --- another program -------------------------------------------------------------------------- */
 
 /* What the file actions hand on, nobody but the C library can read: then it may be any
  * descriptor. */
@@ -118,8 +117,7 @@ WRAPPER(int, wordexp, (const char *words, wordexp_t *result, int flags))
     return outcome;
 }
 
-/* --- a child that goes on
- * ----------------------------------------------------------------------------------------- */
+/* --- a child that goes on --------------------------------------------------------------------- */
 
 /* These were closed and opened anew within the C library. */
 static void forget_standard_streams(void)

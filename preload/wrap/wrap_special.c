@@ -22,8 +22,7 @@ static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_
     return -1;
 }
 
-/* --- dup2, dup3
- * --------------------------------------------------------------------------------------------------- */
+/* --- dup2, dup3 ------------------------------------------------------------------------------- */
 
 /* Again while it meets a number that the library is just opening a file on. */
 static int duplicate(int fd, int fd2, int flags, int (*make)(int fd, int fd2, int flags))
@@ -93,8 +92,7 @@ WRAPPER(int, dup3, (int fd, int fd2, int flags))
 
 ALIAS(dup2, __dup2)
 
-/* --- fcntl
- * -------------------------------------------------------------------------------------------------------- */
+/* --- fcntl ------------------------------------------------------------------------------------ */
 
 static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
 {
@@ -153,8 +151,7 @@ WRAPPER(int, fcntl, (int fd, int command, ...))
 ALIAS(fcntl, fcntl64)
 ALIAS(fcntl, __fcntl)
 
-/* --- closing many
- * ------------------------------------------------------------------------------------------------- */
+/* --- closing many ----------------------------------------------------------------------------- */
 
 static void forget_range(unsigned first, unsigned last)
 {
@@ -221,8 +218,7 @@ WRAPPER(void, closefrom, (int first))
     dft_end_many(&probe, DFT_CALL_closefrom, &args, 0, 0);
 }
 
-/* --- all file systems
- * --------------------------------------------------------------------------------------------- */
+/* --- all file systems ------------------------------------------------------------------------- */
 
 WRAPPER(void, sync, (void))
 {

@@ -10,8 +10,7 @@
 #include "probe/inlined.h"
 #include "probe/probe.h"
 
-/* --- another file, another place
- * ---------------------------------------------------------------------------------- */
+/* --- another file, another place -------------------------------------------------------------- */
 
 /* What a stream was on. */
 static void drop(uint64_t word)
@@ -138,8 +137,7 @@ WRAPPER(wint_t, ungetwc, (wint_t c, FILE *stream))
     return result;
 }
 
-/* --- buffers
- * ------------------------------------------------------------------------------------------------------ */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 WRAPPER(void, setbuf, (FILE * stream, char *buffer))
 {
@@ -161,8 +159,7 @@ WRAPPER(void, _flushlbf, (void))
     VOID_CALL(_flushlbf, DFT_OP_FFLUSH, (), .system = 1);
 }
 
-/* --- characters by inlined code
- * ----------------------------------------------------------------------------------- */
+/* --- characters by inlined code --------------------------------------------------------------- */
 
 /* The calls that were inlined since the last one that was seen moved the position without us; they
  * are counted now. */

@@ -14,8 +14,7 @@
 
 #define DFT_SYSCALL_EVENT(...)
 
-/* --- calls that a row describes
- * ----------------------------------------------------------------------------------- */
+/* --- calls that a row describes --------------------------------------------------------------- */
 
 #define DFT_OPEN_MODE(flags, mode) ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE ? (mode_t)(mode) : 0)
 
@@ -74,8 +73,7 @@ static long make_row(PARAMETERS)
     return result;
 }
 
-/* --- the function: its entry is in syscall.S
- * ------------------------------------------------------------------------ */
+/* --- the function: its entry is in syscall.S -------------------------------------------------- */
 
 #define DFT_SYSCALL_NUMBERS 512
 

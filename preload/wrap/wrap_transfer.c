@@ -167,8 +167,7 @@ WRAPPER(ssize_t, splice, (int in_fd, off_t *in_offset, int out_fd, off_t *out_of
     return dft_transfer(DFT_CALL_splice, DFT_CALL_splice_written, &what, DFT_REAL(splice));
 }
 
-/* --- ioctl
- * -------------------------------------------------------------------------------------------------------- */
+/* --- ioctl ------------------------------------------------------------------------------------ */
 
 int dft_ioctl(int fd, unsigned long request, void *argument, int (*make)(int fd, unsigned long request, void *argument))
 {

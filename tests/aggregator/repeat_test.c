@@ -44,8 +44,7 @@ static void *memory(size_t bytes)
     return at;
 }
 
-/* --- rings
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- rings ------------------------------------------------------------------------------------ */
 
 static const uint16_t calls[] = {DFT_CALL_pread, DFT_CALL_read,  DFT_CALL_write, DFT_CALL_fread,
                                  DFT_CALL_lseek, DFT_CALL_fstat, DFT_CALL_open,  DFT_CALL_close,
@@ -207,8 +206,7 @@ static struct dft_clock make_clock(void)
     return clock;
 }
 
-/* --- both ways
- * ------------------------------------------------------------------------------------------------------ */
+/* --- both ways -------------------------------------------------------------------------------- */
 
 static void side_init(struct side *side, int with_repeats)
 {

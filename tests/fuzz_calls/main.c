@@ -14,8 +14,7 @@
 
 struct options options = {.only = -1};
 
-/* --- one worker
- * ---------------------------------------------------------------------------------------------------- */
+/* --- one worker ------------------------------------------------------------------------------- */
 
 static const struct operation *const tables[] = {open_operations, data_operations,    seek_operations,
                                                  meta_operations, stream_operations,  text_operations,
@@ -84,8 +83,7 @@ static struct worker *new_worker(const char *lineage, unsigned number)
     return w;
 }
 
-/* --- threads
- * ------------------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static void *run_thread(void *argument)
 {
@@ -151,8 +149,7 @@ static void run_threads(unsigned process)
     log_close(main_worker);
 }
 
-/* --- processes
- * ----------------------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static void run_process(unsigned process)
 {

@@ -119,8 +119,7 @@ static void op_rmdir(struct worker *w)
     say(w, "rmdir", r, r < 0, "%s", file_text(&name));
 }
 
-/* --- stat and its like
- * -------------------------------------------------------------------------------------------- */
+/* --- stat and its like ------------------------------------------------------------------------ */
 
 static void op_stat(struct worker *w)
 {

@@ -103,8 +103,7 @@ static void op_mktemp(struct worker *w)
     say(w, "rename", r, r < 0, "~file=%s\tfile2=%s", name.file, renamed.file);
 }
 
-/* --- copies
- * ------------------------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static void copied(struct worker *w, int fd, const struct fd_slot *from)
 {
@@ -204,8 +203,7 @@ static void op_setfl(struct worker *w)
     say(w, "fcntl", r, r < 0, "%s\tflags=%d", fd_facts(w, slot), F_SETFL);
 }
 
-/* --- closing
- * ------------------------------------------------------------------------------------------------------ */
+/* --- closing ---------------------------------------------------------------------------------- */
 
 static void op_close(struct worker *w)
 {

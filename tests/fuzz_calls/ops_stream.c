@@ -132,8 +132,7 @@ static void op_setvbuf(struct worker *w)
     say(w, "setvbuf", r, r != 0, "%s\ttype=%d", fd_facts(w, &s->at), kind);
 }
 
-/* --- position
- * ----------------------------------------------------------------------------------------------------- */
+/* --- position --------------------------------------------------------------------------------- */
 
 static void sought(struct stream_slot *s, int failed)
 {
@@ -240,8 +239,7 @@ static void op_fflush(struct worker *w)
     say(w, "fflush", r, r != 0, "%s\tserial=%d", fd_facts(w, &s->at), s->serial);
 }
 
-/* --- items
- * -------------------------------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 /* The C standard asks for it: a stream is positioned between reading and writing (or flushed,
  * behind writing). */

@@ -121,8 +121,7 @@ static void op_ungetc(struct worker *w)
         one_getc(w, s, below(w, 4));
 }
 
-/* --- lines
- * -------------------------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void op_fgets(struct worker *w)
 {
@@ -185,8 +184,7 @@ static void op_getline(struct worker *w)
     say_stream(w, delim ? "getdelim" : "getline", s, r < 0 ? 0 : r, r < 0 && w->error != STALE_ERRNO, 0, at, moved, "");
 }
 
-/* --- formats
- * ------------------------------------------------------------------------------------------------------ */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 static void op_fscanf(struct worker *w)
 {

@@ -100,8 +100,7 @@ const char *fd_facts(struct worker *w, struct fd_slot *slot)
     return to;
 }
 
-/* --- descriptors
- * -------------------------------------------------------------------------------------------------- */
+/* --- descriptors ------------------------------------------------------------------------------ */
 
 void close_slot(struct worker *w, struct fd_slot *slot)
 {
@@ -188,8 +187,7 @@ struct fd_slot bad_fd(struct worker *w)
     return (struct fd_slot){.fd = percent(w, 20) ? 100000 : fd};
 }
 
-/* --- streams
- * ------------------------------------------------------------------------------------------------------ */
+/* --- streams ---------------------------------------------------------------------------------- */
 
 void close_stream(struct worker *w, struct stream_slot *s)
 {
@@ -247,8 +245,7 @@ void flush_pending(struct worker *w, const struct stream_slot *except)
     }
 }
 
-/* --- paths
- * -------------------------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* `..` behind a symlink is a place of its own: only behind true directories is a path with it what
  * it seems. */
@@ -295,8 +292,7 @@ void close_dir(struct worker *w, struct dir_slot *d)
     *d = (struct dir_slot){.at.fd = -1};
 }
 
-/* --- the end
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 void close_everything(struct worker *w)
 {

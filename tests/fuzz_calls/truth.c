@@ -37,8 +37,7 @@ long fd_place(int fd, int writing)
     return writing && flags & O_APPEND ? raw_size(fd) : raw_offset(fd);
 }
 
-/* --- streams: the C library's own pointers, looked at without moving anything
- * --------------------------------------- */
+/* --- streams: the C library's own pointers, looked at without moving anything ----------------- */
 
 int stream_is_pending(const FILE *stream)
 {
@@ -81,8 +80,7 @@ void stream_moved(struct stream_slot *s)
     s->before = kernel;
 }
 
-/* --- names
- * -------------------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 void kernel_name(int fd, char *to)
 {

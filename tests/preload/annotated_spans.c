@@ -31,8 +31,7 @@ static void in_thread(void *(*function)(void *), void *argument)
         pthread_join(thread, NULL);
 }
 
-/* --- spans
- * -------------------------------------------------------------------------------------------------------- */
+/* --- spans ------------------------------------------------------------------------------------ */
 
 static void *end_span(void *span)
 {
@@ -108,8 +107,7 @@ static void coroutines(void)
     DFTRACE_SPAN_END(&task);
 }
 
-/* --- the rest of what there is
- * ------------------------------------------------------------------------------------ */
+/* --- the rest of what there is ---------------------------------------------------------------- */
 
 static void *receive(void *id)
 {
@@ -194,8 +192,7 @@ static void flushed(void)
     waitpid(child, NULL, 0);
 }
 
-/* --- mistakes
- * ------------------------------------------------------------------------------------------------------ */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
 static void *end_foreign(void *argument)
 {

@@ -46,8 +46,7 @@ struct row {
     function *wrapper;
 };
 
-/* --- the table, once more
- * ----------------------------------------------------------------------------------------- */
+/* --- the table, once more --------------------------------------------------------------------- */
 
 #define DFT_CALL(category, op, type, name, ...) extern function wrapper_##name __asm__(#name);
 #define DFT_MODE                                DFT_CALL
@@ -118,8 +117,7 @@ static int is_special(const struct row *row)
     return 0;
 }
 
-/* --- the real functions' stand-ins
- * -------------------------------------------------------------------------------- */
+/* --- the real functions' stand-ins ------------------------------------------------------------ */
 
 static struct {
     uint64_t arguments[ARGUMENTS];
@@ -167,8 +165,7 @@ static void install(const struct row *row)
     mock.calls = mock.others = 0;
 }
 
-/* --- arguments
- * ---------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static char *pages; /* ARGUMENTS + 1 of them, below 2 GiB; the last is what a function returns */
 
@@ -269,8 +266,7 @@ static void make_arguments(const struct row *row, enum mode mode, uint64_t argum
             make_argument(parameter(row->prototype, i, text, sizeof text) ? text : "unsigned long rest", i, mode);
 }
 
-/* --- one call
- * ----------------------------------------------------------------------------------------------------- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 struct outcome {
     uint64_t result;
@@ -395,8 +391,7 @@ static void check_row(const struct row *row, enum mode mode, uint64_t result, in
         complain(row, mode, "events, tracing on", 0, 1);
 }
 
-/* --- the tests
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the tests -------------------------------------------------------------------------------- */
 
 static int on; /* what the constructor found */
 

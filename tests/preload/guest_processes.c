@@ -314,8 +314,7 @@ static int exec_from_thread(void)
     return 1;
 }
 
-/* --- children in their parent's memory, before they end
- * ----------------------------------------------------------- */
+/* --- children in their parent's memory, before they end --------------------------------------- */
 
 /* Descriptors of their own, one on a number that is another file's to the parent. */
 static int calls_of_child(void *number)
@@ -383,8 +382,7 @@ static int child_is_first(void)
     return 0;
 }
 
-/* --- clone
- * -------------------------------------------------------------------------------------------------------- */
+/* --- clone ------------------------------------------------------------------------------------ */
 
 static int shared_fd;
 static _Atomic int child_works;

@@ -30,8 +30,7 @@ int dft_is_sandboxed(void)
     return 0;
 }
 
-/* --- the model
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 struct page {
     uint64_t file; /* 0: none */
@@ -72,8 +71,7 @@ static int is_table(const struct model *expected, uint64_t before)
     return !memcmp(&got, expected, sizeof got);
 }
 
-/* --- random sequences
- * --------------------------------------------------------------------------------------------- */
+/* --- random sequences ------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -186,8 +184,7 @@ static void test_random(void)
     CU_ASSERT_EQUAL(dft_maps_take_lost(), 0);
 }
 
-/* --- by hand
- * ------------------------------------------------------------------------------------------------------ */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 static void test_ranges(void)
 {
@@ -260,8 +257,7 @@ static void test_full(void)
     CU_ASSERT_EQUAL(dft_maps_used, 0);
 }
 
-/* --- threads and handlers
- * ----------------------------------------------------------------------------------------- */
+/* --- threads and handlers --------------------------------------------------------------------- */
 
 /* One mapping, whose pages belong in turn to the threads and to their signal handlers; each takes
  * its own pages out and maps something of its own there. */

@@ -166,8 +166,7 @@ static void test_contexts(void)
     CU_ASSERT_EQUAL(count_left(0, UINT64_MAX), 200);
 }
 
-/* --- threads and handlers
- * ----------------------------------------------------------------------------------------- */
+/* --- threads and handlers --------------------------------------------------------------------- */
 
 #define THREADS 4
 #define ROUNDS  60000u

@@ -87,8 +87,7 @@ static const struct {
     {"SYS_prctl", "illll"},
 };
 
-/* --- the real function's stand-in
- * --------------------------------------------------------------------------------- */
+/* --- the real function's stand-in ------------------------------------------------------------- */
 
 static struct {
     long number, arguments[ARGUMENTS], result;
@@ -124,8 +123,7 @@ static void install(void)
     mock.calls = 0;
 }
 
-/* --- arguments
- * ---------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static char *pages;
 
@@ -167,8 +165,7 @@ static void make_arguments(const struct row *row, long arguments[ARGUMENTS], int
     }
 }
 
-/* --- one call
- * ----------------------------------------------------------------------------------------------------- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 struct outcome {
     long result;
@@ -289,8 +286,7 @@ static void check_row(const struct row *row, long result, int error, int fd)
         complain(row->name, "result of the event", outcome.last.result, result);
 }
 
-/* --- the tests
- * ---------------------------------------------------------------------------------------------------- */
+/* --- the tests -------------------------------------------------------------------------------- */
 
 static int on; /* what the constructor found */
 

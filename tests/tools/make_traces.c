@@ -144,8 +144,7 @@ static void put(long length, const void *const *block)
     }
 }
 
-/* --- the events of a thread -----------------------------------------------------------------------------------------
- * */
+/* --- the events of a thread ------------------------------------------------------------------- */
 
 struct walk {
     uint64_t now;
@@ -306,8 +305,7 @@ static void make_events(struct walk *walk, uint32_t count)
     }
 }
 
-/* --- blocks ---------------------------------------------------------------------------------------------------------
- * */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 static void put_rows(const struct dft_batch *batch)
 {
@@ -401,8 +399,7 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
         put_rows(&batch);
 }
 
-/* --- the live file --------------------------------------------------------------------------------------------------
- * */
+/* --- the live file ---------------------------------------------------------------------------- */
 
 static uint16_t number_of_call(const struct dft_call *call)
 {
@@ -503,8 +500,7 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
     return live;
 }
 
-/* --- processes ------------------------------------------------------------------------------------------------------
- * */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static void put_process(uint64_t key, long n, uint64_t start)
 {

@@ -87,8 +87,7 @@ static int is_new(uint64_t pc)
     return 1;
 }
 
-/* --- both walks
- * --------------------------------------------------------------------------------------------------- */
+/* --- both walks ------------------------------------------------------------------------------- */
 
 static void walk_outside(pid_t tid, struct walk *walk)
 {
@@ -155,8 +154,7 @@ static void walk_inside(pid_t tid, const struct user_regs_struct *registers, str
         fail("process_vm_readv");
 }
 
-/* --- comparison
- * --------------------------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 static void print_place(FILE *out, uint64_t pc)
 {
@@ -241,8 +239,7 @@ static void visit(pid_t tid)
     compare(&inside, &outside);
 }
 
-/* --- the program
- * -------------------------------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 static void start(char **argv)
 {

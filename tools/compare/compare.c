@@ -18,8 +18,7 @@ struct asked {
     const char *fail_over, *metric, *jobs[2], *runs[2];
 };
 
-/* --- options -------------------------------------------------------------------------------------------------------
- * */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* `text` NULL: time. */
 static int parse_measure(enum dft_measure *measure, const char *option, const char *text)
@@ -92,8 +91,7 @@ static int divide(struct dft_comparison *comparison, const struct asked *asked, 
     return -EINVAL;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------
- * */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int answer(struct dft_comparison *comparison)
 {

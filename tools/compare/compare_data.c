@@ -187,8 +187,7 @@ int dft_compare_json(const struct dft_comparison *comparison)
     return rc;
 }
 
-/* --- CSV ------------------------------------------------------------------------------------------------------------
- * */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 static void csv_name(const struct dft_comparison *comparison, uint64_t id)
 {

@@ -126,8 +126,7 @@ static int measure(struct dft_comparison *comparison, struct dft_compared_items 
     return rc;
 }
 
-/* --- order ----------------------------------------------------------------------------------------------------------
- * */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static uint64_t distance(const struct dft_change *change)
 {
@@ -200,8 +199,7 @@ int dft_compare_items(struct dft_comparison *comparison)
     return rc;
 }
 
-/* --- what got worse
- * ---------------------------------------------------------------------------------------------- */
+/* --- what got worse --------------------------------------------------------------------------- */
 
 /* Is it large enough to matter: a hundredth of all I/O of the larger run? Of percentiles: of its
  * time. */

@@ -59,8 +59,7 @@ static int by_base(const void *left, const void *right)
     return order ? order : compare_bytes(a->text.bytes, a->text.length, b->text.bytes, b->text.length);
 }
 
-/* --- the patterns that one run alone has ---------------------------------------------------------------------------
- * */
+/* --- the patterns that one run alone has ------------------------------------------------------ */
 
 static int collect_all(struct dft_group_map *map, const struct dft_answer *answer)
 {
@@ -97,8 +96,7 @@ static int collect(struct matching *matching, int side, const struct dft_group_m
     return 0;
 }
 
-/* --- votes
- * --------------------------------------------------------------------------------------------------------- */
+/* --- votes ------------------------------------------------------------------------------------ */
 
 /* Bytes at the end of both that are the same, from a '/' on. */
 static uint32_t common_end(struct dft_text a, struct dft_text b)
@@ -176,8 +174,7 @@ static const struct candidate *best_of(const struct matching *matching)
     return best;
 }
 
-/* --- what follows from it ------------------------------------------------------------------------------------------
- * */
+/* --- what follows from it --------------------------------------------------------------------- */
 
 static int begins_with(struct dft_text text, struct dft_text head)
 {

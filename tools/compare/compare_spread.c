@@ -108,8 +108,7 @@ static struct sum sum_of(struct dft_spread_scratch *scratch, const struct dft_ce
     return sum;
 }
 
-/* --- units ----------------------------------------------------------------------------------------------------------
- * */
+/* --- units ------------------------------------------------------------------------------------ */
 
 /* Cells of an item are sorted by process, then time. */
 static uint32_t processes_of(const struct dft_cell *cells, uint32_t count)
@@ -150,8 +149,7 @@ static void make_units(struct dft_spread_scratch *scratch, const struct dft_item
     }
 }
 
-/* --- the test -------------------------------------------------------------------------------------------------------
- * */
+/* --- the test --------------------------------------------------------------------------------- */
 
 static int direction(const struct dft_change *change)
 {
@@ -168,8 +166,7 @@ static uint8_t judge(const struct dft_change *change, int tested)
     return tested && tested == direction(change) ? DFT_SPREAD_BEYOND : DFT_SPREAD_WITHIN;
 }
 
-/* --- what the number of calls explains ------------------------------------------------------------------------------
- * */
+/* --- what the number of calls explains -------------------------------------------------------- */
 
 static int add_kinds(struct dft_spread_scratch *scratch, const struct dft_item *item, int side)
 {

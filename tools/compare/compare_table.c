@@ -58,8 +58,7 @@ const char *dft_change_percent(char *capacity, const struct dft_change *change)
     return capacity;
 }
 
-/* --- tables ---------------------------------------------------------------------------------------------------------
- * */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* "1,000", or "1,000 -> 1,200" where it changed. */
 static int add_both(struct dft_grid *grid, const struct dft_change *change, const char *(*text)(char *, uint64_t))

@@ -9,8 +9,7 @@
 #include "compare/compare_words.h"
 #include "base/write_text.h"
 
-/* --- the first lines ------------------------------------------------------------------------------------------------
- * */
+/* --- the first lines -------------------------------------------------------------------------- */
 
 static void print_run(const struct dft_comparison *comparison, int side)
 {

@@ -25,8 +25,7 @@ void dft_index_key_of(struct dft_index_key *key, const struct stat *st, uint64_t
     key->identity = dft_name_id(words, sizeof words);
 }
 
-/* --- places
- * ------------------------------------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static char *beside(const char *trace)
 {
@@ -61,8 +60,7 @@ char *dft_index_path(const char *trace, int where)
     return where ? in_cache(trace) : beside(trace);
 }
 
-/* --- what was found, as text
- * -------------------------------------------------------------------------------------- */
+/* --- what was found, as text ------------------------------------------------------------------ */
 
 static uint32_t write_counts(char *capacity, size_t bytes, const struct dft_pfw_counts *counts)
 {
@@ -98,8 +96,7 @@ static void read_counts(const struct dft_origin *origin, struct dft_pfw_counts *
     counts->reason = dft_pfw_reason(origin->reason.bytes, origin->reason.length);
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 int dft_index_open(const char *path, const struct dft_index_key *key, struct dft_decoder *decoder,
                    struct dft_pfw_counts *counts)
@@ -129,8 +126,7 @@ int dft_index_open(const char *path, const struct dft_index_key *key, struct dft
     return fd;
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* All directories above a file. */
 static int make_directories(const char *path, mode_t mode)

@@ -15,8 +15,7 @@
 
 #define CALLS_MAX 32768u /* of a batch; a file with more kinds of calls gets more blocks */
 
-/* --- names of functions
- * ------------------------------------------------------------------------------------------- */
+/* --- names of functions ----------------------------------------------------------------------- */
 
 struct alias {
     const char *event, *name;
@@ -82,8 +81,7 @@ static uint8_t op_of_function(struct dft_text name)
     return op ? (uint8_t)(*op - 1) : DFT_OP_OTHER;
 }
 
-/* --- kinds
- * -------------------------------------------------------------------------------------------------------- */
+/* --- kinds ------------------------------------------------------------------------------------ */
 
 static int is(struct dft_text text, const char *word)
 {

@@ -51,8 +51,7 @@ struct dft_encoder *dft_pfw_worker_encoder(struct dft_pfw_worker *worker)
     return worker->encoder;
 }
 
-/* --- records
- * ------------------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 /* Letters of 1.x and numbers of 2.x. 0: not known. */
 static char phase_of(const struct dft_pfw_record *record)
@@ -121,8 +120,7 @@ static int take_record(struct dft_pfw *pfw, struct dft_text line)
     return take_point(pfw, phase, line);
 }
 
-/* --- lines
- * -------------------------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void invalid(struct dft_pfw *pfw, uint64_t number)
 {
@@ -247,8 +245,7 @@ static int read_lines(struct dft_pfw *pfw)
     return pfw->error ? pfw->error : rc;
 }
 
-/* --- once, and once more
- * ------------------------------------------------------------------------------------------ */
+/* --- once, and once more ---------------------------------------------------------------------- */
 
 static void free_stream(struct dft_pfw_stream *stream)
 {

@@ -21,8 +21,7 @@
 #define PARENTS_MAX  ((size_t)1 << 20)
 #define LONGEST_LIFE UINT64_C(0x7fffffffffffffff)
 
-/* --- time
- * --------------------------------------------------------------------------------------------------------- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static inline int when(struct dft_pfw *pfw, const struct dft_pfw_value *value, uint64_t *ns)
 {
@@ -57,8 +56,7 @@ static uint64_t duration_of(struct dft_pfw *pfw, const struct dft_pfw_record *re
     return 0;
 }
 
-/* --- repetitions
- * -------------------------------------------------------------------------------------------------- */
+/* --- repetitions ------------------------------------------------------------------------------ */
 
 /* Nothing that can be a repetition goes by. */
 static void suspect(struct dft_pfw *pfw, struct dft_text line)
@@ -105,8 +103,7 @@ static void look_back(struct dft_pfw *pfw, struct dft_pfw_stream *stream, uint64
     }
 }
 
-/* --- enclosing events
- * --------------------------------------------------------------------------------------------- */
+/* --- enclosing events ------------------------------------------------------------------------- */
 
 static uint64_t parent_key(uint64_t pid, uint64_t id)
 {
@@ -172,8 +169,7 @@ static void answer_children(struct dft_pfw *pfw, const struct dft_pfw_process *p
     known->texts_used += sizeof call->text.length + call->text.length;
 }
 
-/* --- events
- * ------------------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* What "end" says about units, before its own time is looked at. */
 static void take_configuration(struct dft_pfw *pfw, const struct dft_pfw_record *record)

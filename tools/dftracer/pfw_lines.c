@@ -87,8 +87,7 @@ static int need_input(struct dft_lines *lines, size_t wanted)
     return rc;
 }
 
-/* --- members
- * ------------------------------------------------------------------------------------------------------ */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static int begin_stream(struct dft_lines_inside *in)
 {
@@ -209,8 +208,7 @@ static int inflate_more(struct dft_lines *lines, char *to, size_t capacity, size
     return 0;
 }
 
-/* --- text
- * --------------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static int more_text(struct dft_lines *lines, char *to, size_t capacity, size_t *got)
 {

@@ -16,8 +16,7 @@ static int is(struct dft_text text, const char *word)
     return text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
 }
 
-/* --- what belongs to a process
- * ------------------------------------------------------------------------------------ */
+/* --- what belongs to a process ---------------------------------------------------------------- */
 
 static int64_t rank_of(struct dft_text text)
 {
@@ -62,8 +61,7 @@ static int is_plain_thread_name(const struct dft_pfw_record *record, struct dft_
            !dft_pfw_unsigned(DFT_PFW_GET(record, TID), &b, &negative) && a == b;
 }
 
-/* --- as events
- * ---------------------------------------------------------------------------------------------------- */
+/* --- as events -------------------------------------------------------------------------------- */
 
 static void wait_for_time(struct dft_pfw *pfw, struct dft_text line)
 {
@@ -135,8 +133,7 @@ void dft_pfw_metadata_waiting(struct dft_pfw *pfw)
     pfw->waiting_bytes = 0;
 }
 
-/* --- all
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static enum dft_pfw_hash dictionary(struct dft_text name)
 {

@@ -109,8 +109,7 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
     dft_pfw_names_taken(pfw);
 }
 
-/* --- short texts: of hosts, commands and programs
- * ----------------------------------------------------------------- */
+/* --- short texts: of hosts, commands and programs --------------------------------------------- */
 
 void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
 {
@@ -145,8 +144,7 @@ struct dft_text dft_pfw_short_text(const struct dft_pfw *pfw, uint64_t id)
     return text;
 }
 
-/* --- dictionaries
- * ------------------------------------------------------------------------------------------------- */
+/* --- dictionaries ----------------------------------------------------------------------------- */
 
 /* The same definition again is nothing; another one replaces it. */
 static void keep_definition(struct dft_pfw *pfw, uint64_t key, uint64_t id)

@@ -73,8 +73,7 @@ static const char *scan_args(const char *at, const char *end, struct dft_pfw_rec
 
 enum level { TOP, ARGS, NESTED };
 
-/* --- as in the last record
- * ---------------------------------------------------------------------------------------- */
+/* --- as in the last record -------------------------------------------------------------------- */
 
 /* Words that nothing matches: what is compared with them has zeros in its lowest byte. */
 #define NOTHING  UINT64_C(1)
@@ -133,8 +132,7 @@ INLINE void remember(struct dft_pfw_memo *memo, const char *at, size_t length)
     memo->more[1] = load(at + 16) & memo->mask[1];
 }
 
-/* --- members
- * ------------------------------------------------------------------------------------------------------ */
+/* --- members ---------------------------------------------------------------------------------- */
 
 /* From behind the quote of a key to its value (behind the colon), or NULL. */
 INLINE const char *scan_key(const char *key, const char *end, enum level level, int *member, size_t *length)

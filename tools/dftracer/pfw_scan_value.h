@@ -30,8 +30,7 @@ INLINE const char *skip_space(const char *at)
     return at;
 }
 
-/* --- strings
- * ------------------------------------------------------------------------------------------------------ */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 /* The next quote or backslash at or behind `at`; something at or behind `end` when there is
  * none. */
@@ -71,8 +70,7 @@ INLINE const char *string_end(const char *at, const char *end, uint8_t *escaped)
     }
 }
 
-/* --- numbers
- * ------------------------------------------------------------------------------------------------------ */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* How many of the bytes of a word, from its lowest on, are digits. */
 INLINE unsigned leading_digits(uint64_t word)
@@ -133,8 +131,7 @@ static __attribute__((noinline)) const char *real_end(const char *at, const char
     return at;
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* Behind a nested value, or NULL. What is in it is not looked at closer: it is kept as text. */
 static const char *nested_end(const char *at, const char *end)

@@ -18,8 +18,7 @@
 #define STREAM_TEXT  ((size_t)1 << 20)
 #define ARGUMENT_MAX ((size_t)65535)
 
-/* --- finding
- * ------------------------------------------------------------------------------------------------------ */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 static struct dft_pfw_stream *make_stream(struct dft_pfw *pfw, struct dft_pfw_process *process, uint64_t thread,
                                           uint32_t kind)
@@ -58,8 +57,7 @@ struct dft_pfw_stream *dft_pfw_stream(struct dft_pfw *pfw, struct dft_pfw_proces
     return stream;
 }
 
-/* --- events
- * ------------------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 struct dft_event *dft_pfw_event_new(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
 {
@@ -185,8 +183,7 @@ void dft_pfw_event_done(struct dft_pfw *pfw, struct dft_pfw_stream *stream)
         dft_pfw_streams_flush(pfw);
 }
 
-/* --- blocks
- * ------------------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 /* Rows refer to calls by id and op: those of the whole file are few. */
 static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32_t count, struct dft_call *calls)

@@ -78,8 +78,7 @@ int dft_pfw_double(const struct dft_pfw_value *value, double *number)
     return real_of(value->text, number);
 }
 
-/* --- escapes
- * ------------------------------------------------------------------------------------------------------ */
+/* --- escapes ---------------------------------------------------------------------------------- */
 
 static int hex4(const char *at, const char *end, uint32_t *code)
 {

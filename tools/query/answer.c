@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys and columns of an answer: names, values, order. */
 
-/* --- keys -----------------------------------------------------------------------------------------------------------
- * */
+/* --- keys ------------------------------------------------------------------------------------- */
 #include "query/answer.h"
 
 #include <errno.h>
@@ -228,8 +227,7 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     }
 }
 
-/* --- columns --------------------------------------------------------------------------------------------------------
- * */
+/* --- columns ---------------------------------------------------------------------------------- */
 
 static const char *const columns[DFT_COLUMNS] = {
     "count",       "errors",      "time_ns",     "self_ns",    "time_min_ns",   "time_max_ns",

@@ -69,8 +69,7 @@ static int take_batch(struct dft_pages *pages)
     return rc;
 }
 
-/* --- pages
- * -------------------------------------------------------------------------------------------------------- */
+/* --- pages ------------------------------------------------------------------------------------ */
 
 /* Texts of what comes next alone. */
 static int forget_texts(struct dft_pages *pages)

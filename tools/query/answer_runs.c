@@ -14,8 +14,7 @@
 
 _Static_assert(WORDS % sizeof(uint64_t) == 0, "groups are words");
 
-/* --- writing a run
- * ------------------------------------------------------------------------------------------------ */
+/* --- writing a run ---------------------------------------------------------------------------- */
 
 struct writer {
     struct dft_spill_file *file;
@@ -90,8 +89,7 @@ int dft_runs_write(struct dft_runs *runs, const struct dft_answer *part)
     return rc;
 }
 
-/* --- merging the runs
- * --------------------------------------------------------------------------------------------- */
+/* --- merging the runs ------------------------------------------------------------------------- */
 
 /* At least `bytes` of the run from its place on. */
 static int fill(struct dft_runs *runs, struct dft_group_run *run, size_t bytes)

@@ -58,8 +58,7 @@ struct unions {
     unsigned nkeepers;
 };
 
-/* --- calls of a batch
- * ----------------------------------------------------------------------------------------------- */
+/* --- calls of a batch ------------------------------------------------------------------------- */
 
 static int number_of(struct unions *unions, const struct dft_group_key *counted, uint32_t *number)
 {
@@ -153,8 +152,7 @@ static void clear(void *context)
         unions->keepers[i].count = 0;
 }
 
-/* --- a window
- * ------------------------------------------------------------------------------------------------------- */
+/* --- a window --------------------------------------------------------------------------------- */
 
 /* The calls of each series together: those of series i in [places[i], places[i + 1]), where their
  * ends also have room for the ends that the series has from before. */
@@ -248,8 +246,7 @@ static int sweep_window(void *context)
     return rc;
 }
 
-/* --- the whole
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static int unions_init(struct unions *unions, struct dft_execution *execution, struct dft_answer *answer)
 {

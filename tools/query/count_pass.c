@@ -36,8 +36,7 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
     into->second_files += from->second_files;
 }
 
-/* --- a pass
- * -------------------------------------------------------------------------------------------------------- */
+/* --- a pass ----------------------------------------------------------------------------------- */
 
 static int count_events(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_batch *batch)

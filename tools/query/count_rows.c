@@ -164,8 +164,7 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
     return merge(execution, worker, block, row, time);
 }
 
-/* --- even shares
- * -------------------------------------------------------------------------------------------------- */
+/* --- even shares ------------------------------------------------------------------------------ */
 
 /* Into how many intervals of the question a row is shared out: those that another tracer counted
  * say nothing of the time within their period, which the question cuts into equal parts. 1: it is

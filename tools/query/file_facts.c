@@ -27,8 +27,7 @@ struct dft_file_facts {
     pthread_mutex_t lock;  /* of both, while they are made */
 };
 
-/* --- one file
- * ------------------------------------------------------------------------------------------------------- */
+/* --- one file --------------------------------------------------------------------------------- */
 
 /* All before the last '/', "/" for what lies at the top; of a text without '/' "." */
 static struct dft_text directory_of(struct dft_text text)
@@ -67,8 +66,7 @@ static int take_id(void *context, struct dft_text group)
     return 0;
 }
 
-/* --- all files
- * ------------------------------------------------------------------------------------------------------ */
+/* --- all files -------------------------------------------------------------------------------- */
 
 /* Of two texts with one id, which nobody should have, it must not matter which came first. */
 static int keep(struct dft_map *map, uint64_t id, uint64_t value)
@@ -101,8 +99,7 @@ static int look_at(void *context, uint64_t id, struct dft_text text)
     return rc;
 }
 
-/* --- between ranks
- * -------------------------------------------------------------------------------------------------- */
+/* --- between ranks ---------------------------------------------------------------------------- */
 
 static int take_pairs(void *context, unsigned rank, const void *bytes, size_t length)
 {
@@ -168,8 +165,7 @@ int dft_file_facts_passes(const struct dft_file_facts *files, uint64_t file)
     return known ? *known == 2 : dft_filter_file(files->filter, file);
 }
 
-/* --- texts of groups
- * ------------------------------------------------------------------------------------------------ */
+/* --- texts of groups -------------------------------------------------------------------------- */
 
 struct naming {
     struct dft_names *into;

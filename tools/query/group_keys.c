@@ -35,8 +35,7 @@ int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, 
     return dft_filter_call(execution->filter, call);
 }
 
-/* --- files ----------------------------------------------------------------------------------------------------------
- * */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static const struct dft_memo *memo_of(struct dft_execution *execution, struct dft_worker *worker, uint64_t file)
 {
@@ -61,8 +60,7 @@ int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *wo
            (event->file2 && memo_of(execution, worker, event->file2)->passes);
 }
 
-/* --- keys -----------------------------------------------------------------------------------------------------------
- * */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 /* Different calls of the same functions make one text. Without memory they stay apart, by their
  * ids. */
@@ -137,8 +135,7 @@ int dft_add_child(struct dft_execution *execution, struct dft_worker *worker, ui
     return dft_partial_add_child(&worker->partial, &parent, dur_ns);
 }
 
-/* --- with texts
- * --------------------------------------------------------------------------------------------------- */
+/* --- with texts ------------------------------------------------------------------------------- */
 
 static int texts_of(struct dft_execution *execution, uint64_t call, struct dft_call_texts **result)
 {

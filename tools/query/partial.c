@@ -90,8 +90,7 @@ int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
     return rc;
 }
 
-/* --- between ranks
- * ------------------------------------------------------------------------------------------------- */
+/* --- between ranks ---------------------------------------------------------------------------- */
 
 /* Followed by keys, rows, bins (of durations and sizes, row by row), parents, times of children. */
 struct packed {

@@ -39,8 +39,7 @@ const uint8_t *dft_words_get(const uint8_t *at, const uint8_t *end, void *words,
     return at;
 }
 
-/* --- records as bytes
- * --------------------------------------------------------------------------------------------- */
+/* --- records as bytes ------------------------------------------------------------------------- */
 
 static uint8_t *put_bins(uint8_t *at, const struct dft_bin *bins, uint32_t count)
 {
@@ -120,8 +119,7 @@ static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct d
     return at;
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 int dft_partitions_add(struct dft_partitions *partitions, unsigned level, uint32_t root)
 {
@@ -228,8 +226,7 @@ int dft_partitions_flush(struct dft_partitions *partitions)
     return dft_comm_agree(rc);
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int read_extent(struct dft_partitions *partitions, const struct dft_extent *extent,
                        int (*take)(void *context, const uint8_t *at, const uint8_t *end), void *context)

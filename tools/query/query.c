@@ -29,8 +29,7 @@
 #define EACH_BYTES      ((size_t)32 << 20) /* the same of answers that are taken part by part */
 #define GROUP_BYTES_MIN ((size_t)8 << 10)  /* a few groups with their histograms */
 
-/* --- the whole ------------------------------------------------------------------------------------------------------
- * */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* What is needed while counting. */
 static int fetch_texts(struct dft_execution *execution)

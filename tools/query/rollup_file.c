@@ -104,8 +104,7 @@ static char *path_of(const struct dft_source *source)
     return path;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* Is every block whole? */
 static int is_whole(const struct dft_rollup *rollup, struct dft_decoder *decoder)
@@ -160,8 +159,7 @@ int dft_rollup_read(const struct dft_source *source, const struct dft_index_key 
     return rc;
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int write_blocks(int fd, const struct dft_rollup *rollup)
 {

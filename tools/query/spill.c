@@ -39,8 +39,7 @@ int dft_spill_failed(struct dft_execution *execution, int rc)
     return rc;
 }
 
-/* --- out
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- out -------------------------------------------------------------------------------------- */
 
 /* A hash of the group's key that is the same for a counted key and the final one. At level 0 it
  * leaves out the call, and where files are keys it is that of their texts. */
@@ -160,8 +159,7 @@ int dft_spill_end(struct dft_execution *execution)
     return rc ? rc : fetch_unknown(execution);
 }
 
-/* --- the budget
- * --------------------------------------------------------------------------------------------------- */
+/* --- the budget ------------------------------------------------------------------------------- */
 
 int dft_check_budget(struct dft_execution *execution)
 {
@@ -210,8 +208,7 @@ int dft_reduce_total(struct dft_execution *execution)
     return dft_comm_reduce(pack, unpack, execution);
 }
 
-/* --- and back
- * ----------------------------------------------------------------------------------------------------- */
+/* --- and back --------------------------------------------------------------------------------- */
 
 /* Merges a record into the groups of the batch, by its final key. */
 static int take_record(void *context, const struct dft_record *record)

@@ -17,8 +17,7 @@
 #define DIGIT_BITS 8
 #define DIGITS     (1u << DIGIT_BITS)
 
-/* --- sorting
- * -------------------------------------------------------------------------------------------------------- */
+/* --- sorting ---------------------------------------------------------------------------------- */
 
 static void sort_few(uint64_t *numbers, size_t count)
 {
@@ -84,8 +83,7 @@ static void join(const uint64_t *old, size_t nold, uint64_t *new, size_t nnew)
         new[--at] = nnew &&new[nnew - 1] > old[nold - 1] ? new[--nnew] : old[--nold];
 }
 
-/* --- the sweep
- * ------------------------------------------------------------------------------------------------------ */
+/* --- the sweep -------------------------------------------------------------------------------- */
 
 struct at {
     struct dft_sweeping *sweeping;

@@ -23,8 +23,7 @@ struct counting {
     enum visit visit;
 };
 
-/* --- over time
- * ----------------------------------------------------------------------------------------------- */
+/* --- over time -------------------------------------------------------------------------------- */
 
 /* From `time` on, `step` more calls are busy all the time. */
 static void add_step(const struct dft_ranks_job *job, struct dft_rank_cell *cells, int kind, uint64_t time,
@@ -93,8 +92,7 @@ static void add_over_time(struct counting *counting, uint32_t rank, const struct
     cells[b].bytes += piece->bytes;
 }
 
-/* --- visits
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- visits ----------------------------------------------------------------------------------- */
 
 static int add(struct counting *counting, uint32_t rank, const struct dft_piece *piece)
 {
@@ -174,8 +172,7 @@ static int visit(struct counting *counting)
     return dft_source_visit(counting->job->source, &visit);
 }
 
-/* --- between the two
- * ------------------------------------------------------------------------------------------------- */
+/* --- between the two -------------------------------------------------------------------------- */
 
 /* How many buckets: so that a rank has several calls in one, as far as that leaves enough of them,
  * and memory. */

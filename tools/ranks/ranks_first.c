@@ -73,8 +73,7 @@ static double quiet_ratio(const struct dft_ranks_job *job, int kind)
     return all ? exp2(((double)b + 0.5 - RATIO_BINS / 2) / 16) : 1;
 }
 
-/* --- samples
- * --------------------------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static int64_t capped(double value)
 {
@@ -293,8 +292,7 @@ static int measure(struct measuring *measuring)
     return rc;
 }
 
-/* --- all measures
- * ---------------------------------------------------------------------------------------------------- */
+/* --- all measures ----------------------------------------------------------------------------- */
 
 /* The one by which the first suspect lost most, unless half of the ranks began together: that is no
  * rank's doing. Bytes alone when nothing was slow. */

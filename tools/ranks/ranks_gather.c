@@ -28,8 +28,7 @@ static int by_rank(const void *left, const void *right)
     return a->process < b->process ? -1 : 1;
 }
 
-/* --- processes with several files
- * --------------------------------------------------------------------------------- */
+/* --- processes with several files ------------------------------------------------------------- */
 
 static int by_host(const struct dft_source_process *a, const struct dft_source_process *b)
 {
@@ -82,8 +81,7 @@ static int find_images(const struct dft_ranks_job *job, const struct dft_source_
     return 0;
 }
 
-/* --- ranks
- * -------------------------------------------------------------------------------------------------------- */
+/* --- ranks ------------------------------------------------------------------------------------ */
 
 static uint64_t moved(const struct dft_ranks_job *job, uint32_t process, uint64_t time)
 {

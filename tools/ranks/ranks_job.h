@@ -168,8 +168,7 @@ const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *j
 const char *dft_ranks_since(char *capacity, const struct dft_ranks_job *job, uint64_t time);
 int dft_ranks_json(const struct dft_ranks_job *job);
 
-/* --- for counting and where
- * ------------------------------------------------------------------------------------------- */
+/* --- for counting and where ------------------------------------------------------------------- */
 
 /* Does what a worker has met pass the filter? `shift` aligns its times; of rows that --from or --to
  * cut the whole counts. */

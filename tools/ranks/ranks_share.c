@@ -14,8 +14,7 @@ _Static_assert(sizeof(struct dft_sum) % sizeof(uint64_t) == 0 && sizeof(struct d
 #define NUMBERS(array) ((uint64_t *)(void *)(array))
 #define COUNT(type)    (sizeof(type) / sizeof(uint64_t))
 
-/* --- totals
- * --------------------------------------------------------------------------------------------------------- */
+/* --- totals ----------------------------------------------------------------------------------- */
 
 struct totals {
     struct dft_ranks_job *job;
@@ -78,8 +77,7 @@ int dft_ranks_share_totals(struct dft_ranks_job *job, uint64_t *widest)
     return dft_pack_exchange(&pack, take_totals, &totals);
 }
 
-/* --- over time
- * ------------------------------------------------------------------------------------------------------- */
+/* --- over time -------------------------------------------------------------------------------- */
 
 int dft_ranks_share_sums(struct dft_ranks_job *job)
 {

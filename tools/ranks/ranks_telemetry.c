@@ -17,8 +17,7 @@
 #define DEPTH_MAX      64
 #define PROBLEMS_SHOWN 20u
 
-/* --- files
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int is_telemetry_name(const char *path)
 {
@@ -109,8 +108,7 @@ static int read_path(struct dft_telemetry *telemetry, const char *path, int dept
     return dft_telemetry_read(telemetry, path);
 }
 
-/* --- JSON
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_ranks(struct dft_json *json, const char *key, const uint32_t *ranks, uint32_t count)
 {
@@ -185,8 +183,7 @@ static void print_json(const struct dft_cross_rank *result)
     putchar('\n');
 }
 
-/* --- text
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 void dft_print_ranks(FILE *out, const uint32_t *ranks, uint32_t count, uint32_t most)
 {
@@ -295,8 +292,7 @@ static int print_text(const struct dft_cross_rank *result, size_t events)
     return result->cause.nsuspects > 1 ? print_suspects(&result->cause) : 0;
 }
 
-/* --- the whole
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void report(const struct dft_telemetry *telemetry)
 {

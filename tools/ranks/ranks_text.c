@@ -58,8 +58,7 @@ static uint64_t aligned_time(const struct dft_suspect *suspect)
     return (uint64_t)suspect->aligned_ns;
 }
 
-/* --- what was first
- * -------------------------------------------------------------------------------------------------- */
+/* --- what was first --------------------------------------------------------------------------- */
 
 static void put_place(const struct dft_ranks_job *job, const struct dft_measured *measured)
 {
@@ -156,8 +155,7 @@ static void put_first(const struct dft_ranks_job *job)
     put_wrapped("", measured->reason);
 }
 
-/* --- the job
- * --------------------------------------------------------------------------------------------------------- */
+/* --- the job ---------------------------------------------------------------------------------- */
 
 static void put_skew(const struct dft_ranks_job *job, const char *what, int is_end)
 {

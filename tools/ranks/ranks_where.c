@@ -153,8 +153,7 @@ static int settle(struct dft_looking *looking)
     return rc;
 }
 
-/* --- the call
- * -------------------------------------------------------------------------------------------------------- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static int find_call(const struct dft_looking *looking, struct dft_measured *measured)
 {
@@ -186,8 +185,7 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
     return rc;
 }
 
-/* --- the directory
- * --------------------------------------------------------------------------------------------------- */
+/* --- the directory ---------------------------------------------------------------------------- */
 
 struct weighed {
     double weight;

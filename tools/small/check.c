@@ -40,8 +40,7 @@ struct check {
     uint8_t *counts;  /* likewise: events in it are counted in rows */
 };
 
-/* --- blocks
- * ------------------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 static int all_known(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
@@ -172,8 +171,7 @@ static void count_blocks(struct check *check)
     }
 }
 
-/* --- processes
- * ---------------------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 /* A missing or cut file is not visible in the blocks that are left. (What END says was written, and
  * is not there, is noted with every source.) */
@@ -224,8 +222,7 @@ static void find_nameless(struct check *check)
     }
 }
 
-/* --- recovery
- * ----------------------------------------------------------------------------------------------------- */
+/* --- recovery --------------------------------------------------------------------------------- */
 
 /* Before live files are moved into their traces: what is appended to a damaged one would be written
  * anew without it. */
@@ -294,8 +291,7 @@ static void check_live_files(struct check *check, int recover, int force)
     }
 }
 
-/* --- output
- * ------------------------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void print_json(struct check *check)
 {

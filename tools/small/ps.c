@@ -29,8 +29,7 @@ struct ps {
     int with_stacks; /* --stacks */
 };
 
-/* --- output
- * ------------------------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void json_arguments(struct dft_json *json, struct dft_text command)
 {
@@ -185,8 +184,7 @@ static void print_json(const struct ps *ps)
     putchar('\n');
 }
 
-/* --- text
- * --------------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* Arguments, each ended by a NUL, with spaces between, indented by the depth in the tree. */
 static void put_command(FILE *out, const struct dft_process *process, uint32_t depth)

@@ -21,8 +21,7 @@
 
 #define PATIENCE_MS 1000 /* for a thread to stop */
 
-/* --- what to do where a stack cannot be had
- * ----------------------------------------------------------------------- */
+/* --- what to do where a stack cannot be had --------------------------------------------------- */
 
 enum trouble { FINE, ENDED, ELSEWHERE, FORBIDDEN, TRACED, STUCK, TOO_MANY, FAILED, TROUBLES };
 
@@ -129,8 +128,7 @@ static void note_troubles(const struct troubles *troubles, struct dft_source *so
     }
 }
 
-/* --- one thread
- * --------------------------------------------------------------------------------------------------- */
+/* --- one thread ------------------------------------------------------------------------------- */
 
 static int wait_for_stop(pid_t tid, int *status)
 {
@@ -202,8 +200,7 @@ static enum trouble take_thread(struct dft_remote *remote, uint32_t pid, struct 
     return FINE;
 }
 
-/* --- one process
- * -------------------------------------------------------------------------------------------------- */
+/* --- one process ------------------------------------------------------------------------------ */
 
 static int add_stack(struct dft_ps_stacks *stacks, const struct dft_source_process *p, uint32_t tid)
 {

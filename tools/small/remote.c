@@ -38,8 +38,7 @@ int dft_remote_find(struct dft_remote *remote, uint64_t address, struct dft_remo
     return 0;
 }
 
-/* --- what libunwind asks
- * ------------------------------------------------------------------------------------------ */
+/* --- what libunwind asks ---------------------------------------------------------------------- */
 
 /* The table of .eh_frame_hdr, in the form that linkers give it. */
 static int find_table(unw_addr_space_t space, unw_word_t pc, unw_proc_info_t *info, int need_unwind_info,
@@ -126,8 +125,7 @@ static unw_accessors_t accessors = {.find_proc_info = find_table,
                                     .access_mem = access_memory,
                                     .access_reg = access_register};
 
-/* --- a process
- * ---------------------------------------------------------------------------------------------------- */
+/* --- a process -------------------------------------------------------------------------------- */
 
 int dft_remote_create(struct dft_remote **out, pid_t pid)
 {

@@ -12,8 +12,7 @@
 
 #define PARTS_MAX 64u /* program headers */
 
-/* --- mappings
- * ----------------------------------------------------------------------------------------------------- */
+/* --- mappings --------------------------------------------------------------------------------- */
 
 void dft_remote_maps_free(struct dft_remote_maps *maps)
 {
@@ -86,8 +85,7 @@ int dft_remote_maps_read(struct dft_remote_maps *maps, pid_t pid)
     return rc;
 }
 
-/* --- memory
- * ------------------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct dft_remote_mapping *search(const struct dft_remote_maps *maps, uint64_t address)
 {
@@ -131,8 +129,7 @@ int dft_remote_maps_load(struct dft_remote_maps *maps, uint64_t from, void *to, 
     return 0;
 }
 
-/* --- files
- * -------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static uint64_t read_build_id(struct dft_remote_maps *maps, uint64_t at, uint64_t bytes)
 {

@@ -15,11 +15,9 @@
 #define TOP_REGIONS 10
 #define TOP_OTHERS  5
 
-/* --- what was lost --------------------------------------------------------------------------------------------------
- * */
+/* --- what was lost ---------------------------------------------------------------------------- */
 
-/* --- the head -------------------------------------------------------------------------------------------------------
- * */
+/* --- the head --------------------------------------------------------------------------------- */
 
 /* Sums over all calls by class, and which operations there are. */
 struct classes {
@@ -216,8 +214,7 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
                dft_text_share(b, job->overhead_ns, job->threads_ns));
 }
 
-/* --- the whole
- * --------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void print_title(const char *title, const struct dft_answer *answer, uint64_t top)
 {

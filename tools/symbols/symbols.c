@@ -31,8 +31,7 @@ static char *demangle(const char *name)
     return status ? NULL : shown;
 }
 
-/* --- libdw
- * -------------------------------------------------------------------------------------------------------- */
+/* --- libdw ------------------------------------------------------------------------------------ */
 
 #ifdef DFT_HAVE_LIBDW
 #include <elfutils/libdwfl.h>
@@ -257,8 +256,7 @@ const char *dft_symbols_line(const char *path, uint64_t build_id, uint64_t addre
 }
 #endif
 
-/* --- texts
- * -------------------------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 int dft_symbols_place(const char *text, size_t length, char path[1024], uint64_t *build_id, uint64_t *address)
 {

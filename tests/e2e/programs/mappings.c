@@ -60,8 +60,7 @@ static void fails(long result, int error, const char *what)
     check(result == -1 && errno == error, what);
 }
 
-/* --- one mapping
- * -------------------------------------------------------------------------------------------------- */
+/* --- one mapping ------------------------------------------------------------------------------ */
 
 static void whole(int fd)
 {
@@ -91,8 +90,7 @@ static void in_pieces(int fd)
     check(!munmap(at, 16 * PAGE), "nothing");
 }
 
-/* --- replacing
- * ---------------------------------------------------------------------------------------------------- */
+/* --- replacing -------------------------------------------------------------------------------- */
 
 static void replaced(int fd, int fd2)
 {
@@ -141,8 +139,7 @@ static void rearranged(int fd)
     check(!munmap(at + 2 * PAGE, PAGE) && !munmap(at, 6 * PAGE), "munmap");
 }
 
-/* --- failures
- * ----------------------------------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static void failures(const char *directory, int fd)
 {
@@ -168,8 +165,7 @@ static void failures(const char *directory, int fd)
     check(!munmap(at, 4 * PAGE), "munmap after all that");
 }
 
-/* --- other ways
- * --------------------------------------------------------------------------------------------------- */
+/* --- other ways ------------------------------------------------------------------------------- */
 
 static void by_number(int fd)
 {

@@ -55,8 +55,7 @@ static int open_file(void)
     return fd;
 }
 
-/* --- signals
- * ------------------------------------------------------------------------------------------------------ */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t alarms;
 static sigjmp_buf back;
@@ -128,8 +127,7 @@ static void handler_jumps_out_of_calls(void)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
-/* --- threads
- * ------------------------------------------------------------------------------------------------------ */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 static void *write_some(void *argument)
 {
@@ -226,8 +224,7 @@ static void fork_with_threads(void)
     writes += 50 * 5; /* of the children */
 }
 
-/* --- descriptors
- * -------------------------------------------------------------------------------------------------- */
+/* --- descriptors ------------------------------------------------------------------------------ */
 
 static void closes_everything(void)
 {
@@ -282,8 +279,7 @@ static void reuses_numbers(void)
     }
 }
 
-/* --- memory, time, state
- * ------------------------------------------------------------------------------------------ */
+/* --- memory, time, state ---------------------------------------------------------------------- */
 
 static void keeps_errno_and_rounding(void)
 {
