@@ -150,16 +150,14 @@ DFT_INLINE void add_to_file(struct dft_table *table, const struct dft_event *eve
 DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
                          enum dft_class class)
 {
-    struct dft_recent *recent = &table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+    struct dft_recent *recent = dft_table_recent(table, event);
     int to_file = table->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE;
     struct add_sample sample;
     int is_recent, rc;
 
     add_sample_init(&sample, event, call->op, class);
     is_recent = recent->op == call->op && add_is_recent(recent, call->id, event->region, &sample);
-    /* The most that it can need: three call rows, a histogram, three file rows; a chunk of
-     * durations, one of sizes. */
-    rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve(table, 7, 1, 2);
+    rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve_event(table);
     if (rc)
         return rc;
     if (!is_recent)
@@ -215,7 +213,7 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
 {
     const struct dft_event *events = batch->events, *event = add_event_at(events, order, i);
     const struct dft_call *call = &batch->calls[event->call];
-    const struct dft_recent recent = table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+    const struct dft_recent recent = *dft_table_recent(table, event);
     const struct add_bins bins = {recent.spine ? &table->spines[recent.spine - 1] : NULL, table->chunks};
     uint32_t number = event->call, capacity = (table->chunks_capacity - table->nchunks) / 2;
     uint32_t end = capacity < count - i ? i + capacity : count;
@@ -291,20 +289,7 @@ DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, c
 
 int dft_table_add(struct dft_table *table, const struct dft_batch *batch, uint32_t *position)
 {
-    const struct dft_repeat *repeat = batch->repeats, *last = repeat ? repeat + batch->nrepeats : NULL;
-    int rc = 0;
-
-    if (*position < batch->count)
-        table->sorted = 0;
-    while (repeat < last && repeat->first + repeat->count <= *position)
-        repeat++;
-    for (; repeat < last && !rc; repeat++) {
-        if (*position < repeat->first)
-            rc = add_all(table, batch, NULL, repeat->first, position);
-        if (!rc)
-            rc = dft_table_add_repeat(table, batch, repeat, position);
-    }
-    return rc ? rc : add_all(table, batch, NULL, batch->count, position);
+    return add_all(table, batch, NULL, batch->count, position);
 }
 
 int dft_table_add_ordered(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order, uint32_t count)

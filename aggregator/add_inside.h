@@ -73,8 +73,4 @@ DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_e
 int dft_table_add_one(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
                       enum dft_class class);
 
-/* A repeat of the batch, from event *position on, as dft_table_add. */
-int dft_table_add_repeat(struct dft_table *table, const struct dft_batch *batch, const struct dft_repeat *repeat,
-                         uint32_t *position);
-
 #endif

@@ -153,6 +153,7 @@ static void rows_list_bins(struct dft_table *table)
 
 int dft_table_rows_unsorted(struct dft_table *table, struct dft_row **rows, uint32_t *count)
 {
+    dft_table_settle(table);
     if (!table->sorted) {
         /* A fixed table has room for all bins of all its chunks. */
         if (table->growing && rows_make_room(table, rows_count_bins(table)))
@@ -168,7 +169,10 @@ int dft_table_rows(struct dft_table *table, struct dft_row **rows, uint32_t *cou
 {
     int rc;
 
+    dft_table_settle(table);
     if (!table->sorted) {
+        for (uint32_t i = 0; i < DFT_CURSORS; i++)
+            table->cursors[i].width_ns = 0; /* rows move */
         rows_permute(table, rows_order(table));
         dft_table_index(table);
         memset(table->recent, 0, sizeof(table->recent));

@@ -271,6 +271,10 @@ void dft_table_clear(struct dft_table *table)
     memset(table->slots, 0, table->active * sizeof(*table->slots));
     memset(table->recent, 0, sizeof(table->recent));
     memset(table->recent_files, 0, sizeof(table->recent_files));
+    for (uint32_t i = 0; i < DFT_CURSORS; i++) {
+        table->cursors[i].width_ns = table->cursors[i].same_count = 0;
+        table->cursors[i].sum.samples = 0;
+    }
     table->active = DFT_SLOTS_MIN;
     table->count = table->nspines = table->nchunks = 0;
     table->sorted = 1;

@@ -15,24 +15,13 @@
 #define DFT_TABLE_H
 
 #include "aggregator/aggregate.h"
+#include "aggregator/cursor.h"
 
-#define DFT_CHUNK_BINS      32u
-#define DFT_CHUNKS_OF_SPINE (DFT_BINS / DFT_CHUNK_BINS)
 #define DFT_SLOTS_MIN       64u
 #define DFT_RECENT          64u
 #define DFT_RECENT_FILES    16u
 #define DFT_TABLE_AHEAD                                                                                                \
     8u /* so far ahead is memory fetched: enough for what the memory takes, few enough to stay in the cache */
-
-enum { DFT_DURATIONS = 0, DFT_SIZES = 1 };
-
-struct dft_chunk {
-    uint64_t counts[DFT_CHUNK_BINS];
-};
-
-struct dft_spine {
-    uint32_t chunks[2][DFT_CHUNKS_OF_SPINE]; /* number + 1, 0 none */
-};
 
 struct dft_table_slot {
     uint32_t hash, row; /* number + 1, 0 free */
@@ -70,7 +59,17 @@ struct dft_table {
     struct dft_bin *bins; /* lists that dft_table_rows makes */
     struct dft_recent recent[DFT_RECENT];
     struct dft_recent recent_files[3][DFT_RECENT_FILES]; /* by class */
+    struct dft_cursor cursors[DFT_CURSORS];
 };
+
+/* Where an event of this call and region, by its position in a batch, went last. */
+static inline struct dft_recent *dft_table_recent(struct dft_table *table, const struct dft_event *event)
+{
+    return &table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
+}
+
+/* Adds to the rows what cursors have summed up. */
+void dft_table_settle(struct dft_table *table);
 
 /* Makes room for so many more rows, histograms and chunks. 0, -ENOSPC or -ENOMEM. */
 int dft_table_reserve_slow(struct dft_table *, uint32_t rows, uint32_t spines, uint32_t chunks);
@@ -81,6 +80,13 @@ static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint
         table->chunks_capacity - table->nchunks >= chunks)
         return 0;
     return dft_table_reserve_slow(table, rows, spines, chunks);
+}
+
+/* The most that an event can need: three call rows, a histogram, three file rows; a chunk of
+ * durations, one of sizes. */
+static inline int dft_table_reserve_event(struct dft_table *table)
+{
+    return dft_table_reserve(table, 7, 1, 2);
 }
 
 /* What makes a row that row. Of file rows op is 0. */

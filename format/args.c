@@ -5,7 +5,7 @@
 #include <errno.h>
 
 int dft_args_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_batch *batch,
-                   uint32_t **keys)
+                   uint32_t events, uint32_t **keys)
 {
     const struct dft_arg *args = batch->args;
 
@@ -19,7 +19,7 @@ int dft_args_begin(struct dft_encoder *encoder, struct dft_entries *entries, con
 
         if (!entry)
             return -E2BIG;
-        if (args[i].event >= batch->count || args[i].type > DFT_ARG_STRING || (i && args[i].event < args[i - 1].event))
+        if (args[i].event >= events || args[i].type > DFT_ARG_STRING || (i && args[i].event < args[i - 1].event))
             return -EINVAL;
         (*keys)[i] = dft_entries_refer(entries, entry);
     }

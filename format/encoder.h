@@ -4,6 +4,7 @@
 #define DFT_ENCODER_H
 
 #include "format/encode.h"
+#include "format/events_encoder.h"
 #include "idmap.h"
 #include "format/leb128.h"
 
@@ -15,18 +16,6 @@ struct dft_raw {
     uint8_t *column;  /* content of the open column */
     uint8_t *symbols; /* from here on there are symbols of split columns only; NULL: there are none */
     int full;
-};
-
-#define DFT_NO_NAME     UINT32_MAX
-#define DFT_NO_POSITION UINT32_MAX
-
-/* A name that the block refers to, or that is at hand. */
-struct dft_entry {
-    uint64_t id;
-    uint64_t end;      /* of the last access to this file */
-    int32_t fd;        /* last on this file */
-    uint32_t position; /* in the column NAMES; DFT_NO_POSITION: not referred to yet */
-    uint32_t name;     /* among the definitions at hand; DFT_NO_NAME: only the id is known */
 };
 
 struct dft_entries {
@@ -91,10 +80,11 @@ static inline void dft_raw_leb(struct dft_raw *raw, uint64_t value)
         raw->at = dft_leb_put(raw->at, value);
 }
 
-/* names.c: the entries of a block. `bound`: at most so many different ids will be asked for, those
- * of `names` included. Returns 0 or -E2BIG. */
-int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_name *names,
-                      uint32_t count, uint64_t bound);
+/* names.c: the entries of a block. `bound`: at most so many different ids will be asked for.
+ * Returns 0 or -E2BIG. */
+int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, uint64_t bound);
+/* Takes definitions that are at hand. Once a block. Returns 0 or -E2BIG. */
+int dft_entries_define(struct dft_entries *entries, const struct dft_name *names, uint32_t count);
 /* Entry of an id, made if need be; NULL: too many. */
 struct dft_entry *dft_entries_get(struct dft_entries *entries, uint64_t id);
 

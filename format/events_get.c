@@ -5,14 +5,14 @@
 
 #include "args.h"
 #include "decoder.h"
-#include "shape.h"
+#include "format/shape.h"
 #include "times.h"
 
 static const struct dft_column_spec specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, DFT_MASK(DFT_ENC_BYTES)),
     [DFT_COL_CALLS] = DFT_COLUMN_SPEC(CALLS, DFT_MASK(DFT_ENC_BYTES)),
 #define DFT_EVENT_COLUMN(name, encodings, bytes) [DFT_EV_##name] = DFT_COLUMN_SPEC(name, encodings),
-#include "events.def"
+#include "format/events.def"
 #undef DFT_EVENT_COLUMN
 };
 #define NSPECS (sizeof specs / sizeof *specs)
@@ -182,7 +182,7 @@ static inline void get_place(struct getting *g, struct dft_event *event, struct 
     event->fd = dft_fd_predict(call, file->fd, g->block.fd);
     if (flags & DFT_F_FD)
         event->fd = (int32_t)dft_unzigzag(dft_column_leb_max(g->columns, DFT_EV_FD, UINT32_MAX));
-    dft_fd_learn(call, event, &file->fd, &g->block.fd);
+    dft_fd_learn(call, event->fd, event->result, &file->fd, &g->block.fd);
 }
 
 static inline void get_same(struct getting *g, struct dft_event *event, struct dft_call_state *call, uint32_t flags)
@@ -193,7 +193,7 @@ static inline void get_same(struct getting *g, struct dft_event *event, struct d
     if (dft_unlikely(flags & DFT_F_##FLAG))                                                                            \
         last = (type)dft_column_leb_max(g->columns, DFT_EV_##NAME, (type)~0u);                                         \
     event->field = last;
-#include "events.def"
+#include "format/events.def"
 #undef DFT_EVENT_SAME
 }
 

@@ -8,12 +8,11 @@
 
 enum name_kind { KIND_ID = 0, KIND_TEXT = 1, KIND_CUT = 2 };
 
-int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, const struct dft_name *names,
-                      uint32_t count, uint64_t bound)
+int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, uint64_t bound)
 {
     if (bound > 1u << encoder->names.bits)
         bound = 1u << encoder->names.bits; /* DFT_NAMES_MAX, or a share of it */
-    entries->names = names;
+    entries->names = NULL;
     entries->capacity = (uint32_t)bound;
     entries->count = entries->referred = 0;
     entries->list = dft_arena_take(encoder, bound * sizeof *entries->list);
@@ -22,6 +21,12 @@ int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, 
         return -E2BIG;
     dft_idmap_reset(&encoder->names, bound);
     entries->map = encoder->names;
+    return 0;
+}
+
+int dft_entries_define(struct dft_entries *entries, const struct dft_name *names, uint32_t count)
+{
+    entries->names = names;
     for (uint32_t i = 0; i < count; i++) {
         struct dft_entry *entry = dft_entries_get(entries, names[i].id);
 

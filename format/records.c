@@ -324,7 +324,9 @@ long dft_encode_names(struct dft_encoder *encoder, uint64_t key, const struct df
     int status;
 
     dft_block_begin(encoder);
-    status = dft_entries_begin(encoder, &entries, names, count, count);
+    status = dft_entries_begin(encoder, &entries, count);
+    if (!status)
+        status = dft_entries_define(&entries, names, count);
     if (status)
         return status;
     header.count = dft_names_put(&encoder->raw, &entries);

@@ -6,10 +6,17 @@
 #include <string.h>
 
 #include "format/calls.h"
-#include "batch_builder.h"
 #include "items.h"
 #include "resolution.h"
-#include "slot_event.h"
+#include "format/slot_event.h"
+
+/* A batch that is being filled. */
+struct batch_builder {
+    struct dft_ring_decoder *decoder;
+    struct dft_batch *batch;
+    uint32_t text_used;
+    uint64_t previous_end; /* for DFT_TIME_REL */
+};
 
 /* Text of the given length into the scratch. Returns 0, or -1: the record ends early or there is no
  * room. */
@@ -26,7 +33,7 @@ static int items_get_text(struct dft_item_list *items, struct dft_ring_decoder *
     return 0;
 }
 
-static int get_arg(struct dft_batch_builder *builder, struct dft_item_list *items, uint8_t tag)
+static int get_arg(struct batch_builder *builder, struct dft_item_list *items, uint8_t tag)
 {
     struct dft_batch *batch = builder->batch;
     struct dft_arg *arg = &builder->decoder->args[batch->nargs];
@@ -57,7 +64,7 @@ struct owner {
 
 /* Of the ring's process, or of a vfork child, which says so first. A name is anybody's: that of the
  * batch. */
-static struct owner owner_of(const struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+static struct owner owner_of(const struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                              const struct dft_slot *slot)
 {
     struct dft_item_list items = {.ring = ring, .sequence = sequence, .left = 1};
@@ -73,7 +80,7 @@ static struct owner owner_of(const struct dft_batch_builder *builder, const stru
 }
 
 /* The items of an event's parts. Returns 0, or -1: they make no sense. */
-static int get_items(struct dft_batch_builder *builder, struct dft_item_list *items, struct dft_event *event,
+static int get_items(struct batch_builder *builder, struct dft_item_list *items, struct dft_event *event,
                      uint64_t *duration)
 {
     struct owner owner; /* the batch has it */
@@ -128,7 +135,7 @@ static int get_items(struct dft_batch_builder *builder, struct dft_item_list *it
     return 0;
 }
 
-static void get_times(struct dft_batch_builder *builder, const struct dft_slot *slot, uint64_t duration,
+static void get_times(struct batch_builder *builder, const struct dft_slot *slot, uint64_t duration,
                       struct dft_event *event)
 {
     const struct dft_clock *clock = builder->decoder->clock;
@@ -139,10 +146,16 @@ static void get_times(struct dft_batch_builder *builder, const struct dft_slot *
         dft_resolution_keep(builder->decoder->metric, &builder->previous_end, event);
 }
 
-static int take_event(struct dft_batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
+static int goes_to_sink(const struct batch_builder *builder)
+{
+    return builder->decoder->sink && builder->batch->key == builder->decoder->key;
+}
+
+static int take_event(struct batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
 {
     struct dft_batch *batch = builder->batch;
-    struct dft_event *event = &builder->decoder->events[batch->count];
+    int sunk = goes_to_sink(builder);
+    struct dft_event *event = &builder->decoder->events[sunk ? 0 : batch->count];
     uint32_t nargs = batch->nargs, text_used = builder->text_used;
     uint64_t duration = slot->duration;
     int annotation = slot->call >= DFT_CALL_COUNT;
@@ -153,23 +166,22 @@ static int take_event(struct dft_batch_builder *builder, const struct dft_slot *
         return -1;
     op = annotation ? (uint8_t)(slot->call - DFT_CALL_ANNOTATION) : dft_call_rows[slot->call].op;
     dft_slot_event(slot, event, dft_meaning_of(op));
-    if (annotation) {
-        event->file = 0;
-        if (op == DFT_OP_COUNTER || op == DFT_OP_METADATA)
-            event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
-    }
+    if (annotation)
+        dft_slot_annotation(event, op);
     if (slot->slots > 1 && get_items(builder, items, event, &duration)) {
         batch->nargs = nargs;
         builder->text_used = text_used;
         return -1;
     }
     get_times(builder, slot, duration, event);
-    event->call = dft_batch_builder_call(builder, slot);
+    event->call = dft_ring_decoder_call(builder->decoder, slot);
+    if (sunk)
+        builder->decoder->sink->put(builder->decoder->sink->context, event);
     batch->count++;
     return 0;
 }
 
-static int take_name(struct dft_batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
+static int take_name(struct batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
 {
     struct dft_batch *batch = builder->batch;
     struct dft_name *name = &builder->decoder->names[batch->nnames];
@@ -187,12 +199,12 @@ static int take_name(struct dft_batch_builder *builder, const struct dft_slot *s
 }
 
 /* One whole record at a sequence number. Returns 0, or -1: it makes no sense. */
-static int take_record(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+static int take_record(struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                        const struct dft_slot *slot)
 {
     struct dft_item_list items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
-    dft_batch_builder_mark(builder->decoder, ring, sequence, sequence + slot->slots);
+    dft_ring_decoder_mark(builder->decoder, ring, sequence, sequence + slot->slots);
     return slot->call == DFT_CALL_NAME ? take_name(builder, slot, &items) : take_event(builder, slot, &items);
 }
 
@@ -207,12 +219,13 @@ static int is_whole(const struct dft_ring *ring, uint64_t sequence, const struct
     return 1;
 }
 
-static int has_room(const struct dft_batch_builder *builder, const struct dft_slot *slot)
+static int has_room(const struct batch_builder *builder, const struct dft_slot *slot)
 {
     const struct dft_ring_decoder *decoder = builder->decoder;
     const struct dft_batch *batch = builder->batch;
 
-    return batch->count < decoder->events_max && batch->nnames < decoder->names_max &&
+    return batch->count < decoder->events_max && decoder->ncalls < decoder->events_max &&
+           batch->nnames < decoder->names_max &&
            batch->nargs + slot->slots * (DFT_PART_BYTES / 17 + 1) <= decoder->args_max &&
            decoder->text_max - builder->text_used >= slot->slots * DFT_PART_BYTES;
 }
@@ -224,13 +237,12 @@ static int was_taken(const struct dft_ring_decoder *decoder, const struct dft_ri
     return decoder->taken[index / 64] >> index % 64 & 1;
 }
 
-static void begin_batch(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t first)
+static void begin_batch(struct batch_builder *builder, const struct dft_ring *ring, uint64_t first)
 {
     struct dft_ring_decoder *decoder = builder->decoder;
 
-    memset(decoder->call_of, 0,
-           (decoder->annotated ? DFT_RING_DECODER_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *decoder->call_of);
-    decoder->annotated = 0;
+    if (!decoder->sink)
+        dft_ring_decoder_forget(decoder);
     *builder->batch = (struct dft_batch){.key = decoder->key,
                                          .stream = ring->stream,
                                          .tid = ring->tid,
@@ -239,9 +251,7 @@ static void begin_batch(struct dft_batch_builder *builder, const struct dft_ring
                                          .events = decoder->events,
                                          .calls = decoder->calls,
                                          .names = decoder->names,
-                                         .args = decoder->args,
-                                         .repeats = decoder->repeats,
-                                         .when = decoder->when};
+                                         .args = decoder->args};
 }
 
 enum step { STEP_ON, STEP_END };
@@ -252,7 +262,7 @@ static int covers_something(const struct dft_batch *batch)
 }
 
 /* A number at which nothing can be taken: on the one hand pending, on the other never used. */
-static enum step pass_over(struct dft_batch_builder *builder, uint64_t *sequence, int pending)
+static enum step pass_over(struct batch_builder *builder, uint64_t *sequence, int pending)
 {
     (*sequence)++;
     if (pending && !builder->decoder->torn_ok) {
@@ -266,7 +276,7 @@ static enum step pass_over(struct dft_batch_builder *builder, uint64_t *sequence
     return STEP_ON;
 }
 
-static enum step take_at(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t *sequence,
+static enum step take_at(struct batch_builder *builder, const struct dft_ring *ring, uint64_t *sequence,
                          uint64_t number, const struct dft_slot *slot)
 {
     struct dft_ring_decoder *decoder = builder->decoder;
@@ -293,7 +303,8 @@ static enum step take_at(struct dft_batch_builder *builder, const struct dft_rin
         return STEP_END;
     batch->key = owner.key;
     batch->tid = owner.pid;
-    if (!has_room(builder, slot))
+    if (!has_room(builder, slot) ||
+        (goes_to_sink(builder) && !decoder->sink->is_ready(decoder->sink->context, batch)))
         return STEP_END;
     if (take_record(builder, ring, number, slot))
         decoder->torn++;
@@ -302,16 +313,42 @@ static enum step take_at(struct dft_batch_builder *builder, const struct dft_rin
     return old ? STEP_END : STEP_ON;
 }
 
+/* Common records go to the sink at once. Returns where they end. */
+static uint64_t take_run(const struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+                         uint64_t end)
+{
+    const struct dft_ring_decoder *decoder = builder->decoder;
+    uint64_t lap_end = (sequence | (ring->capacity - 1)) + 1, capacity = decoder->events_max - builder->batch->count;
+
+    if (!goes_to_sink(builder))
+        return sequence;
+    end = end < lap_end ? end : lap_end;
+    end = end - sequence < capacity ? end : sequence + capacity;
+    return decoder->sink->run(decoder->sink->context, builder->batch, ring, sequence, end);
+}
+
+/* A drain of a whole ring begins with slots that were drained before. Returns the first number that
+ * is of another kind. */
+static uint64_t pass_over_free(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t *sequence,
+                               uint64_t end)
+{
+    while (!decoder->torn_ok && *sequence < end &&
+           dft_slot_state(atomic_load_explicit(&dft_ring_slot(ring, *sequence)->marker, memory_order_relaxed)) ==
+               DFT_SLOT_FREE)
+        (*sequence)++;
+    return *sequence;
+}
+
 void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_ring_decoder *decoder,
                      struct dft_batch *batch)
 {
-    struct dft_batch_builder builder = {.decoder = decoder, .batch = batch};
+    struct batch_builder builder = {.decoder = decoder, .batch = batch};
     enum step step = STEP_ON;
 
-    begin_batch(&builder, ring, *sequence);
+    begin_batch(&builder, ring, pass_over_free(decoder, ring, sequence, end));
     while (step == STEP_ON && *sequence < end) {
         const struct dft_slot *slot;
-        uint64_t run = batch->key == decoder->key ? dft_batch_builder_run(&builder, ring, *sequence, end) : *sequence;
+        uint64_t run = take_run(&builder, ring, *sequence, end);
         uint32_t marker;
         int this_lap;
 
@@ -333,6 +370,7 @@ void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t e
             step = pass_over(&builder, sequence, dft_slot_state(marker) == DFT_SLOT_FREE || this_lap);
         }
     }
+    batch->ncalls = decoder->ncalls;
     if (atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed))
-        batch->count = batch->nargs = batch->nrepeats = 0;
+        batch->count = batch->nargs = 0;
 }

@@ -103,6 +103,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
         __atomic_fetch_or(&dft_sandbox, DFT_SANDBOX_THREAD, __ATOMIC_SEQ_CST);
         count_others_in(1, 1);
     }
+    dft_drain_all_rows();
     dft_signals_restore(before);
     if (kind == DFT_SANDBOX_STRICT)
         dft_clock_disable_counter(&self->task);

@@ -78,6 +78,7 @@ static uint32_t drain_everything(const struct dft_ended *process)
         }
         busy += (thread == dft_self ? 0 : left) + open;
     }
+    dft_drain_all_rows();
     return busy;
 }
 

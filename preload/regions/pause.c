@@ -85,5 +85,6 @@ void dft_flush(void)
         return;
     for (struct dft_thread *thread = __atomic_load_n(&dft_threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
         dft_drain_all_of(thread);
+    dft_drain_all_rows();
     dft_signals_restore(before);
 }

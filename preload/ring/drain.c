@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "aggregator/aggregate.h"
 #include "format/encode.h"
 #include "format/unfinished.h"
 #include "format/calls.h"
@@ -20,110 +19,13 @@
 #include "os/onstack.h"
 #include "store/process.h"
 #include "store/staging.h"
+#include "ring/drain_events.h"
 #include "ring/rings.h"
 #include "ring/pending_names.h"
 
 #define GROW_AFTER 2u
 
 int dft_drain_kept;
-
-/* --- rows and events as blocks ---------------------------------------------------------------- */
-
-/* Finds the smallest start and the largest end of the events in rows. */
-static void find_times(struct dft_buckets *buckets)
-{
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
-
-        if (buckets->rows[i].kind != DFT_ROW_CALL || metrics->first_start == UINT64_MAX)
-            continue;
-        if (!buckets->start || metrics->first_start < buckets->start)
-            buckets->start = metrics->first_start;
-        if (metrics->last_end > buckets->end)
-            buckets->end = metrics->last_end;
-    }
-}
-
-/* Stages the rows of the table as one block. The block covers [first, last], and `events` events of
- * the batch. */
-static void put_rows(struct dft_context *context, const struct dft_batch *batch, uint64_t first, uint64_t last,
-                     uint32_t events)
-{
-    struct dft_buckets buckets = {.key = batch->key,
-                                  .stream = batch->stream,
-                                  .tid = batch->tid,
-                                  .first = first,
-                                  .last = last,
-                                  .interval_ns = dft_config.trace_interval_ms * 1000000u,
-                                  .calls = batch->calls,
-                                  .ncalls = batch->ncalls,
-                                  .names = batch->names,
-                                  .nnames = batch->nnames};
-    const void *block;
-    long length;
-
-    dft_table_rows(context->table, &buckets.rows, &buckets.count);
-    if (!buckets.count && !dft_config.enable_aggregation)
-        return;
-    find_times(&buckets);
-    length = dft_encode_buckets(context->encoder, &buckets, &block);
-    dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
-}
-
-/* A batch with more keys than the table has rows becomes several blocks. The i-th event has the
- * number first + i. */
-static void put_all_rows(struct dft_context *context, const struct dft_batch *batch)
-{
-    uint32_t done = 0, from;
-    int full;
-
-    do {
-        from = done;
-        dft_table_clear(context->table);
-        full = dft_table_add(context->table, batch, &done) != 0 && done > from;
-        put_rows(context, batch, batch->first + from, full ? batch->first + done - 1 : batch->last, done - from);
-    } while (full);
-}
-
-/* Moves the names of regions to the front, for the rows: only events use paths. Returns the number
- * of regions. */
-static uint32_t regions_first(struct dft_batch *batch)
-{
-    uint32_t regions = 0;
-
-    for (uint32_t i = 0; i < batch->nnames; i++)
-        if (!batch->names[i].text.length || batch->names[i].text.bytes[0] != '/') {
-            struct dft_name name = batch->names[i];
-
-            batch->names[i] = batch->names[regions];
-            batch->names[regions++] = name;
-        }
-    return regions;
-}
-
-/* DFTRACER_INC_METADATA=0: leaves out what no aggregate needs. */
-static void leave_out_arguments(struct dft_batch *batch)
-{
-    for (uint32_t i = 0; i < batch->count; i++) {
-        batch->events[i].flags = batch->events[i].mode = 0;
-        batch->events[i].fd = -1;
-    }
-}
-
-static void put_batch(struct dft_context *context, struct dft_batch *batch)
-{
-    const void *block;
-    long length;
-
-    if (!dft_config.inc_metadata)
-        leave_out_arguments(batch);
-    if (!dft_config.enable_aggregation) {
-        length = dft_encode_events(context->encoder, batch, &block);
-        dft_staging_put(context, block, length, batch->count);
-        batch->nnames = regions_first(batch);
-    }
-    put_all_rows(context, batch);
-}
 
 /* --- the drain -------------------------------------------------------------------------------- */
 
@@ -191,18 +93,18 @@ static void drain(void *argument)
     struct job *job = argument;
     struct dft_context *context = job->context;
     uint64_t sequence = job->from;
-    struct dft_batch batch;
 
     memset(context->decoder.taken, 0, DFT_RING_SLOTS_MAX / 8);
     context->decoder.key = dft_key;
     context->failed = 0;
     context->keeps = can_keep(job->ring);
-    while (sequence < job->to) {
-        dft_ring_decode(job->ring, &sequence, job->to, &context->decoder, &batch);
-        if (batch.count || batch.nnames)
-            put_batch(context, &batch);
-    }
+    while (sequence < job->to)
+        dft_drain_block(context, job->ring, &sequence, job->to);
+    if (dft_late)
+        dft_drain_rows(context);
     dft_staging_flush(context);
+    if (context->failed)
+        dft_context_drop_rows(context); /* they may have what the file does not */
     if (context->failed && context->keeps)
         return keep_records();
     if (context->failed)
@@ -211,6 +113,28 @@ static void drain(void *argument)
         dft_pending_names_emit(put_names, context);
     free_taken(job->ring, context->decoder.taken);
     job->done = 1;
+}
+
+/* Writes the rows that wait. */
+static void write_rows(void *argument)
+{
+    struct dft_context *context = argument;
+
+    context->failed = context->keeps = 0;
+    dft_drain_rows(context);
+    dft_staging_flush(context);
+}
+
+void dft_drain_all_rows(void)
+{
+    dft_context_visit(write_rows);
+}
+
+static struct dft_context *widened(struct dft_context *context)
+{
+    if (context->share)
+        dft_on_stack(context->stack_top, write_rows, context);
+    return dft_context_widen(context);
 }
 
 /* Returns 0, or -ENOMEM with nothing done. */
@@ -222,7 +146,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     if (!job.context)
         return -ENOMEM;
     if (to - from > job.context->decoder.events_max || dft_pending_names_are_there())
-        job.context = dft_context_widen(job.context);
+        job.context = widened(job.context);
     if (dft_clock_update(&job.context->clock))
         dft_process_note(DFT_NOTE_CLOCKS);
     dft_live->clock = job.context->clock;
@@ -281,8 +205,9 @@ void dft_drain_own(struct dft_thread *self)
 static uint32_t count_left(const struct dft_ring *ring, uint64_t head)
 {
     uint32_t left = 0, lap = (uint32_t)(head >> ring->shift);
+    uint64_t used = head - ring->base < ring->capacity ? head - ring->base : ring->capacity;
 
-    for (uint32_t i = 0; i < ring->capacity; i++) {
+    for (uint32_t i = 0; i < used; i++) {
         uint32_t marker = atomic_load_explicit(&dft_ring_slot(ring, i)->marker, memory_order_acquire);
         uint32_t laps_ahead = dft_slot_laps_ahead(marker, lap);
         int is_newer = laps_ahead == 1 || (laps_ahead == 0 && i >= (head & (ring->capacity - 1)));
@@ -350,13 +275,14 @@ static void drain_open(void *argument)
 
     context->failed = 0;
     context->keeps = can_keep(job->home);
+    dft_drain_rows(context); /* the batch takes their memory */
     if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* only the thread knows these */
         atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
                                   memory_order_relaxed);
     dft_unfinished_batch(job->home, &context->decoder, NULL, job->ended, &batch);
     batch.key = dft_key;
     if (batch.count)
-        put_batch(context, &batch);
+        dft_drain_batch(context, &batch);
     dft_staging_flush(context);
     if (context->failed && context->keeps) {
         settle_regions(job->home, &batch, 0);

@@ -14,6 +14,10 @@ void dft_drain_own(struct dft_thread *self);
  * the number of slots that are still busy. Signals blocked. */
 uint32_t dft_drain_all_of(struct dft_thread *thread);
 
+/* Writes the rows that wait in contexts for those of later drains: nothing is to come, or somebody
+ * asks. Signals blocked. */
+void dft_drain_all_rows(void);
+
 /* Nonzero: something could not be written at the end and stays in the live file. */
 extern int dft_drain_kept; /* atomic */
 

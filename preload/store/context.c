@@ -5,12 +5,14 @@
 #include <sys/mman.h>
 
 #include "os/config.h"
+#include "os/onstack.h"
 #include "os/sys.h"
 #include "format/encode.h"
 
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
+#define VISIT_WAITS  64u
 /* So many bytes of blocks are stored before the first one is deflated: with them, the trace of a
  * short process still fits one block of most file systems. */
 #define STORED_BYTES 3072u
@@ -63,11 +65,12 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
     decoder->calls = carve(&at, events * sizeof *decoder->calls);
     decoder->names = carve(&at, events * sizeof *decoder->names);
     decoder->args = carve(&at, args * sizeof *decoder->args);
-    decoder->repeats = carve(&at, events / 2 * sizeof *decoder->repeats);
-    decoder->when = carve(&at, events * sizeof *decoder->when);
     decoder->text = carve(&at, TEXT_BYTES(share));
     decoder->call_of = carve(&at, DFT_RING_DECODER_HASH * 4);
     decoder->taken = (uint64_t *)carve(&at, 4096);
+    context->calls = carve(&at, (events + 1) * sizeof *context->calls);
+    context->rows.names = carve(&at, DFT_ROWS_NAMES * sizeof *context->rows.names);
+    context->rows.text = carve(&at, DFT_ROWS_TEXT);
     context->staging = carve(&at, DFT_STAGING_BYTES);
     context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
     decoder->events_max = decoder->names_max = (uint32_t)events;
@@ -203,12 +206,38 @@ void dft_context_release(struct dft_context *context)
     }
 }
 
+/* Takes a certain context, if nobody uses it. */
+static struct dft_context *take(uint32_t number)
+{
+    uint64_t bit = UINT64_C(1) << number;
+
+    return __atomic_fetch_and(&idle, ~bit, __ATOMIC_SEQ_CST) & bit ? contexts[number] : NULL;
+}
+
+void dft_context_visit(void (*visit)(void *context))
+{
+    for (uint32_t i = 0; i < __atomic_load_n(&made, __ATOMIC_ACQUIRE); i++) {
+        struct dft_context *context = take(i);
+
+        for (uint32_t times = 0; !context && times < VISIT_WAITS; times++) {
+            dft_sys_wait(times);
+            context = take(i);
+        }
+        if (!context)
+            continue;
+        dft_on_stack(context->stack_top, visit, context);
+        dft_context_release(context);
+    }
+}
+
+/* The rows that wait are the parent's. */
 void dft_context_forked(void)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < made; i++)
         if (idle >> i & 1) {
+            dft_context_drop_rows(contexts[i]);
             contexts[i]->number = kept;
             contexts[kept++] = contexts[i];
         }

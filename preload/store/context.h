@@ -5,14 +5,34 @@
 #define DFT_CONTEXT_H
 
 #include "aggregator/aggregate.h"
+#include "format/slot_encoder.h"
 #include "format/ring_decode.h"
 
 #define DFT_STAGING_BYTES (128u << 10)
+#define DFT_ROWS_TEXT     (16u << 10)
+#define DFT_ROWS_NAMES    256u
+
+/* Rows that wait in a context's table. They are of events whose blocks are in the file or on their
+ * way, without a gap: a process that is killed loses no event with them. */
+struct dft_context_rows {
+    int are_there;
+    int are_full; /* no other event may be added */
+    uint32_t blocks;
+    uint64_t key, first, last;
+    uint32_t stream, tid;
+    struct dft_name *names; /* of their regions and functions */
+    uint32_t nnames, text_used;
+    char *text;
+};
 
 struct dft_context {
     struct dft_encoder *encoder;
     struct dft_table *table;
     struct dft_ring_decoder decoder;
+    struct dft_events_encoder events; /* the block that is being made */
+    struct dft_slot_call *calls;      /* of the decoder's calls, behind one that is of none */
+    uint32_t calls_ready;             /* so many are ready for this block */
+    struct dft_context_rows rows;
     struct dft_clock clock; /* of the current drain: one clock converts all its events */
     uint32_t number;
     uint32_t share;   /* 0: capacity for all of the largest ring; 4: for 1/16 */
@@ -26,13 +46,29 @@ struct dft_context {
     char *stack_top;
 };
 
+/* Forgets the rows that wait, and the calls that they are of. */
+static inline void dft_context_drop_rows(struct dft_context *context)
+{
+    dft_table_clear(context->table);
+    dft_ring_decoder_forget(&context->decoder);
+    for (uint32_t i = 0; i < context->calls_ready; i++)
+        context->calls[1 + i].kind = 0;
+    context->calls_ready = 0;
+    context->rows.are_there = context->rows.are_full = 0;
+    context->rows.blocks = context->rows.nnames = context->rows.text_used = 0;
+}
+
 /* Returns an idle context, or a new one. Where neither exists, the caller waits for the next
  * context that becomes idle. NULL: no memory for even one. Signals stay blocked until release. */
 struct dft_context *dft_context_acquire(void);
 /* Gives the caller's context capacity for all of the largest ring, where that much can be mapped. A
- * context of either size can drain everything. */
+ * context of either size can drain everything. No rows are in it. */
 struct dft_context *dft_context_widen(struct dft_context *context);
 void dft_context_release(struct dft_context *context);
+
+/* Visits each context, on its stack, where nobody else uses it. Waits some milliseconds for those in
+ * use. Signals blocked. */
+void dft_context_visit(void (*visit)(void *context));
 
 /* In a forked child. Contexts that other threads of the parent were using are given up. */
 void dft_context_forked(void);

@@ -7,6 +7,6 @@ int suite_histogram(void);
 int suite_table(void);
 int suite_law(void);
 int suite_busy(void);
-int suite_repeats(void);
+int suite_drain(void);
 
 #endif

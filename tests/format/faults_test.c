@@ -9,7 +9,7 @@
 
 #include "columns.h"
 #include "sample.h"
-#include "shape.h"
+#include "format/shape.h"
 #include "suites.h"
 #include "format/decode.h"
 

@@ -76,18 +76,6 @@ struct dft_event {
     uint8_t bits;
 };
 
-/* Events in a row that say the same but for their times and offsets: each begins where and when the
- * one before has ended, or later in time; or none has an offset. Only the first is among the
- * batch's events; of those behind it `when` has the times, and their places among the events are
- * not filled in. */
-struct dft_repeat {
-    uint32_t first, count; /* count: with the first, at least two */
-};
-
-struct dft_when {
-    uint64_t start_ns, dur_ns;
-};
-
 struct dft_batch {
     uint64_t key;
     uint32_t stream, tid;
@@ -102,9 +90,6 @@ struct dft_batch {
     uint32_t nargs;
     uint32_t part;                    /* 0: all events of the range */
     const uint32_t *numbers;          /* the i-th event has the number first + numbers[i]; NULL: first + i */
-    const struct dft_repeat *repeats; /* ascending; only in a batch that a drain takes */
-    uint32_t nrepeats;
-    const struct dft_when *when; /* by position, like events */
 };
 
 static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t i)
@@ -113,26 +98,16 @@ static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t 
 }
 
 /* Bytes moved by one event, by the rule of its op. */
-static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op)
+static inline uint64_t dft_event_bytes_by(const struct dft_event *event, enum dft_bytes_rule rule)
 {
-    enum dft_bytes_rule rule = dft_op_bytes(op);
-
-    if (event->result <= 0 || rule == DFT_BYTES_NOTHING)
+    if (rule == DFT_BYTES_NOTHING || event->result <= 0)
         return 0;
     return rule == DFT_BYTES_ITEMS ? (uint64_t)event->result * event->unit : (uint64_t)event->result;
 }
 
-/* The i-th event of a batch, which is in this repeat; `bytes` moved each of them. */
-static inline void dft_repeat_event(const struct dft_batch *batch, const struct dft_repeat *repeat, uint32_t i,
-                                    uint64_t bytes, struct dft_event *event)
+static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op)
 {
-    *event = batch->events[repeat->first];
-    if (event->offset != -1)
-        event->offset += (int64_t)((i - repeat->first) * bytes);
-    if (i > repeat->first) {
-        event->start_ns = batch->when[i].start_ns;
-        event->dur_ns = batch->when[i].dur_ns;
-    }
+    return dft_event_bytes_by(event, dft_op_bytes(op));
 }
 
 #endif

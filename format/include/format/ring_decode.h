@@ -3,19 +3,35 @@
 #ifndef DFT_FORMAT_RING_DECODE_H
 #define DFT_FORMAT_RING_DECODE_H
 
+#include "format/calls.h"
 #include "format/clock.h"
 #include "format/event.h"
 #include "format/live_format.h"
 
+/* Who takes events as they come, instead of finding them in a batch: the drain. Only events of
+ * the decoder's key go there. */
+struct dft_ring_sink {
+    void *context;
+    /* Takes common records from `sequence` on, at most up to `end`: of one slot, of this lap and
+     * state VALID. Counts the events in the batch, and marks the slots as taken. Returns where it
+     * ended. */
+    uint64_t (*run)(void *context, struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
+                    uint64_t end);
+    /* May any other event go into this batch? 0: the batch ends before it. */
+    int (*is_ready)(void *context, const struct dft_batch *batch);
+    /* That event, in the batch's only element. */
+    void (*put)(void *context, const struct dft_event *event);
+};
+
 /* Scratch for taking records out of a ring; arrays are the caller's. */
 struct dft_ring_decoder {
+    const struct dft_ring_sink *sink; /* NULL: there is none */
     struct dft_event *events;
     struct dft_call *calls; /* room for as many as events */
+    uint32_t ncalls;        /* with a sink the calls stay from batch to batch, until they are forgotten */
     struct dft_name *names;
     struct dft_arg *args;
     char *text;                 /* where texts are put together; batch texts point into it */
-    struct dft_repeat *repeats; /* NULL: none are made, each event is whole; room for half as many as events */
-    struct dft_when *when;      /* room for as many as events */
     uint64_t *taken;            /* bit set over slots, capacity / 64 words: those whose record is in a batch */
     uint32_t *call_of;          /* hash of call positions, DFT_RING_DECODER_HASH words */
     uint32_t events_max, names_max, args_max, text_max;
@@ -41,5 +57,23 @@ struct dft_ring_decoder {
  * of the ring are: bounded, no crash. */
 void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_ring_decoder *decoder,
                      struct dft_batch *batch);
+
+/* Forgets the calls of earlier batches. */
+void dft_ring_decoder_forget(struct dft_ring_decoder *decoder);
+
+/* Position of the record's call among the decoder's, added when it is new. There is room for it
+ * where ncalls is below events_max. */
+uint32_t dft_ring_decoder_call_slow(struct dft_ring_decoder *decoder, const struct dft_slot *slot);
+
+static inline uint32_t dft_ring_decoder_call(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
+{
+    uint32_t at = slot->call < DFT_CALL_COUNT ? decoder->call_of[slot->call] : 0;
+
+    return __builtin_expect(at != 0, 1) ? at - 1 : dft_ring_decoder_call_slow(decoder, slot);
+}
+
+/* Marks the slots of numbers in a row as taken. */
+void dft_ring_decoder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
+                           uint64_t end);
 
 #endif

@@ -22,7 +22,7 @@ static inline uint8_t dft_slot_op(uint32_t call)
 /* What an operation's record uses fields for: size for flags where no bytes are moved, offset for
  * the mode. */
 struct dft_meaning {
-    int flags, mode;
+    uint8_t flags, mode;
 };
 
 static inline struct dft_meaning dft_meaning_of(uint8_t op)
@@ -58,6 +58,14 @@ static inline __attribute__((always_inline)) void dft_slot_event(const struct df
         event->unit = (uint32_t)((uint64_t)slot->result >> 32);
         event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);
     }
+}
+
+/* An annotation's record: its file field is its name, and some operations say the phase. */
+static inline void dft_slot_annotation(struct dft_event *event, uint8_t op)
+{
+    event->file = 0;
+    if (op == DFT_OP_COUNTER || op == DFT_OP_METADATA)
+        event->phase = op == DFT_OP_COUNTER ? DFT_PHASE_COUNTER : DFT_PHASE_METADATA;
 }
 
 #endif

@@ -32,36 +32,22 @@ static inline uint8_t dft_bits_of_shape(uint32_t flags)
     return (uint8_t)((flags >> DFT_BITS_SHIFT & 3) | (flags >> DFT_BITS_SHIFT2 & 0x1c));
 }
 
-#define DFT_F_UNSTEADY                                                                                                 \
-    (DFT_F_SIZE | DFT_F_FD | DFT_F_FLAGS | DFT_F_MODE | DFT_F_REGION | DFT_F_DEPTH | DFT_F_BACK | DFT_F_FILE2 |        \
-     DFT_F_UNIT | DFT_F_CALLS | DFT_F_STACK | DFT_F_ID)
-
-/* An event of this shape was as predicted in everything and has changed nothing in the prediction
- * but the end of the file's last access: if the next one differs only in times and offset, and is
- * where it is predicted, it has the same shape. */
-static inline int dft_shape_is_steady(uint32_t flags, uint8_t op)
-{
-    uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
-
-    return !(flags & DFT_F_UNSTEADY) &&
-           ((flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT || flags & DFT_F_UNKNOWN) &&
-           (flags >> DFT_F_ERRNO_SHIFT & 3) != DFT_ERRNO_EXPLICIT &&
-           ((file == DFT_FILE_RECENT && offset != DFT_OFFSET_EXPLICIT) ||
-            (file == DFT_FILE_NONE && offset == DFT_OFFSET_NONE)) &&
-           op != DFT_OP_OPEN && op != DFT_OP_FOPEN; /* their results are descriptors to learn */
-}
-
 /* Prediction state of one call. */
 struct dft_call_state {
     uint64_t size;
     uint32_t unit, calls, flags, mode;
-    uint32_t position;    /* in CALLS */
+    uint32_t position;    /* in CALLS; encoder: DFT_NO_POSITION before the call's first event */
+    uint32_t index;       /* encoder: the caller's own number of the call */
     uint32_t shape;       /* encoder: its last shape ... */
     uint32_t shape_flags; /* ... and the flags of it */
     uint16_t err;
     uint8_t op;
+    uint8_t bytes;      /* enum dft_bytes_rule of the op */
+    uint8_t opens;      /* its results are descriptors */
     uint8_t without_fd; /* the last event had none */
 };
+
+#define DFT_NO_POSITION UINT32_MAX
 
 /* Prediction state of the whole block. */
 struct dft_block_state {
@@ -72,7 +58,13 @@ struct dft_block_state {
 
 static inline void dft_call_state_init(struct dft_call_state *state, uint32_t position, uint8_t op)
 {
-    *state = (struct dft_call_state){.unit = 1, .calls = 1, .position = position, .op = op, .shape_flags = UINT32_MAX};
+    *state = (struct dft_call_state){.unit = 1,
+                                     .calls = 1,
+                                     .position = position,
+                                     .op = op,
+                                     .bytes = (uint8_t)dft_op_bytes(op),
+                                     .opens = op == DFT_OP_OPEN || op == DFT_OP_FOPEN,
+                                     .shape_flags = UINT32_MAX};
 }
 
 /* The result that goes without saying: all that was asked for. */
@@ -87,14 +79,12 @@ static inline int32_t dft_fd_predict(const struct dft_call_state *call, int32_t 
 }
 
 /* Takes notice of the descriptor of an event, or of the one that an open gave. */
-static inline void dft_fd_learn(struct dft_call_state *call, const struct dft_event *event, int32_t *file_fd,
+static inline void dft_fd_learn(struct dft_call_state *call, int32_t fd, int64_t result, int32_t *file_fd,
                                 int32_t *block_fd)
 {
-    int32_t fd = event->fd;
-
     call->without_fd = fd == -1;
-    if ((call->op == DFT_OP_OPEN || call->op == DFT_OP_FOPEN) && event->result >= 0 && event->result <= INT32_MAX)
-        fd = (int32_t)event->result;
+    if (call->opens && result >= 0 && result <= INT32_MAX)
+        fd = (int32_t)result;
     if (fd != -1)
         *file_fd = *block_fd = fd;
 }

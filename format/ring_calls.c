@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What a decoder of rings knows from record to record: which calls it met, which slots it took. */
+#include <string.h>
+
+#include "format/hash.h"
+#include "format/ring_decode.h"
+
+static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uint8_t length, uint64_t id, uint8_t op)
+{
+    struct dft_call *call = &decoder->calls[decoder->ncalls];
+
+    call->op = op;
+    call->text.bytes = text;
+    call->text.length = length;
+    call->id = text ? dft_name_id(text, length) : id;
+    return decoder->ncalls++;
+}
+
+/* Annotations: by their op and name, in the hash behind the calls. */
+static uint32_t annotation_of(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
+{
+    uint8_t op = (uint8_t)(slot->call - DFT_CALL_ANNOTATION);
+
+    decoder->annotated = 1;
+    for (uint32_t i = (uint32_t)((slot->file ^ slot->call) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
+        uint32_t *at = &decoder->call_of[i % DFT_RING_DECODER_HASH];
+        const struct dft_call *call;
+
+        if (i % DFT_RING_DECODER_HASH < DFT_CALL_COUNT)
+            continue;
+        if (!*at) {
+            *at = 1 + call_add(decoder, NULL, 0, slot->file, op);
+            return *at - 1;
+        }
+        call = &decoder->calls[*at - 1];
+        if (!call->text.bytes && call->id == slot->file && call->op == op)
+            return *at - 1;
+    }
+}
+
+uint32_t dft_ring_decoder_call_slow(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
+{
+    const struct dft_call_row *row;
+    uint32_t *at;
+
+    if (slot->call >= DFT_CALL_COUNT)
+        return annotation_of(decoder, slot);
+    row = &dft_call_rows[slot->call];
+    at = &decoder->call_of[slot->call];
+    if (!*at)
+        *at = 1 + call_add(decoder, row->text, row->length, 0, row->op);
+    return *at - 1;
+}
+
+void dft_ring_decoder_forget(struct dft_ring_decoder *decoder)
+{
+    memset(decoder->call_of, 0,
+           (decoder->annotated ? DFT_RING_DECODER_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *decoder->call_of);
+    decoder->annotated = 0;
+    decoder->ncalls = 0;
+}
+
+void dft_ring_decoder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
+                           uint64_t end)
+{
+    while (sequence < end) {
+        uint32_t index = (uint32_t)sequence & (ring->capacity - 1), bit = index % 64;
+        uint64_t n = end - sequence < 64 - bit ? end - sequence : 64 - bit;
+
+        decoder->taken[index / 64] |= (UINT64_MAX >> (64 - n)) << bit;
+        sequence += n;
+    }
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass takes a record from its slot into the columns of a block and into a row. Nearly all
+ * records have one slot, and take the short way (take_common). The others come from the decoder of
+ * rings as whole events.
+ *
+ * Rows wait in the context over several drains: one block of rows then covers many blocks of
+ * events. Who reads the trace of a killed process counts the rows of the last events itself. So
+ * rows wait only for events whose blocks are in the file or staged, and for numbers without a
+ * gap. */
+#include "ring/drain_events.h"
+
+#include <string.h>
+
+#include "aggregator/cursor.h"
+#include "format/encode.h"
+#include "os/config.h"
+#include "os/self.h"
+#include "store/staging.h"
+
+#define ROWS_BLOCKS 16u /* blocks of events that a block of rows covers */
+
+/* --- rows as blocks --------------------------------------------------------------------------- */
+
+/* Finds the smallest start and the largest end of the events in rows. */
+static void find_times(struct dft_buckets *buckets)
+{
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
+
+        if (buckets->rows[i].kind != DFT_ROW_CALL || metrics->first_start == UINT64_MAX)
+            continue;
+        if (!buckets->start || metrics->first_start < buckets->start)
+            buckets->start = metrics->first_start;
+        if (metrics->last_end > buckets->end)
+            buckets->end = metrics->last_end;
+    }
+}
+
+/* Stages the rows of the table as one block, which stands for `events` events. */
+static void stage_rows(struct dft_context *context, struct dft_buckets *buckets, uint32_t events)
+{
+    const void *block;
+    long length;
+
+    buckets->interval_ns = dft_config.trace_interval_ms * 1000000u;
+    dft_table_rows(context->table, &buckets->rows, &buckets->count);
+    if (!buckets->count && !dft_config.enable_aggregation)
+        return;
+    find_times(buckets);
+    length = dft_encode_buckets(context->encoder, buckets, &block);
+    dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
+}
+
+void dft_drain_rows(struct dft_context *context)
+{
+    const struct dft_context_rows *rows = &context->rows;
+    struct dft_buckets buckets = {.key = rows->key,
+                                  .stream = rows->stream,
+                                  .tid = rows->tid,
+                                  .first = rows->first,
+                                  .last = rows->last,
+                                  .calls = context->decoder.calls,
+                                  .ncalls = context->decoder.ncalls,
+                                  .names = rows->names,
+                                  .nnames = rows->nnames};
+
+    if (rows->are_there)
+        stage_rows(context, &buckets, 0);
+    dft_context_drop_rows(context);
+}
+
+/* May the rows of a batch that begins here join those that wait? */
+static int may_join(const struct dft_context_rows *rows, const struct dft_batch *batch)
+{
+    return !rows->are_there || (rows->key == batch->key && rows->stream == batch->stream && rows->tid == batch->tid &&
+                                rows->last + 1 == batch->first);
+}
+
+/* Copies the names of regions and functions, which rows refer to. */
+static void keep_names(struct dft_context_rows *rows, const struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->nnames; i++) {
+        struct dft_name name = batch->names[i];
+
+        if (!name.text.length || name.text.bytes[0] == '/')
+            continue;
+        if (rows->nnames == DFT_ROWS_NAMES || name.text.length > DFT_ROWS_TEXT - rows->text_used) {
+            rows->are_full = 1; /* the events' block has the text */
+            continue;
+        }
+        memcpy(rows->text + rows->text_used, name.text.bytes, name.text.length);
+        name.text.bytes = rows->text + rows->text_used;
+        rows->text_used += name.text.length;
+        rows->names[rows->nnames++] = name;
+    }
+}
+
+/* The block with the batch's events is staged: their rows may wait. */
+static void join(struct dft_context *context, const struct dft_batch *batch)
+{
+    struct dft_context_rows *rows = &context->rows;
+
+    if (!batch->count && !may_join(rows, batch))
+        return;
+    if (!rows->are_there && batch->count) {
+        rows->are_there = 1;
+        rows->key = batch->key;
+        rows->stream = batch->stream;
+        rows->tid = batch->tid;
+        rows->first = batch->first;
+    }
+    rows->last = batch->last;
+    rows->blocks++;
+    keep_names(rows, batch);
+    if (rows->blocks == ROWS_BLOCKS)
+        rows->are_full = 1;
+}
+
+/* --- events into columns and rows ------------------------------------------------------------- */
+
+/* The call with this index, ready for this block. The first place is of no call: a record of a call
+ * that the decoder has not met is compared with it, and is different. */
+static struct dft_slot_call *call_at(struct dft_context *context, uint32_t index)
+{
+    for (; context->calls_ready <= index; context->calls_ready++)
+        dft_slot_call_init(&context->calls[1 + context->calls_ready], &context->decoder.calls[context->calls_ready],
+                           context->calls_ready);
+    return &context->calls[1 + index];
+}
+
+/* A record of another kind than the last one of its call, or that lies elsewhere in time, or in
+ * another row. Returns 0, or -1 when it must wait for another block, or is not of one slot. */
+static __attribute__((noinline)) int take_other(struct dft_context *context, const struct dft_slot *slot)
+{
+    struct dft_ring_decoder *decoder = &context->decoder;
+    struct dft_slot_call *call;
+    struct dft_event event;
+    uint64_t start_ns;
+
+    if (slot->slots != 1 || !dft_slot_is_event(slot->call) || decoder->ncalls == decoder->events_max ||
+        dft_table_has_room(context->table))
+        return -1;
+    call = call_at(context, dft_ring_decoder_call(decoder, slot));
+    start_ns = dft_clock_ns(&context->clock, slot->start);
+    dft_slot_to_event(call, slot, start_ns, dft_clock_since(&context->clock, start_ns, slot->start + slot->duration),
+                      &event);
+    dft_table_put(context->table, &event, dft_event_bytes_by(&event, call->state.bytes), &decoder->calls[event.call]);
+    if (dft_slot_put_event(&context->events, call, slot, &event))
+        context->failed = 1; /* never: there is room for the ids of so many records */
+    return 0;
+}
+
+/* The records behind one that begins a streak. Returns their number. */
+static uint32_t take_streak(struct dft_events_encoder *events, struct dft_slot_call *call, const struct dft_slot *first,
+                            uint32_t most, const struct dft_near_clock *clock, struct dft_cursor *cursor)
+{
+    const struct dft_near_clock near = *clock; /* whose fields no store can change */
+    const uint32_t marker = atomic_load_explicit(&first->marker, memory_order_relaxed), kind = dft_slot_kind(first);
+    const struct dft_slot *slot = first + 1;
+    struct dft_cursor_run run = dft_cursor_run(cursor);
+    uint64_t *gaps = events->gaps + events->count, *durations = events->durations + events->count;
+    uint64_t end_ns = events->previous_end, step = first->offset == -1 ? 0 : call->bytes;
+    int64_t offset = first->offset;
+    uint32_t n = 0;
+
+    for (; n < most; n++, slot++) {
+        uint64_t start = slot->start, until = start + slot->duration, start_ns, dur_ns;
+
+        offset += (int64_t)step;
+        if (atomic_load_explicit(&slot->marker, memory_order_acquire) != marker ||
+            !dft_slot_goes_on(slot, first, kind, offset) || !dft_near_clock_knows(&near, start) ||
+            !dft_near_clock_knows(&near, until))
+            break;
+        start_ns = dft_near_clock_ns(&near, start);
+        dur_ns = dft_near_clock_ns(&near, until) - start_ns;
+        if (start_ns < end_ns || !dft_cursor_run_add(&run, start_ns, dur_ns))
+            break;
+        gaps[n] = start_ns - end_ns;
+        durations[n] = dur_ns;
+        end_ns = start_ns + dur_ns;
+    }
+    if (n) {
+        dft_cursor_run_end(&run, n, end_ns, first->err != 0, call->is_data,
+                           first->offset == -1 ? -1 : first->offset + (int64_t)((n + 1) * step));
+        dft_slot_put_streak(events, call, first, n, end_ns);
+    }
+    return n;
+}
+
+/* The first of a block's events. Returns 0 when the rows that wait must be written before. */
+static int begin_rows(struct dft_context *context, const struct dft_batch *batch)
+{
+    if (!batch->count && !may_join(&context->rows, batch))
+        context->rows.are_full = 1;
+    return !context->rows.are_full;
+}
+
+/* struct dft_ring_sink: records of one slot, of this lap. */
+static uint64_t take_common(void *argument, struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
+                            uint64_t end)
+{
+    struct dft_context *context = argument;
+    struct dft_events_encoder *events = &context->events;
+    const struct dft_slot *first = dft_ring_slot(ring, sequence), *slot = first, *last = first + (end - sequence);
+    struct dft_near_clock near = dft_near_clock(&context->clock, slot->start);
+    struct dft_cursor *cursors = dft_table_cursors(context->table);
+    const uint32_t lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID);
+
+    if (context->decoder.metric != DFT_TIME_NS || !dft_config.inc_metadata || !begin_rows(context, batch))
+        return sequence;
+    for (; slot < last; slot++) {
+        uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_acquire), kind = dft_slot_kind(slot);
+        uint32_t known = (kind & 0xffff) < DFT_CALL_COUNT ? context->decoder.call_of[kind & 0xffff] : 0, flags;
+        uint64_t start = slot->start, until = start + slot->duration;
+        struct dft_slot_call *call = &context->calls[known];
+        struct dft_cursor *cursor = dft_cursor_of(cursors, known - 1, slot->region);
+        struct dft_sample sample;
+
+        if (marker != lap)
+            break;
+        if (dft_slot_is_again(events, call, slot, kind) && dft_near_clock_knows(&near, start) &&
+            dft_near_clock_knows(&near, until)) {
+            sample.start_ns = dft_near_clock_ns(&near, start);
+            sample.dur_ns = dft_near_clock_ns(&near, until) - sample.start_ns;
+            sample.region = slot->region;
+            sample.bytes = dft_slot_bytes(call, slot);
+            sample.offset = call->meaning.mode ? -1 : slot->offset;
+            sample.call = known - 1;
+            sample.err = slot->err;
+            sample.bits = slot->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
+            if (dft_cursor_add(cursor, &sample, call->is_data)) {
+                flags = dft_slot_put_again(events, call, slot, kind, sample.start_ns, sample.dur_ns, sample.offset,
+                                           sample.bytes);
+                if (dft_slot_begins_streak(flags) && slot + 1 < last && dft_slot_kind(slot + 1) == kind)
+                    slot += take_streak(events, call, slot, (uint32_t)(last - slot) - 1, &near, cursor);
+                continue;
+            }
+        }
+        if (take_other(context, slot))
+            break;
+        if (!dft_near_clock_knows(&near, start))
+            near = dft_near_clock(&context->clock, start);
+    }
+    dft_ring_decoder_mark(&context->decoder, ring, sequence, sequence + (uint64_t)(slot - first));
+    batch->count += (uint32_t)(slot - first);
+    return sequence + (uint64_t)(slot - first);
+}
+
+/* struct dft_ring_sink: any other record may follow. */
+static int is_ready(void *argument, const struct dft_batch *batch)
+{
+    struct dft_context *context = argument;
+
+    if (!begin_rows(context, batch))
+        return 0;
+    context->rows.are_full = dft_table_has_room(context->table) != 0;
+    return !context->rows.are_full;
+}
+
+/* DFTRACER_INC_METADATA=0: leaves out what no aggregate needs. */
+static void leave_out_arguments(struct dft_event *event)
+{
+    event->flags = event->mode = 0;
+    event->fd = -1;
+}
+
+/* struct dft_ring_sink: any other record. */
+static void put(void *argument, const struct dft_event *event)
+{
+    struct dft_context *context = argument;
+    struct dft_event copy = *event;
+    struct dft_slot_call *call = call_at(context, event->call);
+    uint64_t bytes;
+
+    if (!dft_config.inc_metadata)
+        leave_out_arguments(&copy);
+    bytes = dft_event_bytes_by(&copy, call->state.bytes);
+    dft_table_put(context->table, &copy, bytes, &context->decoder.calls[copy.call]);
+    if (dft_events_put(&context->events, &call->state, &copy, bytes))
+        context->failed = 1;
+    call->kind = 0; /* the next one of one slot may say something else */
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+/* A batch with more keys than the table has rows becomes several blocks. The i-th event has the
+ * number first + i. */
+static void stage_rows_of(struct dft_context *context, const struct dft_batch *batch)
+{
+    uint32_t done = 0, from;
+    int full;
+
+    do {
+        struct dft_buckets buckets = {.key = batch->key,
+                                      .stream = batch->stream,
+                                      .tid = batch->tid,
+                                      .calls = batch->calls,
+                                      .ncalls = batch->ncalls,
+                                      .names = batch->names,
+                                      .nnames = batch->nnames};
+
+        from = done;
+        dft_table_clear(context->table);
+        full = dft_table_add(context->table, batch, &done) != 0 && done > from;
+        buckets.first = batch->first + from;
+        buckets.last = full ? batch->first + done - 1 : batch->last;
+        stage_rows(context, &buckets, done - from);
+    } while (full);
+    dft_table_clear(context->table);
+}
+
+/* Moves the names of regions to the front, for the rows: only events use paths. Returns the number
+ * of regions. */
+static uint32_t regions_first(struct dft_batch *batch)
+{
+    uint32_t regions = 0;
+
+    for (uint32_t i = 0; i < batch->nnames; i++)
+        if (!batch->names[i].text.length || batch->names[i].text.bytes[0] != '/') {
+            struct dft_name name = batch->names[i];
+
+            batch->names[i] = batch->names[regions];
+            batch->names[regions++] = name;
+        }
+    return regions;
+}
+
+void dft_drain_batch(struct dft_context *context, struct dft_batch *batch)
+{
+    const void *block;
+    long length;
+
+    for (uint32_t i = 0; i < batch->count && !dft_config.inc_metadata; i++)
+        leave_out_arguments(&batch->events[i]);
+    if (!dft_config.enable_aggregation) {
+        length = dft_encode_events(context->encoder, batch, &block);
+        dft_staging_put(context, block, length, batch->count);
+        batch->nnames = regions_first(batch);
+    }
+    stage_rows_of(context, batch);
+}
+
+/* Begins a block for at most so many slots. Each has at most four ids: of its file, its region,
+ * another file, its call; or those of a part's arguments. A record of an older lap may have more
+ * slots. */
+static int begin_block(struct dft_context *context, uint64_t slots)
+{
+    const uint32_t most = context->decoder.events_max, count = slots < most ? (uint32_t)slots : most;
+    const struct dft_events_bounds bounds = {
+        .events = count, .calls = count, .ids = UINT64_C(4) * (count + DFT_RECORD_SLOTS_MAX)};
+
+    for (uint32_t i = 0; i < context->calls_ready; i++)
+        context->calls[1 + i].kind = 0;
+    context->calls_ready = 0;
+    return dft_events_begin(&context->events, context->encoder, &bounds);
+}
+
+static void end_block(struct dft_context *context, const struct dft_batch *batch)
+{
+    const void *block;
+    long length = dft_events_end(&context->events, batch, &block);
+
+    dft_staging_put(context, block, length, batch->count);
+    if (length < 0)
+        dft_context_drop_rows(context); /* they have what the events do not */
+    else
+        join(context, batch);
+}
+
+/* Aggregates alone need the rows of each drain, and a paused ring's events are nowhere. */
+static int has_columns(const struct dft_ring *ring)
+{
+    return !dft_config.enable_aggregation &&
+           !atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->paused, memory_order_relaxed);
+}
+
+void dft_drain_block(struct dft_context *context, const struct dft_ring *ring, uint64_t *sequence, uint64_t end)
+{
+    const struct dft_ring_sink sink = {.context = context, .run = take_common, .is_ready = is_ready, .put = put};
+    struct dft_ring_decoder *decoder = &context->decoder;
+    struct dft_batch batch;
+
+    if (decoder->ncalls > decoder->events_max / 2 || !has_columns(ring))
+        dft_drain_rows(context);
+    decoder->sink = has_columns(ring) && !begin_block(context, end - *sequence) ? &sink : NULL;
+    dft_ring_decode(ring, sequence, end, decoder, &batch);
+    if (batch.count || batch.nnames) {
+        if (decoder->sink && batch.key == decoder->key) {
+            end_block(context, &batch);
+        } else {
+            dft_drain_rows(context);
+            dft_drain_batch(context, &batch);
+        }
+    }
+    decoder->sink = NULL;
+    if (context->rows.are_full)
+        dft_drain_rows(context);
+}
