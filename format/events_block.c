@@ -98,7 +98,8 @@ long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batc
                      : 0;
     }
     if (batch->count && !status) {
-        status = dft_times_put(encoder, p.gaps, p.durations, batch->count, &tail, &tail_bytes);
+        status = dft_times_put(encoder, p.start[DFT_EV_SHAPE], p.nshapes, p.gaps, p.durations, batch->count, &tail,
+                               &tail_bytes);
     }
     header.start = p.start_ns;
     header.end = p.end_ns;
