@@ -6,7 +6,7 @@
 
 #define KRAFT (1u << DFT_CODE_LENGTH) /* the sum of what a complete code's symbols take of the table */
 
-static unsigned share(unsigned length)
+static inline unsigned share(unsigned length)
 {
     return KRAFT >> length;
 }
@@ -34,24 +34,33 @@ static unsigned sort_symbols(const uint16_t *counts, unsigned n, uint32_t *sorte
  * a heap (J. van Leeuwen, 1976). Gives the depth of each leaf. n > 1. */
 static void find_depths(const uint32_t *sorted, unsigned n, uint8_t *depths)
 {
-    uint32_t weights[2 * DFT_CODE_SYMBOLS];
-    uint8_t parents[2 * DFT_CODE_SYMBOLS];
-    unsigned leaf = 0, inner = n;
+    uint32_t leaves[DFT_CODE_SYMBOLS + 1], inner[DFT_CODE_SYMBOLS];
+    uint8_t leaf_parents[DFT_CODE_SYMBOLS], parents[DFT_CODE_SYMBOLS], inner_depths[DFT_CODE_SYMBOLS];
+    unsigned leaf = 0, first = 0;
 
     for (unsigned i = 0; i < n; i++)
-        weights[i] = sorted[i] >> 8;
-    for (unsigned node = n; node < 2 * n - 1; node++) {
-        weights[node] = 0;
-        for (int child = 0; child < 2; child++) {
-            unsigned lightest = leaf < n && (inner == node || weights[leaf] <= weights[inner]) ? leaf++ : inner++;
+        leaves[i] = sorted[i] >> 8;
+    leaves[n] = inner[0] = UINT32_MAX; /* heavier than all */
+    for (unsigned node = 0; node < n - 1; node++) {
+        uint32_t weight = 0;
 
-            weights[node] += weights[lightest];
-            parents[lightest] = (uint8_t)node;
+        for (int child = 0; child < 2; child++) {
+            if (leaves[leaf] <= inner[first]) {
+                weight += leaves[leaf];
+                leaf_parents[leaf++] = (uint8_t)node;
+            } else {
+                weight += inner[first];
+                parents[first++] = (uint8_t)node;
+            }
         }
+        inner[node] = weight;
+        inner[node + 1] = UINT32_MAX;
     }
-    depths[2 * n - 2] = 0;
-    for (unsigned node = 2 * n - 2; node-- > 0;)
-        depths[node] = (uint8_t)(depths[parents[node]] + 1);
+    inner_depths[n - 2] = 0;
+    for (unsigned node = n - 2; node-- > 0;)
+        inner_depths[node] = (uint8_t)(inner_depths[parents[node]] + 1);
+    for (unsigned i = 0; i < n; i++)
+        depths[i] = (uint8_t)(inner_depths[leaf_parents[i]] + 1);
 }
 
 /* Cuts what is too long, makes room for it by longer codes of rare symbols, and gives frequent ones
@@ -77,7 +86,7 @@ static void limit_depths(uint8_t *depths, unsigned n)
 void dft_code_lengths(const uint16_t *counts, unsigned n, uint8_t *lengths)
 {
     uint32_t sorted[DFT_CODE_SYMBOLS];
-    uint8_t depths[2 * DFT_CODE_SYMBOLS];
+    uint8_t depths[DFT_CODE_SYMBOLS];
     unsigned used = sort_symbols(counts, n, sorted);
 
     find_depths(sorted, used, depths);
@@ -87,37 +96,37 @@ void dft_code_lengths(const uint16_t *counts, unsigned n, uint8_t *lengths)
         lengths[sorted[i] & 255] = depths[i];
 }
 
-/* The next code of that length, first bit lowest: one is added at the last bit, and carries go
- * towards the first. */
-static unsigned next_code(unsigned code, unsigned length)
+static unsigned reversed(unsigned code)
 {
-    unsigned bit = 1u << (length - 1);
+    static const uint8_t four[16] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
-    for (; code & bit; bit >>= 1)
-        code ^= bit;
-    return code | bit;
+    return (unsigned)four[code & 15] << 4 | four[code >> 4];
 }
 
+/* Codes are places in a table that is shared out by length: their first bits, most significant
+ * first. */
 int dft_code_bits(const uint8_t *lengths, unsigned n, uint8_t *bits)
 {
-    unsigned starts[DFT_CODE_LENGTH + 2] = {0}, sum = 0, code = 0;
-    uint8_t order[DFT_CODE_SYMBOLS];
+    unsigned taken[DFT_CODE_LENGTH + 1] = {0}, at = 0;
 
     for (unsigned symbol = 0; symbol < n; symbol++) {
         if (lengths[symbol] > DFT_CODE_LENGTH)
             return -1;
-        starts[lengths[symbol] + 1]++;
-        sum += lengths[symbol] ? share(lengths[symbol]) : 0;
+        taken[lengths[symbol]] += share(lengths[symbol]);
     }
-    if (sum != KRAFT)
+    for (unsigned length = 1; length <= DFT_CODE_LENGTH; length++) {
+        unsigned next = at + taken[length];
+
+        taken[length] = at;
+        at = next;
+    }
+    if (at != KRAFT)
         return -1;
-    for (unsigned length = 1; length <= DFT_CODE_LENGTH; length++)
-        starts[length + 1] += starts[length];
-    for (unsigned symbol = 0; symbol < n; symbol++)
-        order[starts[lengths[symbol]]++] = (uint8_t)symbol;
-    for (unsigned i = starts[0]; i < n; i++) { /* those that are not in use come first */
-        bits[order[i]] = (uint8_t)code;
-        code = next_code(code, lengths[order[i]]);
+    for (unsigned symbol = 0; symbol < n; symbol++) {
+        unsigned length = lengths[symbol];
+
+        bits[symbol] = (uint8_t)reversed(taken[length] % KRAFT);
+        taken[length] += share(length);
     }
     return 0;
 }

@@ -8,7 +8,7 @@
 #define DFT_CODE_SYMBOLS 48u /* so that a symbol and its low bits fit into one put of 56 bits */
 #define DFT_CODE_LENGTH  8u  /* the longest: a reader has a table of 256 entries for each code */
 
-/* Lengths of a code for n > 1 symbols that appear so often, 2^24 times together at most and two of
+/* Lengths of a code for n > 1 symbols that appear so often, 65,536 times together at most and two of
  * them at least; 0: the symbol does not appear. */
 void dft_code_lengths(const uint16_t *counts, unsigned n, uint8_t *lengths);
 

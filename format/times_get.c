@@ -22,16 +22,16 @@ struct code {
     uint64_t below; /* one less than the least value */
     uint8_t is_empty;
     struct entry {
-        uint8_t length, bits; /* of the code; low bits behind it */
+        uint8_t length, all; /* of the code; with the low bits behind it */
     } entries[ENTRIES];
 };
 
 /* A column whose values, or some of their bits, are in the bit string. */
 struct source_column {
     uint8_t encoding;
-    const uint8_t *symbols; /* split: the next one's */
-    const struct code *codes;
-    uint16_t code_of[OWN_SHAPES]; /* shape -> code; the first one is for the others */
+    const uint8_t *symbols;                 /* split: the next one's */
+    const struct code *codes;               /* coded: the first one is for shapes that have none of their own */
+    const struct code *code_of[OWN_SHAPES]; /* shape -> code */
 };
 
 /* At most 61 bits; past the end: zeros, and at > end says so. */
@@ -58,20 +58,52 @@ static inline uint64_t from_symbol(uint8_t symbol, struct bit_source *source)
     return (uint64_t)(4 | (symbol & 3)) << bits | get_bits(source, bits);
 }
 
-/* One word has all bits of a value. Does not look for the end: the caller does, once an event. */
+/* The bits from here on, 57 of them at least. Does not look for the end: the caller does, once an
+ * event. */
+static inline uint64_t peek(const struct bit_source *source)
+{
+    return dft_load64(source->bytes + (source->at >> 3)) >> (source->at & 7);
+}
+
+/* The value of an entry that `word` begins with. */
+static inline uint64_t of_entry(const struct code *code, struct entry entry, uint64_t word)
+{
+    uint64_t high = UINT64_C(1) << (entry.all - entry.length);
+
+    return code->below + (high | (word >> entry.length & (high - 1)));
+}
+
 static inline uint64_t from_code(const struct code *code, struct bit_source *source)
 {
-    uint64_t word = dft_load64(source->bytes + (source->at >> 3)) >> (source->at & 7);
+    uint64_t word = peek(source);
     struct entry entry = code->entries[word % ENTRIES];
-    uint64_t high = UINT64_C(1) << entry.bits;
 
-    source->at += entry.length + entry.bits;
-    return code->below + (high | (word >> entry.length & (high - 1)));
+    source->at += entry.all;
+    return of_entry(code, entry, word);
+}
+
+/* A gap and a duration. Most often one word has both, and the second need not wait for another. */
+static inline void get_two(const struct code *one, const struct code *other, struct bit_source *source, uint64_t *gap,
+                           uint64_t *duration)
+{
+    uint64_t word = peek(source), rest;
+    struct entry first = one->entries[word % ENTRIES], second;
+
+    *gap = of_entry(one, first, word);
+    rest = word >> first.all;
+    second = other->entries[rest % ENTRIES];
+    source->at += first.all;
+    if (dft_unlikely(first.all + DFT_CODE_LENGTH > 57 || first.all + second.all > 57)) {
+        *duration = from_code(other, source);
+    } else {
+        *duration = of_entry(other, second, rest);
+        source->at += second.all;
+    }
 }
 
 static const struct code *code_of(const struct source_column *column, uint64_t shape)
 {
-    return &column->codes[shape < OWN_SHAPES ? column->code_of[shape] : 0];
+    return shape < OWN_SHAPES ? column->code_of[shape] : column->codes;
 }
 
 static const uint8_t *symbols_of(struct dft_columns *columns, unsigned id, uint32_t count)
@@ -112,7 +144,7 @@ static void fill_table(struct code *code, unsigned first, unsigned n, const uint
 {
     for (unsigned i = 0; i < n; i++)
         for (unsigned at = bits[i]; lengths[i] && at < ENTRIES; at += 1u << lengths[i])
-            code->entries[at] = (struct entry){lengths[i], (uint8_t)(first + i)};
+            code->entries[at] = (struct entry){lengths[i], (uint8_t)(lengths[i] + first + i)};
 }
 
 /* The next code of a column. Returns 0, or -EBADMSG: it is none. */
@@ -131,7 +163,7 @@ static int get_code(struct dft_columns *columns, unsigned id, struct code *code)
     code->below = dft_column_leb(columns, id) - 1;
     if (n == 1) {
         for (unsigned i = 0; i < ENTRIES; i++)
-            code->entries[i].bits = (uint8_t)first;
+            code->entries[i].all = (uint8_t)first;
         return columns->reason ? -EBADMSG : 0;
     }
     two = dft_column_bytes(columns, id, (n + 1) / 2);
@@ -150,20 +182,21 @@ static int get_code(struct dft_columns *columns, unsigned id, struct code *code)
 /* All codes of a column, which are put behind each other. Returns 0 or -EBADMSG. */
 static int get_codes(struct dft_columns *columns, unsigned id, struct code *codes, struct source_column *column)
 {
+    struct code *next = codes;
     uint64_t shape = 0;
-    uint16_t n = 1;
 
     column->codes = codes;
-    memset(column->code_of, 0, sizeof column->code_of);
-    if (get_code(columns, id, codes))
+    for (unsigned i = 0; i < OWN_SHAPES; i++)
+        column->code_of[i] = codes;
+    if (get_code(columns, id, next))
         return -EBADMSG;
     for (; dft_column_left(columns, id); shape++) {
         shape += dft_column_leb_max(columns, id, OWN_SHAPES);
         if (shape >= OWN_SHAPES)
             dft_column_fault(columns, id);
-        if (columns->reason || get_code(columns, id, &codes[n]))
+        if (columns->reason || get_code(columns, id, ++next))
             return -EBADMSG;
-        column->code_of[shape] = n++;
+        column->code_of[shape] = next;
     }
     return 0;
 }
@@ -217,8 +250,7 @@ static void get_both_coded(struct dft_decoder *decoder, struct source_column bot
         const struct code *one = code_of(&both[0], shape), *other = code_of(&both[1], shape);
 
         empty |= one->is_empty | other->is_empty;
-        gaps[i] = from_code(one, &local);
-        durations[i] = from_code(other, &local);
+        get_two(one, other, &local, &gaps[i], &durations[i]);
     }
     *source = local;
     if (empty)

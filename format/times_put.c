@@ -40,25 +40,19 @@ struct coding {
     struct context rest; /* of all shapes that have no own */
 };
 
-struct bits {
-    uint8_t *at;
-    uint64_t waiting;
-    unsigned count; /* of the waiting ones, below 8 between puts */
-};
-
-static inline void put_bits_56(struct bits *bits, uint64_t value, unsigned count)
+/* At most 56 bits: a word is written, of which the bytes behind them are zeros. The first byte is
+ * zero at first. Returns the place behind them. */
+static inline uint64_t put_bits_56(uint8_t *bits, uint64_t at, uint64_t value, unsigned count)
 {
-    bits->waiting |= value << bits->count;
-    bits->count += count;
-    dft_store64(bits->at, bits->waiting);
-    bits->at += bits->count >> 3;
-    bits->waiting >>= bits->count & ~7u;
-    bits->count &= 7;
+    uint8_t *byte = bits + (at >> 3);
+
+    dft_store64(byte, *byte | value << (at & 7));
+    return at + count;
 }
 
 static inline unsigned symbol_of(uint64_t above)
 {
-    return 63u - (unsigned)__builtin_clzll(above);
+    return (unsigned)__builtin_clzll(above) ^ 63u;
 }
 
 static inline void keep_least(uint64_t *least, uint64_t value)
@@ -116,8 +110,9 @@ static void share_contexts(struct coding *coding, uint16_t *own)
 static void count_symbols(const struct coding *coding)
 {
     const uint64_t *gaps = coding->times[GAP], *durations = coding->times[DURATION];
+    size_t count = coding->count;
 
-    for (uint32_t i = 0; i < coding->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct context *context = &coding->contexts[coding->shapes[i]];
 
         context->of[GAP].counts[symbol_of(gaps[i] - context->below[GAP])]++;
@@ -125,14 +120,24 @@ static void count_symbols(const struct coding *coding)
     }
 }
 
+/* The number of symbols up to the last one in use, whose counts are looked at four at a time. */
+static unsigned find_last(const uint16_t *counts)
+{
+    unsigned n = DFT_CODE_SYMBOLS;
+
+    while (n && !dft_load64(counts + n - 4))
+        n -= 4;
+    while (n && !counts[n - 1])
+        n--;
+    return n;
+}
+
 /* Makes a code, and writes it. */
 static void put_code(struct dft_raw *raw, uint64_t below, const uint16_t *counts, struct symbol *symbols)
 {
-    uint8_t lengths[DFT_CODE_SYMBOLS + 1], bits[DFT_CODE_SYMBOLS] = {0};
-    unsigned first = 0, n = DFT_CODE_SYMBOLS;
+    uint8_t lengths[DFT_CODE_SYMBOLS + 1], bits[DFT_CODE_SYMBOLS], pairs[DFT_CODE_SYMBOLS / 2];
+    unsigned first = 0, n = find_last(counts);
 
-    while (n && !counts[n - 1])
-        n--;
     while (first < n && !counts[first])
         first++;
     n -= first;
@@ -141,15 +146,13 @@ static void put_code(struct dft_raw *raw, uint64_t below, const uint16_t *counts
         return;
     dft_raw_leb(raw, first);
     dft_raw_leb(raw, below + 1);
-    lengths[0] = lengths[n] = 0;
+    lengths[0] = lengths[n] = bits[0] = 0;
     if (n > 1) {
         dft_code_lengths(counts + first, n, lengths);
         dft_code_bits(lengths, n, bits);
-        for (unsigned i = 0; i < n; i += 2) {
-            uint8_t two = (uint8_t)(lengths[i] | lengths[i + 1] << 4);
-
-            dft_raw_bytes(raw, &two, 1);
-        }
+        for (unsigned i = 0; i < n; i += 2)
+            pairs[i / 2] = (uint8_t)(lengths[i] | lengths[i + 1] << 4);
+        dft_raw_bytes(raw, pairs, (n + 1) / 2);
     }
     for (unsigned i = 0; i < n; i++)
         symbols[first + i] = (struct symbol){.bias = bits[i] - (UINT64_C(1) << (first + i) << lengths[i]),
@@ -182,12 +185,18 @@ static void put_codes(struct dft_raw *raw, struct coding *coding, unsigned colum
     dft_raw_close(raw);
 }
 
-static void put_bits(const struct coding *coding, struct bits *bits)
+/* Returns their number. */
+static uint64_t put_bits(const struct coding *coding, uint8_t *bits)
 {
     const uint64_t *gaps = coding->times[GAP], *durations = coding->times[DURATION];
+    const struct context *contexts = coding->contexts;
+    const uint8_t *shapes = coding->shapes;
+    size_t count = coding->count;
+    uint64_t at = 0;
 
-    for (uint32_t i = 0; i < coding->count; i++) {
-        const struct context *context = &coding->contexts[coding->shapes[i]];
+    bits[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct context *context = &contexts[shapes[i]];
         uint64_t gap = gaps[i] - context->below[GAP], duration = durations[i] - context->below[DURATION];
         const struct symbol *one = &context->of[GAP].symbols[symbol_of(gap)];
         const struct symbol *other = &context->of[DURATION].symbols[symbol_of(duration)];
@@ -195,16 +204,17 @@ static void put_bits(const struct coding *coding, struct bits *bits)
         gap = (gap << one->length) + one->bias;
         duration = (duration << other->length) + other->bias;
         if (dft_likely(one->bits + other->bits <= 56)) {
-            put_bits_56(bits, gap | duration << one->bits, one->bits + other->bits);
+            at = put_bits_56(bits, at, gap | duration << one->bits, one->bits + other->bits);
         } else {
-            put_bits_56(bits, gap, one->bits);
-            put_bits_56(bits, duration, other->bits);
+            at = put_bits_56(bits, at, gap, one->bits);
+            at = put_bits_56(bits, at, duration, other->bits);
         }
     }
+    return at;
 }
 
 /* Returns 1, or 0: these times cannot be coded, or -E2BIG. */
-static int put_coded(struct dft_encoder *encoder, struct coding *coding, struct bits *bits)
+static int put_coded(struct dft_encoder *encoder, struct coding *coding, uint8_t *tail, size_t *tail_bytes)
 {
     uint32_t codes = 1;
     uint16_t *counts;
@@ -227,7 +237,7 @@ static int put_coded(struct dft_encoder *encoder, struct coding *coding, struct 
     count_symbols(coding);
     put_codes(&encoder->raw, coding, GAP, symbols);
     put_codes(&encoder->raw, coding, DURATION, symbols + (size_t)codes * DFT_CODE_SYMBOLS);
-    put_bits(coding, bits);
+    *tail_bytes = (put_bits(coding, tail) + 7) / 8;
     return 1;
 }
 
@@ -278,11 +288,12 @@ int dft_times_put(struct dft_encoder *encoder, const uint8_t *shapes, uint32_t n
     struct coding coding = {
         .nshapes = nshapes, .own = OWN_EVENTS, .shapes = shapes, .times = {gaps, durations}, .count = count};
     uint8_t *scratch = dft_arena_take(encoder, (uint64_t)count * 16 + 16);
-    struct bits bits = {scratch, 0, 0};
     int status = 0;
 
     if (!scratch)
         return -E2BIG;
+    *tail = scratch;
+    *tail_bytes = 0;
     if (nshapes > SHAPE_BYTES) {
         uint8_t *zeros = dft_arena_take(encoder, count);
 
@@ -293,12 +304,10 @@ int dft_times_put(struct dft_encoder *encoder, const uint8_t *shapes, uint32_t n
         coding.own = UINT32_MAX;
     }
     if (count >= CODED_EVENTS && !encoder->coarse_times)
-        status = put_coded(encoder, &coding, &bits);
+        status = put_coded(encoder, &coding, scratch, tail_bytes);
     if (!status) {
         put_numbers(encoder, DFT_EV_GAP, gaps, count);
         put_numbers(encoder, DFT_EV_DURATION, durations, count);
     }
-    *tail = scratch;
-    *tail_bytes = (size_t)(bits.at - scratch) + (bits.count > 0);
     return status < 0 ? status : 0;
 }
