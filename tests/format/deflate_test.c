@@ -169,7 +169,7 @@ static struct dft_block_header encode(struct dft_encoder *encoder, const struct 
 static void test_store_first(void)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE), *plain = sample_encoder(DFT_DEFLATE);
-    struct dft_batch few = sample_batch(30, 0), many = sample_batch(3000, 0);
+    struct dft_batch few = sample_batch(200, 0), many = sample_batch(3000, 0);
     struct dft_block_header first, stored;
     const void *block, *same;
     struct dft_batch bare = few;

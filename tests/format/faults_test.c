@@ -254,7 +254,10 @@ static void test_names_and_calls(void)
 {
     EXPECT_NAMES("\x01\x02/a\x09\x01z", NULL);
     EXPECT_NAMES("\x01\x02/a\x0d\x01z", "column NAMES holds an impossible value"); /* shares 3 of 2 */
-    EXPECT_NAMES("\x03\x02/a", "column NAMES holds an impossible value");
+    EXPECT_NAMES("\x03\x02/a\x01\x02/b\x0b\x01z", NULL);
+    EXPECT_NAMES("\x07\x02/a", "column NAMES holds an impossible value"); /* there is no other text yet */
+    EXPECT_NAMES("\x01\x02/a\x07\x02/b", "column NAMES holds an impossible value");
+    EXPECT_NAMES("\x01\x02/a\x01\x02/b\x0f\x01z", "column NAMES holds an impossible value");
     EXPECT_NAMES("\x04"
                  "12345678",
                  "column NAMES holds an impossible value");

@@ -157,21 +157,22 @@ def columns_of(kind, raw):
 
 
 def read_names(column):
-    names, previous, total = [], b"", 0
+    names, previous, other, total = [], b"", b"", 0
     while column.left():
         head = column.leb()
         kind, shared = head & 3, head >> 2
-        need(kind < 3 and (kind or not shared), "column NAMES: kind")
+        need(kind or not shared, "column NAMES: kind")
         if kind == 0:
             names.append({"id": column.word()})
             continue
         number = column.word() if kind == 2 else None
         length = column.leb()
-        need(shared <= len(previous) and shared + length <= TEXT_MAX, "column NAMES: length")
-        previous = previous[:shared] + column.take(length)
+        earlier = other if kind == 3 else previous
+        need(shared <= len(earlier) and shared + length <= TEXT_MAX, "column NAMES: length")
+        previous, other = earlier[:shared] + column.take(length), previous
         total += len(previous)
         need(total <= 32 << 20, "too much text")
-        name = {"id": name_id(previous) if kind == 1 else number, "text": previous}
+        name = {"id": name_id(previous) if kind != 2 else number, "text": previous}
         if kind == 2:
             name["cut"] = True
         names.append(name)

@@ -40,8 +40,9 @@
  *        LEB128 k: the lowest two bits are the kind, the rest is s
  *        kind 0  s is 0; eight bytes of id follow; the text is in some other block
  *        kind 1  LEB128 n, n bytes follow; the text is the first s bytes of the previous text of this column (kinds 1
- *                and 2; at first it is empty) and these; the id is the hash of the text so made
+ *                to 3; at first it is empty) and these; the id is the hash of the text so made
  *        kind 2  as 1, but cut: eight bytes of id stand before n
+ *        kind 3  as 1, but the first s bytes are those of the text before the previous one
  *    At most 65,536 names, and 32 MiB of text, in a block.
  *    The column CALLS (encoding bytes) is a list of at most 65,536 calls: LEB128 op (ops.def; at most 255), LEB128 n
  *    (at most 65,535); if n > 0, n bytes of text "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call
