@@ -37,6 +37,7 @@ void dft_decoder_destroy(struct dft_decoder *decoder)
     free(decoder->events.bytes);
     free(decoder->args.bytes);
     free(decoder->times.bytes);
+    free(decoder->codes.bytes);
     free(decoder->rows.bytes);
     free(decoder->bins.bytes);
     free(decoder->samples.bytes);

@@ -13,9 +13,8 @@
 #define DFT_DEFLATE_BYTES (384u << 10)
 
 /* Writes a raw deflate stream of `length` bytes to `out`. Returns the size of the stream, or 0: the
- * stream would not be smaller than `room` bytes. The last `symbols` bytes hold no repetitions (they
- * are symbols of split columns): zlib does not search them. workspace: DFT_DEFLATE_BYTES, zeroed
+ * stream would not be smaller than `room` bytes. workspace: DFT_DEFLATE_BYTES, zeroed
  * before the first use, aligned to 64. */
-size_t dft_deflate(void *workspace, const void *bytes, size_t length, size_t symbols, void *out, size_t capacity);
+size_t dft_deflate(void *workspace, const void *bytes, size_t length, void *out, size_t capacity);
 
 #endif

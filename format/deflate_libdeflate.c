@@ -41,11 +41,10 @@ __attribute__((constructor(101))) static void set_allocator(void)
     libdeflate_set_memory_allocator(allocate, release);
 }
 
-size_t dft_deflate(void *memory, const void *bytes, size_t length, size_t symbols, void *out, size_t capacity)
+size_t dft_deflate(void *memory, const void *bytes, size_t length, void *out, size_t capacity)
 {
     struct workspace *workspace = memory;
 
-    (void)symbols;
     if (!workspace->object) {
         workspace->bytes = DFT_DEFLATE_BYTES - sizeof *workspace;
         place = workspace;

@@ -12,8 +12,6 @@
 
 enum { RAW = -15, GZIP = 15 + 16 }; /* windowBits */
 
-#define SMALL 512u /* bytes of symbols for which a deflate block of their own costs more than it saves */
-
 /* zlib's allocations, one behind the other; they all end with the stream. */
 struct zlib_workspace {
     z_stream stream;
@@ -40,20 +38,10 @@ static void release(voidpf opaque, voidpf memory)
     (void)memory;
 }
 
-/* Gives zlib the next piece of input. Returns 0, or -1: the output is full. */
-static int zlib_put(z_stream *stream, const uint8_t *bytes, size_t length, int flush)
-{
-    stream->next_in = (Bytef *)(uintptr_t)bytes;
-    stream->avail_in = (uInt)length;
-    return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !stream->avail_in ? 0 : -1;
-}
-
-size_t dft_deflate(void *workspace, const void *input, size_t length, size_t symbols, void *out, size_t capacity)
+size_t dft_deflate(void *workspace, const void *bytes, size_t length, void *out, size_t capacity)
 {
     struct zlib_workspace *zlib = workspace;
     z_stream *stream = &zlib->stream;
-    const uint8_t *bytes = input;
-    size_t searched = symbols < SMALL ? length : length - symbols;
     int window_bits = 9;
 
     /* Windows and tables no larger than the input can use: zlib clears them before it begins. */
@@ -64,18 +52,14 @@ size_t dft_deflate(void *workspace, const void *input, size_t length, size_t sym
     stream->zalloc = allocate;
     stream->zfree = release;
     stream->opaque = zlib;
-    if (deflateInit2(stream, 1, Z_DEFLATED, -window_bits, window_bits < 14 ? window_bits - 6 : 8,
-                     searched ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY) != Z_OK)
+    if (deflateInit2(stream, 1, Z_DEFLATED, -window_bits, window_bits < 14 ? window_bits - 6 : 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
         return 0;
+    stream->next_in = (Bytef *)(uintptr_t)bytes;
+    stream->avail_in = (uInt)length;
     stream->next_out = out;
     stream->avail_out = (uInt)capacity;
-    if (searched && searched < length) {
-        if (zlib_put(stream, bytes, searched, Z_NO_FLUSH) || deflateParams(stream, 1, Z_HUFFMAN_ONLY) != Z_OK)
-            return 0;
-        bytes += searched;
-        length -= searched;
-    }
-    if (zlib_put(stream, bytes, length, Z_FINISH) || stream->total_out >= capacity)
+    if (deflate(stream, Z_FINISH) != Z_STREAM_END || stream->total_out >= capacity)
         return 0;
     return stream->total_out;
 }

@@ -57,8 +57,6 @@ struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share)
     encoder->shapes.slots = take(&at, MAP_BYTES(share));
     encoder->names.bits = encoder->calls.bits = encoder->shapes.bits = DFT_IDMAP_BITS - share;
     encoder->workspace = at;
-    encoder->gap_encoding = DFT_ENC_LEB128;
-    encoder->duration_encoding = DFT_ENC_LEB128;
     encoder->compression = DFT_DEFLATE;
     return encoder;
 }
@@ -70,25 +68,13 @@ struct dft_encoder *dft_encoder_init(void *memory)
 
 void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *from)
 {
-    encoder->gap_encoding = from->gap_encoding;
-    encoder->duration_encoding = from->duration_encoding;
-    encoder->until_trial = from->until_trial;
     encoder->coarse_times = from->coarse_times;
     encoder->store_first = from->store_first;
 }
 
-void dft_encoder_forget(struct dft_encoder *encoder)
+void dft_encoder_coarse_times(struct dft_encoder *encoder, int coarse)
 {
-    encoder->gap_encoding = DFT_ENC_LEB128;
-    encoder->duration_encoding = DFT_ENC_LEB128;
-    encoder->until_trial = 0;
-    encoder->coarse_times = 0;
-}
-
-void dft_encoder_coarse_times(struct dft_encoder *encoder)
-{
-    dft_encoder_forget(encoder);
-    encoder->coarse_times = 1;
+    encoder->coarse_times = coarse != 0;
 }
 
 void dft_encoder_set_compression(struct dft_encoder *encoder, enum dft_compression compression)
@@ -106,7 +92,6 @@ void dft_block_begin(struct dft_encoder *encoder)
     encoder->arena_at = encoder->arena;
     encoder->raw.start = encoder->raw.at = encoder->raw_bytes;
     encoder->raw.end = encoder->raw_bytes + encoder->raw_capacity;
-    encoder->raw.symbols = NULL;
     encoder->raw.full = 0;
 }
 
@@ -178,12 +163,12 @@ int dft_raw_ascending(struct dft_raw *raw, unsigned id, const uint32_t *numbers,
 /* The first part of the payload: deflated where that helps. Returns its size. */
 static size_t put_columns(struct dft_encoder *encoder, uint8_t *out, size_t raw, uint8_t *flags)
 {
-    size_t symbols = encoder->raw.symbols ? (size_t)(encoder->raw.at - encoder->raw.symbols) : 0, stored = 0;
+    size_t stored = 0;
 
     if (raw <= encoder->store_first)
         encoder->store_first -= (uint32_t)raw;
     else if (encoder->compression == DFT_DEFLATE && raw > SMALL_BYTES)
-        stored = dft_deflate(encoder->workspace, encoder->raw.start, raw, symbols, out, raw);
+        stored = dft_deflate(encoder->workspace, encoder->raw.start, raw, out, raw);
     if (stored) {
         *flags |= DFT_BLOCK_DEFLATED;
         return stored;

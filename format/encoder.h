@@ -13,8 +13,7 @@
 /* A list of columns under construction. What does not fit sets `full` and is not written. */
 struct dft_raw {
     uint8_t *start, *at, *end;
-    uint8_t *column;  /* content of the open column */
-    uint8_t *symbols; /* from here on there are symbols of split columns only; NULL: there are none */
+    uint8_t *column; /* content of the open column */
     int full;
 };
 
@@ -30,10 +29,7 @@ struct dft_entries {
 struct dft_encoder {
     enum dft_compression compression;
     uint32_t store_first; /* so many bytes more are stored as they are */
-    /* Time columns: enum dft_encoding in use, and blocks until both are tried again. */
-    uint8_t gap_encoding, duration_encoding;
-    uint8_t until_trial;
-    uint8_t coarse_times; /* multiples of a microsecond are expected: there are no trials */
+    uint8_t coarse_times; /* multiples of a microsecond are expected */
     struct dft_idmap names, calls, shapes;
     struct dft_raw raw;
     uint8_t *arena, *arena_end;

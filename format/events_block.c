@@ -111,7 +111,8 @@ long dft_events_end(struct dft_events_encoder *p, const struct dft_batch *batch,
         p->gaps[0] = p->first_start_ns - p->start_ns; /* the earliest start is known by now */
         status = put_columns(p, batch, arg_keys);
         if (!status)
-            status = dft_times_put(encoder, p->gaps, p->durations, p->count, &tail, &tail_bytes);
+            status = dft_times_put(encoder, p->start[DFT_EV_SHAPE], p->nshapes, p->gaps, p->durations, p->count, &tail,
+                                   &tail_bytes);
     }
     return status ? status : dft_block_end(encoder, &header, tail, tail_bytes, block);
 }

@@ -8,6 +8,9 @@
 #include "format/shape.h"
 #include "times.h"
 
+#define DFT_TIME_ENCODINGS                                                                                             \
+    (DFT_MASK(DFT_ENC_LEB128) | DFT_MASK(DFT_ENC_SPLIT) | DFT_MASK(DFT_ENC_SCALED) | DFT_MASK(DFT_ENC_CODED))
+
 static const struct dft_column_spec specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, DFT_MASK(DFT_ENC_BYTES)),
     [DFT_COL_CALLS] = DFT_COLUMN_SPEC(CALLS, DFT_MASK(DFT_ENC_BYTES)),

@@ -6,7 +6,8 @@
 #include "encoder.h"
 #include "format/hash.h"
 
-enum name_kind { KIND_ID = 0, KIND_TEXT = 1, KIND_CUT = 2 };
+/* KIND_OTHER shares its beginning with the text before the previous one. */
+enum name_kind { KIND_ID = 0, KIND_TEXT = 1, KIND_CUT = 2, KIND_OTHER = 3 };
 
 int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, uint64_t bound)
 {
@@ -62,33 +63,46 @@ static uint32_t shared_bytes(const struct dft_text *a, const struct dft_text *b)
 {
     uint32_t n = a->length < b->length ? a->length : b->length, i = 0;
 
-    while (i + 8 <= n && dft_load64(a->bytes + i) == dft_load64(b->bytes + i))
+    while (i + 8 <= n) {
+        uint64_t different = dft_load64(a->bytes + i) ^ dft_load64(b->bytes + i);
+
+        if (different)
+            return i + (uint32_t)__builtin_ctzll(different) / 8;
         i += 8;
+    }
     while (i < n && a->bytes[i] == b->bytes[i])
         i++;
     return i;
 }
 
-static void put_name(struct dft_raw *raw, const struct dft_name *name, struct dft_text *previous)
+/* previous: the last two texts, the last one first. A program that copies names files of two trees
+ * in turn. */
+static void put_name(struct dft_raw *raw, const struct dft_name *name, struct dft_text previous[2])
 {
     struct dft_text text = name->text;
-    int cut = name->cut || text.length > DFT_TEXT_MAX;
-    uint32_t shared;
+    enum name_kind kind = name->cut || text.length > DFT_TEXT_MAX ? KIND_CUT : KIND_TEXT;
+    uint32_t shared, other;
 
     if (text.length > DFT_TEXT_MAX)
         text.length = DFT_TEXT_MAX;
-    shared = shared_bytes(&text, previous);
-    dft_raw_leb(raw, (uint64_t)shared << 2 | (cut ? KIND_CUT : KIND_TEXT));
-    if (cut)
+    shared = shared_bytes(&text, &previous[0]);
+    other = kind == KIND_TEXT ? shared_bytes(&text, &previous[1]) : 0;
+    if (other > shared) {
+        kind = KIND_OTHER;
+        shared = other;
+    }
+    dft_raw_leb(raw, (uint64_t)shared << 2 | kind);
+    if (kind == KIND_CUT)
         dft_raw_bytes(raw, &name->id, 8);
     dft_raw_leb(raw, text.length - shared);
     dft_raw_bytes(raw, text.bytes + shared, text.length - shared);
-    *previous = text;
+    previous[1] = previous[0];
+    previous[0] = text;
 }
 
 uint32_t dft_names_put(struct dft_raw *raw, struct dft_entries *entries)
 {
-    struct dft_text previous = {"", 0};
+    struct dft_text previous[2] = {{"", 0}, {"", 0}};
 
     for (uint32_t i = 0; i < entries->count; i++)
         if (entries->list[i].name != DFT_NO_NAME)
@@ -100,7 +114,7 @@ uint32_t dft_names_put(struct dft_raw *raw, struct dft_entries *entries)
         const struct dft_entry *entry = &entries->list[entries->order[i]];
 
         if (entry->name != DFT_NO_NAME) {
-            put_name(raw, &entries->names[entry->name], &previous);
+            put_name(raw, &entries->names[entry->name], previous);
         } else {
             dft_raw_leb(raw, KIND_ID);
             dft_raw_bytes(raw, &entry->id, 8);
@@ -137,17 +151,23 @@ int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct
     return 0;
 }
 
-/* The text of an entry: `shared` bytes of the previous one (at `previous` in the buffer), then the
- * next `length` of the column. Appends it to the texts; *used is their size. */
-static int get_text(struct dft_decoder *decoder, uint64_t shared, const struct dft_text *previous, size_t previous_at,
-                    size_t *used, struct dft_text *text)
+/* A text in the buffer of them, which may move while it grows. */
+struct place {
+    size_t at;
+    uint32_t length;
+};
+
+/* The text of an entry: `shared` bytes of an earlier one, then the next `length` of the column.
+ * Appends it to the texts; *used is their size. */
+static int get_text(struct dft_decoder *decoder, uint64_t shared, struct place earlier, size_t *used,
+                    struct dft_text *text)
 {
     struct dft_columns *columns = &decoder->columns;
     uint64_t length = dft_column_leb(columns, DFT_COL_NAMES);
     const uint8_t *bytes;
     char *out;
 
-    if (shared > previous->length || length > DFT_TEXT_MAX || shared + length > DFT_TEXT_MAX) {
+    if (shared > earlier.length || length > DFT_TEXT_MAX || shared + length > DFT_TEXT_MAX) {
         dft_column_fault(columns, DFT_COL_NAMES);
         return -EBADMSG;
     }
@@ -161,17 +181,16 @@ static int get_text(struct dft_decoder *decoder, uint64_t shared, const struct d
     if (dft_buffer_reserve(&decoder->texts, *used + shared + length))
         return -ENOMEM;
     out = (char *)decoder->texts.bytes + *used;
-    memcpy(out, (char *)decoder->texts.bytes + previous_at, shared);
+    memcpy(out, (char *)decoder->texts.bytes + earlier.at, shared);
     memcpy(out + shared, bytes, length);
     text->length = (uint32_t)(shared + length);
     *used += text->length;
     return 0;
 }
 
-/* One entry of NAMES. Texts may move while they grow: an entry's text.bytes says only that there is
- * one, until all are read. */
-static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct dft_text *previous, size_t *previous_at,
-                    size_t *used)
+/* One entry of NAMES. previous: the last two texts, the last one first. Texts may move while they
+ * grow: an entry's text.bytes says only that there is one, until all are read. */
+static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct place previous[2], size_t *used)
 {
     struct dft_columns *columns = &decoder->columns;
     uint64_t head = dft_column_leb(columns, DFT_COL_NAMES), kind = head & 3;
@@ -179,31 +198,31 @@ static int get_name(struct dft_decoder *decoder, struct dft_name *name, struct d
     int status;
 
     memset(name, 0, sizeof *name);
-    if (kind == 3 || (kind == KIND_ID && head)) {
+    if (kind == KIND_ID && head) {
         dft_column_fault(columns, DFT_COL_NAMES);
         return -EBADMSG;
     }
-    if (kind != KIND_TEXT)
+    if (kind == KIND_ID || kind == KIND_CUT)
         name->id = dft_column_word(columns, DFT_COL_NAMES);
     if (kind == KIND_ID)
         return columns->reason ? -EBADMSG : 0;
-    status = get_text(decoder, head >> 2, previous, *previous_at, used, &name->text);
+    status = get_text(decoder, head >> 2, previous[kind == KIND_OTHER], used, &name->text);
     if (status)
         return status;
-    if (kind == KIND_TEXT)
+    if (kind != KIND_CUT)
         name->id = dft_name_id((char *)decoder->texts.bytes + at, name->text.length);
     name->cut = kind == KIND_CUT;
     name->text.bytes = (char *)decoder->texts.bytes + at;
-    *previous = name->text;
-    *previous_at = at;
+    previous[1] = previous[0];
+    previous[0] = (struct place){at, name->text.length};
     return columns->reason ? -EBADMSG : 0;
 }
 
 int dft_names_get(struct dft_decoder *decoder)
 {
     struct dft_columns *columns = &decoder->columns;
-    size_t most = dft_column_left(columns, DFT_COL_NAMES) / 2, used = 0, previous_at = 0;
-    struct dft_text previous = {NULL, 0};
+    size_t most = dft_column_left(columns, DFT_COL_NAMES) / 2, used = 0;
+    struct place previous[2] = {{0, 0}, {0, 0}};
     struct dft_name *names;
     int status;
 
@@ -218,7 +237,7 @@ int dft_names_get(struct dft_decoder *decoder)
             dft_columns_fault(columns, "more names than a block may hold");
             return -EBADMSG;
         }
-        status = get_name(decoder, &names[decoder->nnames], &previous, &previous_at, &used);
+        status = get_name(decoder, &names[decoder->nnames], previous, &used);
         decoder->nnames += !status;
     }
     used = 0;

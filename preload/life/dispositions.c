@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "os/bulk.h"
 #include "os/config.h"
 #include "os/resolve.h"
 #include "os/sys.h"
@@ -22,7 +23,7 @@ struct given {
     void *handler; /* the program's handler, for the go-between */
     int flags;     /* the flags that the kernel would return */
 };
-static struct given given[65];
+static struct given given[65] DFT_BULK;
 
 #define KNOWN_FLAGS                                                                                                    \
     ((int)SA_RESETHAND | SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER)

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "os/bulk.h"
 #include "os/config.h"
 #include "os/reading.h"
 #include "os/resolve.h"
@@ -25,7 +26,7 @@
 
 static const char *kept[KEPT_MAX]; /* NAME=value, of DFTRACER_ variables */
 static uint32_t nkept;
-static char preload[4352]; /* LD_PRELOAD= and the path of our library */
+static char preload[4352] DFT_BULK; /* LD_PRELOAD= and the path of our library */
 
 /* The mapping that a vfork child left. */
 static __thread struct {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 
+#include "os/bulk.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
 #include "ring/drain.h"
@@ -33,6 +34,7 @@
  * stays late. */
 static int ended;
 static uint32_t done;                 /* atomic: the trace is complete */
+static uint32_t waiting;              /* atomic: number of threads that wait for `done` */
 static uint32_t trying;               /* execs under way */
 static struct dft_spin shutdown_lock; /* guards the variables above */
 static int renewed;                   /* live files made after failed execs */
@@ -47,6 +49,7 @@ void dft_shutdown_forked(void)
 {
     ended = 0;
     done = 0;
+    waiting = 0;
     trying = 0;
     shutdown_lock.held = 0;
     renewed = 0;
@@ -112,7 +115,7 @@ static struct dft_ended note_end(enum dft_ending exit_kind, int status)
 /* Writes the END block. Returns 0, or -errno when the block could not be written. */
 static int write_end(enum dft_ending exit_kind, int status)
 {
-    static char unmet[1024]; /* static, because the end comes once */
+    static char unmet[1024] DFT_BULK; /* static, because the end comes once */
     struct dft_end end = {.exit_kind = (uint8_t)exit_kind, .status = status, .outside = dft_traced_left_out()};
 
     end.unmet = (struct dft_text){unmet, (uint32_t)dft_weave_unmet(unmet, sizeof unmet)};
@@ -134,8 +137,10 @@ static void wait_for_the_end(void)
 {
     uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_FOR_END_NS;
 
-    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && dft_clock_monotonic_ns() < until_ns)
+    __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST) && dft_clock_monotonic_ns() < until_ns)
         dft_futex_wait(&done, 0);
+    __atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Returns 0 when the process is ending. */
@@ -294,7 +299,8 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
     /* When END cannot be written, only the live file knows what was lost. */
     if (!write_end(exit_kind, status & 0xff) && !unsure && !is_kept())
         dft_livefile_remove();
-    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-    dft_futex_wake(&done, INT32_MAX);
+    __atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+        dft_futex_wake(&done, INT32_MAX);
     dft_signals_restore(before);
 }

@@ -20,9 +20,10 @@ int dft_config_preloaded;
 const char *dft_config_enabled_by;
 struct dft_config_job dft_config_job = {-1, -1, 0, ""};
 
-/* Copies of texts lie in one mapping, which is made at the first copy. */
-static char *texts;
-static size_t texts_used, texts_capacity;
+/* Copies of texts. Usual ones need no mapping of their own. */
+static char first_texts[512];
+static char *texts = first_texts;
+static size_t texts_used, texts_capacity = sizeof first_texts;
 
 static const char *keep_text(const char *text)
 {
@@ -81,6 +82,12 @@ void dft_message(enum dft_log_level level, const char *text, ...)
     va_end(list);
     line[used++] = '\n';
     dft_sys_write(2, line, used);
+}
+
+/* Most variables of an environment differ in the first letter. */
+static int begins(const char *text, const char *with)
+{
+    return *text == *with && strncmp(text, with, strlen(with)) == 0;
 }
 
 static int equals_nocase(const char *a, const char *b)
@@ -192,7 +199,7 @@ static void set_option(const char *variable, const char *value)
 #undef DFT_OPTION
     if (dft_settings_is_accepted(name, length))
         dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
-    else if (strncmp(name, "FOLLOWED=", 9) != 0) /* env_propagation.h */
+    else if (!begins(name, "FOLLOWED=")) /* env_propagation.h */
         dft_settings_unknown(variable);
 }
 
@@ -218,7 +225,7 @@ static const char *find_variable(char *const *environment, const char *const *na
         size_t n = strlen(names[i]);
 
         for (char *const *e = environment; *e; e++)
-            if (!strncmp(*e, names[i], n) && (*e)[n] == '=' && (*e)[n + 1])
+            if (**e == *names[i] && !strncmp(*e, names[i], n) && (*e)[n] == '=' && (*e)[n + 1])
                 return *e + n + 1;
     }
     return NULL;
@@ -300,12 +307,14 @@ static int is_off(void)
 static void read_environment(char *const *environment, int log_level)
 {
     for (char *const *e = environment; *e; e++) {
-        const char *equals = strchr(*e, '=');
-        int is_level = strncmp(*e, PREFIX "LOG_LEVEL=", sizeof PREFIX "LOG_LEVEL=" - 1) == 0;
+        int is_ours = begins(*e, PREFIX), is_level = is_ours && begins(*e, PREFIX "LOG_LEVEL=");
+        const char *equals;
         struct stat st;
-        int is_ours = strncmp(*e, PREFIX, sizeof PREFIX - 1) == 0;
 
-        if (!equals || !equals[1] || is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
+        if (is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
+            continue;
+        equals = strchr(*e, '=');
+        if (!equals || !equals[1])
             continue;
         /* Without a variable of ours, the kernel is not asked about descriptor 2. */
         if (!messages.inode && DFT_SYS(fstat, 2, &st, 0, 0, 0, 0) == 0)
@@ -314,7 +323,7 @@ static void read_environment(char *const *environment, int log_level)
             set_option(*e, equals + 1);
         else
             dft_settings_unknown(*e);
-        if (!strncmp(*e, PREFIX "ENABLE=", sizeof PREFIX "ENABLE=" - 1))
+        if (begins(*e, PREFIX "ENABLE="))
             dft_config_enabled_by = *e;
     }
 }
@@ -332,7 +341,7 @@ void dft_config_init(char *const *environment)
         return;
     find_job(environment);
     for (char *const *e = environment; *e; e++)
-        if (!strncmp(*e, "LD_PRELOAD=", 11) && strstr(*e, "libdftrace"))
+        if (begins(*e, "LD_PRELOAD=") && strstr(*e, "libdftrace"))
             dft_config_preloaded = 1;
 }
 

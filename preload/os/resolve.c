@@ -68,24 +68,22 @@ static const struct texts texts = {
 struct wanted {
     uint16_t name, version; /* version 0: the default one */
     uint16_t type;          /* the type of its result; 0: a missing function gets no substitute */
-    /* a handwritten wrapper uses the function between its readings of the clock */
-    uint8_t at_start;
 };
 _Static_assert(sizeof texts <= UINT16_MAX, "an offset fits");
 
-#define AT(text)            offsetof(struct texts, text)
-#define CALL(name, by_hand) {AT(name_##name), 0, AT(type_##name), by_hand},
+#define AT(text)   offsetof(struct texts, text)
+#define CALL(name) {AT(name_##name), 0, AT(type_##name)},
 
 /* In the order of struct dft_reals. */
 static const struct wanted wanted[] = {
-#define DFT_CALL(category, op, type, name, ...)               CALL(name, 0)
+#define DFT_CALL(category, op, type, name, ...)               CALL(name)
 #define DFT_MODE                                              DFT_CALL
 #define DFT_ENTRY                                             DFT_CALL
-#define DFT_CUSTOM(category, op, type, name, ...)             CALL(name, 1)
-#define DFT_FORMAT(category, op, name, ...)                   CALL(name, 0)
+#define DFT_CUSTOM                                            DFT_CALL
+#define DFT_FORMAT(category, op, name, ...)                   CALL(name)
 #define DFT_FORMAT_ENTRY                                      DFT_FORMAT
-#define DFT_GATE(type, name, ...)                             CALL(name, 1)
-#define DFT_VERSIONED(category, op, type, name, version, ...) {AT(name_##name), AT(type_##name), 0, 1},
+#define DFT_GATE(type, name, ...)                             CALL(name)
+#define DFT_VERSIONED(category, op, type, name, version, ...) {AT(name_##name), AT(type_##name), 0},
 #define DFT_ALIAS(...)
 #define DFT_CUSTOM_ALIAS(...)
 #define DFT_RECLASSIFIED(...)
@@ -94,6 +92,25 @@ static const struct wanted wanted[] = {
 };
 #define WANTED (sizeof wanted / sizeof *wanted)
 _Static_assert(sizeof(struct dft_reals) == WANTED * sizeof(void *), "one name a pointer");
+
+/* Functions whose pointers are used without DFT_REAL(). */
+#define PLACE(name) (offsetof(struct dft_reals, name) / sizeof(void *))
+static const uint16_t at_load[] = {
+    PLACE(syscall),
+#define DFT_CALL(...)
+#define DFT_MODE(...)
+#define DFT_ENTRY(...)
+#define DFT_CUSTOM(...)
+#define DFT_FORMAT(...)
+#define DFT_FORMAT_ENTRY(...)
+#define DFT_GATE(...)
+#define DFT_VERSIONED(category, op, type, name, ...) PLACE(name),
+#define DFT_ALIAS(...)
+#define DFT_CUSTOM_ALIAS(...)
+#define DFT_RECLASSIFIED(...)
+#define DFT_EVENT(...)
+#include <dftrace/calls.def>
+};
 
 static const char *text_at(uint16_t offset)
 {
@@ -170,11 +187,6 @@ static void know_the_last(void)
     __atomic_store_n(&last, started_with_us && !environ ? end : NULL, __ATOMIC_RELEASE);
 }
 
-static int is_wanted(size_t i, int all)
-{
-    return !__atomic_load_n(&((void **)&dft_real)[i], __ATOMIC_RELAXED) && (all || wanted[i].at_start);
-}
-
 static void set(size_t i, void *function)
 {
     __atomic_store_n(&((void **)&dft_real)[i], function, __ATOMIC_RELEASE);
@@ -188,7 +200,13 @@ static void set_missing(size_t i)
         set(i, strchr(type, '*') ? (void *)answer_pointer : (void *)answer_number);
 }
 
-static void find_wanted(int all, int old)
+static int is_missing(size_t i)
+{
+    return !__atomic_load_n(&((void **)&dft_real)[i], __ATOMIC_RELAXED);
+}
+
+/* Searches each library for all these functions. `list` NULL: the first ones. */
+static void find_each(const uint16_t *list, size_t count, int old)
 {
     for (const struct link_map *map = libraries_behind_ours(); map; map = map->l_next) {
         struct dft_library library;
@@ -196,25 +214,32 @@ static void find_wanted(int all, int old)
         if (map->l_ld == _DYNAMIC)
             continue;
         dft_library_read(&library, map->l_addr, map->l_ld);
-        for (size_t i = 0; i < WANTED; i++)
-            if (is_wanted(i, all))
+        for (size_t k = 0; k < count; k++) {
+            size_t i = list ? list[k] : k;
+
+            if (is_missing(i))
                 set(i, find(&library, text_at(wanted[i].name), text_at(wanted[i].version), old));
+        }
     }
 }
 
-static void resolve_many(int all)
+static void resolve_all(void)
 {
-    find_wanted(all, 0);
-    find_wanted(all, 1);
+    find_each(NULL, WANTED, 0);
+    find_each(NULL, WANTED, 1);
     for (size_t i = 0; i < WANTED; i++)
-        if (is_wanted(i, all))
+        if (is_missing(i))
             set_missing(i);
 }
 
 void dft_resolve(void)
 {
     know_the_last();
-    resolve_many(last == NULL);
+    if (!last)
+        return resolve_all();
+    find_each(at_load, sizeof at_load / sizeof *at_load, 0);
+    if (!dft_real.syscall)
+        dft_resolve_one(PLACE(syscall));
 }
 
 int dft_resolve_is_first(void)
@@ -236,10 +261,10 @@ void dft_resolve_one(size_t i)
     void *function;
 
     if (!end)
-        return resolve_many(1);
+        return resolve_all();
     function = find_up_to(end, name, version, 0);
-    if (!function)
-        function = find_up_to(end, name, version, 1);
+    if (!function && !version)
+        function = find_up_to(end, name, NULL, 1);
     if (function)
         set(i, function);
     else

@@ -64,7 +64,7 @@ struct dft_reals {
 };
 extern struct dft_reals dft_real;
 
-/* Called by the constructor. Finds the functions that wrappers written by hand call. The other
+/* Called by the constructor. Finds the functions whose pointers are used as they are. The other
  * functions are found at their first call: each search costs a tenth of a microsecond, and most
  * processes call few. Where libraries may be unloaded (we were not loaded with the program), the
  * constructor finds all functions. */
@@ -81,7 +81,7 @@ const ElfW(Dyn) * dft_resolve_last(void);
  * change. */
 void dft_resolve_one(size_t i);
 
-/* The real function, at any time. Not between two readings of the clock, because the first use
+/* The real function, at any time. Best before the first reading of the clock, because the first use
  * searches. */
 #define DFT_REAL(name)                                                                                                 \
     (__builtin_expect(dft_real.name != NULL, 1)                                                                        \

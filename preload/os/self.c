@@ -13,6 +13,7 @@ uint32_t dft_pid;
 struct dft_spin dft_process_lock;
 struct dft_live *dft_live;
 int dft_sandbox;
+uint32_t dft_too_large;
 
 static uint32_t no_generation;
 volatile uint32_t *dft_generation = &no_generation;

@@ -169,19 +169,30 @@ const char *dft_settings_nearest(const char *const *names, size_t n, const char 
     return nearest;
 }
 
-/* Most variables are not ours. A count of the prefix's letters near their places decides without a
- * search. */
+/* Are the letters of the prefix near their places, but for a few? The first letters decide for most
+ * variables. */
+static int begins_nearly(const char *variable)
+{
+    unsigned missing = 0;
+
+    for (size_t i = 0; i < strlen(PREFIX); i++) {
+        if (!variable[i] || variable[i] == '=')
+            return 0;
+        missing += !same(variable[i], PREFIX[i]) && !(i && same(variable[i - 1], PREFIX[i])) &&
+                   !same(variable[i + 1], PREFIX[i]);
+        if (missing > NEAR)
+            return 0;
+    }
+    return 1;
+}
+
+/* Most variables are not ours, and are sorted out without a search. */
 int dft_settings_resembles(const char *variable)
 {
-    size_t length = strcspn(variable, "="), found = 0;
     unsigned apart = 0;
 
-    if (length < strlen(PREFIX) || length > NAME_MAX)
-        return 0;
-    for (size_t i = 0; i < strlen(PREFIX); i++)
-        found +=
-            same(variable[i], PREFIX[i]) || (i && same(variable[i - 1], PREFIX[i])) || same(variable[i + 1], PREFIX[i]);
-    return found + NEAR >= strlen(PREFIX) && find_nearest(variable, &apart) && apart <= NEAR;
+    return begins_nearly(variable) && strcspn(variable, "=") <= NAME_MAX && find_nearest(variable, &apart) &&
+           apart <= NEAR;
 }
 
 /* --- notes ------------------------------------------------------------------------------------ */

@@ -66,9 +66,25 @@ static inline long dft_sys_read(int fd, void *buffer, size_t size)
     return DFT_SYS(read, fd, buffer, size, 0, 0, 0);
 }
 
+/* atomic: how often the kernel found a file of ours too large. Each time it sends a SIGXFSZ. */
+extern uint32_t dft_too_large;
+
+/* For calls that make a file longer. Returns their result. */
+static inline long dft_sys_lengthened(long result)
+{
+    if (__builtin_expect(result == -EFBIG, 0))
+        __atomic_add_fetch(&dft_too_large, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
 static inline long dft_sys_write(int fd, const void *buffer, size_t size)
 {
-    return DFT_SYS(write, fd, buffer, size, 0, 0, 0);
+    return dft_sys_lengthened(DFT_SYS(write, fd, buffer, size, 0, 0, 0));
+}
+
+static inline long dft_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+    return dft_sys_lengthened(DFT_SYS(pwrite64, fd, buffer, size, offset, 0, 0));
 }
 
 static inline long dft_sys_lseek(int fd, long offset, int whence)
@@ -120,6 +136,7 @@ static inline int dft_sys_can_read(const void *at)
  * is the program's. */
 struct dft_signals {
     uint64_t mask;
+    uint32_t too_large; /* dft_too_large before */
     int had_xfsz;
 };
 
@@ -136,10 +153,10 @@ static inline int dft_xfsz_pending(void)
 static inline struct dft_signals dft_signals_block(void)
 {
     uint64_t all = ~UINT64_C(0);
-    struct dft_signals before = {0, 0};
+    struct dft_signals before = {.too_large = __atomic_load_n(&dft_too_large, __ATOMIC_RELAXED)};
 
     DFT_SYS(rt_sigprocmask, SIG_SETMASK, &all, &before.mask, 8, 0, 0);
-    before.had_xfsz = dft_xfsz_pending();
+    before.had_xfsz = before.mask & DFT_SIGXFSZ_BIT && dft_xfsz_pending(); /* else it would have come */
     return before;
 }
 
@@ -148,7 +165,7 @@ static inline void dft_signals_restore(struct dft_signals before)
     uint64_t xfsz = DFT_SIGXFSZ_BIT;
     int64_t no_time[2] = {0, 0};
 
-    if (!before.had_xfsz && dft_xfsz_pending())
+    if (__atomic_load_n(&dft_too_large, __ATOMIC_RELAXED) != before.too_large && !before.had_xfsz && dft_xfsz_pending())
         DFT_SYS(rt_sigtimedwait, &xfsz, 0, no_time, 8, 0, 0);
     DFT_SYS(rt_sigprocmask, SIG_SETMASK, &before.mask, 0, 8, 0, 0);
 }

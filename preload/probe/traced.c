@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "os/bulk.h"
 #include "probe/call.h"
 #include "os/config.h"
 #include "store/first.h"
@@ -21,7 +22,7 @@ struct rule {
 static const struct rule all[] = {{"", 0, 1}, {"/proc", 5, 0}, {"/sys", 4, 0}, {"/dev", 4, 0}, {"/dev/shm", 8, 1}};
 #define ALL_COUNT (sizeof all / sizeof *all)
 
-static struct rule rules[RULES_MAX];
+static struct rule rules[RULES_MAX] DFT_BULK;
 static uint32_t rule_count, too_many;
 static int pipes_traced, sockets_traced;
 static _Atomic uint64_t left_out;
@@ -48,7 +49,7 @@ static void add_all(int traced)
 /* An entry as an absolute path, in a text that lives on. */
 static void add_entry(const char *entry, size_t length, int traced)
 {
-    static char absolute[8192];
+    static char absolute[8192] DFT_BULK;
     static size_t used;
     char *to = absolute + used;
     long n;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "os/bulk.h"
 #include "ring/bursts.h"
 #include "ring/names.h"
 #include "regions/annotate.h"
@@ -74,7 +75,7 @@ static int option_is(const char *name, const char *value)
 /* Notes that a part of the options has no effect. */
 static void doubt(const char *variable, const char *part, size_t length, const char *reason, const char *meant)
 {
-    static struct dft_line line;
+    static struct dft_line line DFT_BULK;
 
     line.used = 0;
     for (size_t i = 0; i < length && i < PART_MAX; i++)

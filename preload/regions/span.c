@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ring/bursts.h"
+#include "os/bulk.h"
 #include "regions/annotate.h"
 #include "os/clock.h"
 
@@ -20,7 +21,7 @@ struct place {
     _Atomic uint64_t key; /* 0: free */
     uint64_t start;
 };
-static struct place table[SETS][WAYS];
+static struct place table[SETS][WAYS] DFT_BULK;
 
 /* A bijection that spreads all bits (the finaliser of splitmix64). */
 static uint64_t mix(uint64_t x)

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "os/bulk.h"
 #include "format/hash.h"
 #include "os/elf.h"
 #include "os/resolve.h"
@@ -66,7 +67,7 @@ __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, con
 static struct {
     _Atomic uint64_t check; /* address ^ id */
     _Atomic uint64_t id;
-} table[TABLE];
+} table[TABLE] DFT_BULK;
 
 void dft_names_forget_code(void)
 {

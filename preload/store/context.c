@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "os/bulk.h"
 #include "os/config.h"
 #include "os/onstack.h"
 #include "os/sys.h"
@@ -135,7 +136,7 @@ static uint32_t processors(void)
 {
     /* Guarded by `making`. The kernel refuses a mask that is too small for all its possible
      * processors. */
-    static uint64_t mask[512];
+    static uint64_t mask[512] DFT_BULK;
     uint32_t n = 0;
     long bytes = DFT_SYS(sched_getaffinity, 0, sizeof mask, mask, 0, 0, 0);
 
@@ -154,7 +155,7 @@ static struct dft_context *make_one_more(void)
         dft_spin_lock(&making);
     else if (!dft_spin_try(&making))
         return NULL;
-    if (made < processors() && (context = make_context(made, SMALL_SHARE))) {
+    if ((!made || made < processors()) && (context = make_context(made, SMALL_SHARE))) {
         contexts[made] = context;
         __atomic_store_n(&made, made + 1, __ATOMIC_RELEASE);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/line.h"
@@ -20,7 +21,7 @@
 #define LOOK_MAX (1u << 20) /* bytes of a file that are searched */
 #define TICK_NS  10000000u  /* /proc counts in hundredths of a second */
 
-static char capacity[8192] __attribute__((aligned(8)));
+static char capacity[8192] DFT_BULK;
 
 static int find(const char *bytes, size_t size, const char *text, size_t length)
 {
@@ -77,7 +78,7 @@ static uint64_t read_stat(int wanted)
  * PID namespace. */
 static int parent_holds(const char *file, const char *text, size_t length)
 {
-    static struct dft_line path;
+    static struct dft_line path DFT_BULK;
 
     path.used = 0;
     dft_line_text(&path, "/proc/");
@@ -118,7 +119,7 @@ static uint64_t process_start_ns(void)
  * block? */
 static int is_reported_in(const char *name, uint64_t since_ns, const char *text, size_t length)
 {
-    static char path[DFT_TRACENAME_ROOM];
+    static char path[DFT_TRACENAME_ROOM] DFT_BULK;
     size_t used = dft_tracename_directory, n = strlen(name);
     uint64_t load_ns;
 
@@ -154,7 +155,7 @@ static size_t put(char *to, size_t used, const char *text, size_t most)
  * the setting in PROCESS. */
 static int earlier_image_tells(const char *variable, const char *ending)
 {
-    static char entries[8192] __attribute__((aligned(8))), line[TEXT_MAX + 32];
+    static char entries[8192] DFT_BULK, line[TEXT_MAX + 32];
     size_t length = put(line, put(line, 0, "\n", 1), variable, TEXT_MAX);
     uint64_t since_ns = process_start_ns();
     long fd = since_ns ? open_folder() : -1, n;

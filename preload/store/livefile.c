@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
+#include "os/bulk.h"
 #include "format/calls.h"
 #include "os/clock.h"
 #include "os/config.h"
@@ -27,7 +28,9 @@
 #include "store/tracefile.h"
 #include "store/tracename.h"
 
-char dft_livefile_path[4400];
+#define DIRECTORY_ROOM 4096u
+
+char dft_livefile_path[DIRECTORY_ROOM + 304] DFT_BULK;
 uint32_t dft_livefile_number;
 
 static struct dft_ourfile ours;
@@ -75,7 +78,8 @@ static int write_zeros(int fd, uint64_t offset, size_t bytes)
         pages[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof zeros};
     while (bytes) {
         size_t n = bytes / DFT_LIVE_PAGE < 64 ? bytes / DFT_LIVE_PAGE : 64;
-        long done = dft_ourfile_has(&ours, fd) ? DFT_SYS(pwritev, fd, pages, n, offset, 0, 0) : -EBADF;
+        long done =
+            dft_ourfile_has(&ours, fd) ? dft_sys_lengthened(DFT_SYS(pwritev, fd, pages, n, offset, 0, 0)) : -EBADF;
 
         if (done <= 0 || done % DFT_LIVE_PAGE)
             return done < 0 ? (int)done : -ENOSPC;
@@ -91,8 +95,9 @@ static int make_long(uint64_t bytes)
     struct stat st;
     int result = (int)dft_tracename_look(dft_livefile_path, &st);
 
-    return result < 0 || (uint64_t)st.st_size >= bytes ? result
-                                                       : (int)DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0);
+    if (result < 0 || (uint64_t)st.st_size >= bytes)
+        return result;
+    return (int)dft_sys_lengthened(DFT_SYS(truncate, dft_livefile_path, bytes, 0, 0, 0, 0));
 }
 
 /* Maps our file. NULL: the mapping failed. A process that shares the descriptor may have put its
@@ -146,13 +151,11 @@ static int is_fit(const char *directory)
     return fs.f_type == 0xef53 /* ext2, 3, 4 */ || fs.f_type == 0x58465342 /* xfs */ || fs.f_type == 0x01021994;
 }
 
-static void make_path(const char *directory, size_t length)
+/* Appends the name to the directory in dft_livefile_path. */
+static void put_name(size_t used)
 {
     const char *name = dft_tracename_base + dft_tracename_directory;
-    size_t used = 0;
 
-    memcpy(dft_livefile_path, directory, length);
-    used = length;
     if (used && dft_livefile_path[used - 1] != '/')
         dft_livefile_path[used++] = '/';
     while (*name && used < sizeof dft_livefile_path - 16)
@@ -164,16 +167,15 @@ static void make_path(const char *directory, size_t length)
  * with no file left. */
 static int create_in(const char *directory, size_t length)
 {
-    static char text[4096]; /* dft_process_lock is held, and the program's stack may be tiny */
     long fd;
 
-    if (length >= sizeof text)
+    if (length >= DIRECTORY_ROOM)
         return -1;
-    memcpy(text, directory, length);
-    text[length] = 0;
-    if (!is_fit(length ? text : "."))
+    memcpy(dft_livefile_path, directory, length);
+    dft_livefile_path[length] = 0;
+    if (!is_fit(length ? dft_livefile_path : "."))
         return -1;
-    make_path(text, length);
+    put_name(length);
     fd = dft_fd_progress_open(dft_livefile_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
     if (fd < 0)
         return -1;
@@ -225,12 +227,16 @@ void *dft_livefile_map_plain(size_t bytes)
     return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-/* Maps the file as map_shared() does, and closes the descriptor. */
+/* Maps the file as map_shared() does, and closes the descriptor. A mapping shows that the number was
+ * ours just now. */
 static void *map_ours(int fd, size_t bytes, uint64_t offset)
 {
     void *at = map_shared(fd, bytes, offset);
 
-    dft_ourfile_close(&ours, fd);
+    if (at)
+        dft_sys_close(fd);
+    else
+        dft_ourfile_close(&ours, fd);
     return at;
 }
 
@@ -275,10 +281,13 @@ static int create_and_map(void)
     if (fd < 0)
         dft_livefile_path[0] = 0;
     allocated = first_bytes();
-    live = fd < 0 ? NULL : map_ours(fd, DFT_LIVE_PAGE, 0);
+    live = fd < 0 ? NULL : map_ours(fd, first_bytes(), 0);
     if (!live)
-        live = dft_livefile_map(DFT_LIVE_PAGE, 0);
-    if (!live) {
+        live = dft_livefile_map(first_bytes(), 0);
+    if (live) {
+        atomic_store(&live->size, first_bytes());
+        dft_livefile_ring_ahead((char *)live + dft_livefile_pages(DFT_LIVE_PAGE), dft_livefile_pages(DFT_LIVE_PAGE));
+    } else {
         dft_livefile_remove();
         dft_process_note(DFT_NOTE_NO_LIVEFILE);
         live = dft_livefile_map_plain(DFT_LIVE_PAGE);
@@ -293,7 +302,6 @@ static int create_and_map(void)
     live->metric = dft_config.time_metric;
     live->interval_ns = dft_config.trace_interval_ms * 1000000u;
     dft_clock_update(&live->clock);
-    atomic_store(&live->size, dft_livefile_pages(DFT_LIVE_PAGE));
     atomic_store(&live->state, DFT_LIVE_RUNNING);
     __atomic_store_n(&live->magic, DFT_LIVE_MAGIC, __ATOMIC_RELEASE);
     dft_live = live;

@@ -16,6 +16,8 @@ void dft_livefile_lock(void);
 void dft_livefile_unlock(uint32_t most);
 /* With the lock held. There is another file, and no ring is ready in it. */
 void dft_livefile_rings_moved(void);
+/* With the lock held, after dft_livefile_rings_moved(). The new file has one small ring here. */
+void dft_livefile_ring_ahead(void *at, uint64_t offset);
 /* In a forked child. */
 void dft_livefile_rings_forget(void);
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "os/bulk.h"
 #include "store/livefile.h"
 #include "store/process.h"
 #include "os/sys.h"
@@ -34,7 +35,7 @@ static struct batch {
     uint64_t offset;
     uint32_t count;
     uint32_t taken; /* atomic; may exceed `count`, by threads that came too late */
-} batches[BATCHES_MAX];
+} batches[BATCHES_MAX] DFT_BULK;
 static struct batch *batch; /* atomic: the latest batch; NULL: this file has none */
 static uint32_t nbatches;   /* with the lock */
 /* atomic: number of unlocks; threads that wait for a ring sleep on this word */
@@ -80,6 +81,16 @@ static void *take_ahead(struct batch *from, uint64_t *offset)
     return from->at + i * bytes;
 }
 
+/* Lets threads take the batch's rings, under the lock. */
+static void publish(struct batch *next, uint32_t count)
+{
+    next->count = count;
+    next->taken = 0;
+    nbatches++;
+    small_rings += count;
+    __atomic_store_n(&batch, next, __ATOMIC_RELEASE);
+}
+
 /* Makes a batch and takes its first ring, under the lock. NULL: no space. */
 static void *make_ahead(uint64_t *offset)
 {
@@ -88,11 +99,7 @@ static void *make_ahead(uint64_t *offset)
     struct batch *next = &batches[nbatches];
 
     if (more > 1 && nbatches < BATCHES_MAX && (next->at = extend(more * bytes, &next->offset))) {
-        next->count = more;
-        next->taken = 0;
-        nbatches++;
-        small_rings += more;
-        __atomic_store_n(&batch, next, __ATOMIC_RELEASE);
+        publish(next, more);
         return take_ahead(next, offset);
     }
     small_rings++;
@@ -225,6 +232,17 @@ void dft_livefile_ring_detach(struct dft_ring *ring)
         ring->capacity = capacity;
         ring->shift = shift;
     }
+}
+
+void dft_livefile_ring_ahead(void *at, uint64_t offset)
+{
+    struct batch *next = &batches[nbatches];
+
+    if (nbatches == BATCHES_MAX)
+        return;
+    next->at = at;
+    next->offset = offset;
+    publish(next, 1);
 }
 
 void dft_livefile_rings_moved(void)

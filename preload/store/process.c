@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "os/bulk.h"
 #include "os/clock.h"
 #include "format/encode.h"
 #include "os/config.h"
@@ -32,7 +33,7 @@ static struct dft_text text_of(const char *bytes, size_t length)
  * where there is no /proc. A process's first access to /proc is the expensive one. */
 const char *dft_process_exe(void)
 {
-    static char exe[4096];
+    static char exe[4096] DFT_BULK;
     static int asked; /* one thread at a time starts the process */
     long n;
 
@@ -68,9 +69,9 @@ static const char *boot_id(void)
 
 void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
 {
-    struct stat trace = {0}, pids = {0};
+    const struct dft_ourfile *trace = dft_tracefile_identity();
+    struct stat pids = {0};
 
-    DFT_SYS(newfstatat, AT_FDCWD, dft_tracefile_path(), &trace, 0, 0, 0);
     /* a child may be in another namespace */
     DFT_SYS(newfstatat, AT_FDCWD, "/proc/self/ns/pid", &pids, 0, 0, 0);
     live->key = dft_key;
@@ -80,8 +81,8 @@ void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
     live->pid_namespace = pids.st_ino;
     live->device = file->device;
     live->inode = file->inode;
-    live->trace_device = trace.st_dev;
-    live->trace_inode = trace.st_ino;
+    live->trace_device = trace->device;
+    live->trace_inode = trace->inode;
 }
 
 /* The next image searches this block for reported settings, and has no decoder. So such a block is
@@ -171,9 +172,12 @@ static int write_process(const struct dft_staging_block *blocks, uint32_t count)
 
 int dft_process_write_start(void)
 {
-    static char command[16384], cwd[4096], options[2048];
+    enum { COMMAND_ROOM = 16384, CWD_ROOM = 4096, OPTIONS_ROOM = 2048 };
+    /* one behind the other: usual texts share a page */
+    static char texts[COMMAND_ROOM + CWD_ROOM + OPTIONS_ROOM] DFT_BULK;
     static struct utsname names;
     struct clock clock = read_clocks(dft_key);
+    char *at = texts;
     long n;
 
     process = (struct dft_process){.key = dft_key,
@@ -188,14 +192,16 @@ int dft_process_write_start(void)
                                    .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
-    process.command = read_file("/proc/self/cmdline", command, sizeof command);
-    n = DFT_SYS(getcwd, cwd, sizeof cwd, 0, 0, 0, 0);
-    process.cwd = text_of(cwd, n > 1 ? (size_t)n - 1 : 0);
+    process.command = read_file("/proc/self/cmdline", at, COMMAND_ROOM);
+    at += process.command.length;
+    n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);
+    process.cwd = text_of(at, n > 1 ? (size_t)n - 1 : 0);
+    at += process.cwd.length;
     if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
         process.host = text_of(names.nodename, strlen(names.nodename));
     process.job_id = text_of(dft_config_job.job_id, strlen(dft_config_job.job_id));
     process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
-    process.options = text_of(options, dft_config_describe(options, sizeof options));
+    process.options = text_of(at, dft_config_describe(at, OPTIONS_ROOM));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
     process.pid_namespace = dft_live->pid_namespace;

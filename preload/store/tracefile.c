@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "os/bulk.h"
 #include "format/crc32c.h"
 #include "format/format.h"
 #include "os/self.h"
@@ -31,7 +31,7 @@
 #define REPLACED_MAX 2u
 
 __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec")));
-static char path[PATH_ROOM];
+static char path[PATH_ROOM] DFT_BULK;
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
@@ -57,11 +57,8 @@ static void identify_created(void)
 /* Makes a copy in our range. -1: the range has no free number. */
 static int move_up(int fd)
 {
-    struct rlimit limit = {0};
-    long high;
+    long high = dft_fd_progress_copy(fd, LOWEST_FD);
 
-    DFT_SYS(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0, 0);
-    high = limit.rlim_cur > LOWEST_FD ? dft_fd_progress_copy(fd, LOWEST_FD) : -1;
     if (high >= HIGHEST_FD ||
         /* the copy is ours, but may show any file */
         (high >= 0 && !dft_ourfile_has(&ours, (int)high))) {
@@ -120,7 +117,7 @@ static void end_move(void)
  * changes. */
 int dft_tracefile_move(void)
 {
-    static char old[PATH_ROOM];
+    static char old[PATH_ROOM] DFT_BULK;
     long result;
 
     if (!exists) {
@@ -142,6 +139,11 @@ int dft_tracefile_move(void)
 const char *dft_tracefile_path(void)
 {
     return path;
+}
+
+const struct dft_ourfile *dft_tracefile_identity(void)
+{
+    return &ours;
 }
 
 void dft_tracefile_remove(void)
@@ -231,8 +233,7 @@ static int get_fd(int *own)
 static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
 {
     for (*done = 0; *done < length;) {
-        long n = dft_ourfile_has(&ours, fd) ? DFT_SYS(pwrite64, fd, bytes + *done, length - *done, at + *done, 0, 0)
-                                            : -EBADF;
+        long n = dft_ourfile_has(&ours, fd) ? dft_sys_pwrite(fd, bytes + *done, length - *done, at + *done) : -EBADF;
 
         if (n == -EINTR)
             continue;
@@ -296,7 +297,7 @@ static void take_back(int fd, uint64_t at, size_t done, size_t length)
         DFT_SYS(fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, done, 0, 0) < 0)
         for (size_t i = 0, n; i < done && dft_ourfile_has(&ours, fd); i += n) {
             n = done - i < sizeof zeros ? done - i : sizeof zeros;
-            DFT_SYS(pwrite64, fd, zeros, n, at + i, 0, 0);
+            dft_sys_pwrite(fd, zeros, n, at + i);
         }
     __atomic_compare_exchange_n(&end_offset, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

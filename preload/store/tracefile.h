@@ -16,6 +16,9 @@ int dft_tracefile_create(void);
 int dft_tracefile_move(void);
 /* The path that was last tried. */
 const char *dft_tracefile_path(void);
+/* Device and inode of the file that was created last. */
+struct dft_ourfile;
+const struct dft_ourfile *dft_tracefile_identity(void);
 
 /* Removes the file, because nothing could be written to it. */
 void dft_tracefile_remove(void);

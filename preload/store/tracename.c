@@ -9,16 +9,17 @@
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 
+#include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "os/self.h"
 #include "store/process.h"
 #include "os/sys.h"
 
-char dft_tracename_base[DFT_TRACENAME_ROOM];
+char dft_tracename_base[DFT_TRACENAME_ROOM] DFT_BULK;
 size_t dft_tracename_directory;
 
-static char prefix[4096];
+static const char *prefix = "";
 static char program[64], host[65];
 
 static size_t put_text(char *to, size_t capacity, size_t used, const char *text)
@@ -76,23 +77,31 @@ static void find_program(void)
         call_program("program");
 }
 
+static const char *from_here(const char *path)
+{
+    static char absolute[4096] DFT_BULK;
+    long n = DFT_SYS(getcwd, absolute, sizeof absolute - 1, 0, 0, 0, 0);
+    size_t used = n > 0 && absolute[0] == '/' ? strlen(absolute) : 0;
+
+    used = put_text(absolute, sizeof absolute, used, "/");
+    put_text(absolute, sizeof absolute, used, path);
+    return absolute;
+}
+
 void dft_tracename_init(void)
 {
-    struct utsname names;
-    size_t used = 0;
-
     if (!*program)
         know_program();
-    if (dft_config.log_file[0] != '/') {
-        long n = DFT_SYS(getcwd, prefix, sizeof prefix - 1, 0, 0, 0, 0);
+    prefix = dft_config.log_file[0] == '/' ? dft_config.log_file : from_here(dft_config.log_file);
+}
 
-        used = n > 0 && prefix[0] == '/' ? strlen(prefix) : 0;
-        used = put_text(prefix, sizeof prefix, used, "/");
-    }
-    put_text(prefix, sizeof prefix, used, dft_config.log_file);
-    host[0] = 0;
-    if (DFT_SYS(uname, &names, 0, 0, 0, 0, 0) == 0)
-        put_text(host, sizeof host, 0, names.nodename);
+static void find_host(void)
+{
+    struct utsname names;
+
+    if (*host || DFT_SYS(uname, &names, 0, 0, 0, 0, 0) < 0)
+        return;
+    put_text(host, sizeof host, 0, names.nodename);
     make_plain(host);
 }
 
@@ -104,6 +113,7 @@ void dft_tracename_make(void)
     if (used && dft_tracename_base[used - 1] != '/')
         used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
     find_program();
+    find_host();
     used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, program);
     used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, "-");
     used = put_text(dft_tracename_base, DFT_TRACENAME_ROOM, used, host);
@@ -123,6 +133,7 @@ int dft_tracename_is_of_process(const char *name, uint64_t *load_ns)
     char middle[96];
     size_t used;
 
+    find_host();
     used = put_text(middle, sizeof middle, 0, "-");
     used = put_text(middle, sizeof middle, used, host);
     used = put_text(middle, sizeof middle, used, "-");

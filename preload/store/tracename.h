@@ -9,8 +9,8 @@
 
 #define DFT_TRACENAME_ROOM 4352u
 
-/* In the constructor, and when dft_config.log_file has changed. Remembers the host and the absolute
- * prefix, because the working directory may change later. */
+/* In the constructor, and when dft_config.log_file has changed. Remembers the absolute prefix,
+ * because the working directory may change later. */
 void dft_tracename_init(void);
 
 /* Makes the name for the current program, pid and key. dft_process_lock is held. */

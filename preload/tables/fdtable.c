@@ -7,14 +7,16 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "os/bulk.h"
 #include "os/sys.h"
 
 #define POOL_MAX (1u << 20) /* descriptions; an index has 24 bits */
 
-_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-struct dft_open *dft_open_pieces[POOL_MAX / DFT_OPEN_PIECE];
+_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS] DFT_BULK;
+struct dft_open *dft_open_pieces[POOL_MAX / DFT_OPEN_PIECE] DFT_BULK;
 
-static _Atomic uint64_t first_chunk[DFT_FD_CHUNK];
+static _Atomic uint64_t first_chunk[DFT_FD_CHUNK] DFT_BULK;
+static struct dft_open first_piece[DFT_OPEN_PIECE] DFT_BULK;
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
 static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
@@ -34,10 +36,10 @@ static int make_piece(uint32_t index)
     return made || none ? 0 : -ENOMEM;
 }
 
-int dft_fdtable_init(void)
+void dft_fdtable_init(void)
 {
     dft_fd_chunks[0] = first_chunk;
-    return make_piece(0);
+    dft_open_pieces[0] = first_piece;
 }
 
 static struct dft_open *description(uint32_t index)

@@ -80,8 +80,8 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
     return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
 
-/* In the constructor. Returns 0 or -ENOMEM. */
-int dft_fdtable_init(void);
+/* In the constructor. */
+void dft_fdtable_init(void);
 
 /* The descriptor is open on a new description of this file. offset -1: unknown. */
 void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "os/bulk.h"
 #include "format/live_format.h"
 
 #define BUCKETS DFT_OUTSTANDING_BUCKETS
@@ -21,8 +22,8 @@ enum state { FREE = 0, BUSY = 1, READY = 2 };
 #define REQUEST_WORDS (sizeof(struct dft_request) / 8)
 #define KEY_WORDS     (sizeof(struct dft_request_key) / 8)
 
-static _Atomic uint64_t words[DFT_OUTSTANDING_MAX] __attribute__((aligned(64)));
-static _Atomic uint64_t requests[DFT_OUTSTANDING_MAX][REQUEST_WORDS];
+static _Atomic uint64_t words[DFT_OUTSTANDING_MAX] DFT_BULK;
+static _Atomic uint64_t requests[DFT_OUTSTANDING_MAX][REQUEST_WORDS] DFT_BULK;
 static _Atomic uint64_t numbers; /* 0: no request was ever put in */
 
 static _Atomic(struct dft_slot *) shown; /* NULL: requests are not shown */

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 
+#include "os/bulk.h"
 #include "os/config.h"
 #include "os/line.h"
 #include "os/resolve.h"
@@ -15,7 +16,7 @@
 #define FRAMES_MAX 64
 
 /* static: there is one trace in the life of a process, and stacks are small */
-static struct dft_line line;
+static struct dft_line line DFT_BULK;
 
 /* --- frames ----------------------------------------------------------------------------------- */
 

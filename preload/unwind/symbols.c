@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "os/bulk.h"
 #include "tables/fd_progress.h"
 #include "os/elf.h"
 #include "os/sys.h"
@@ -49,7 +50,7 @@ static int is_in_line(const char *line, uint64_t address, uint64_t *offset, cons
  * *offset: the address's offset in that file. */
 static void find_mapping(uint64_t address, char *path, size_t capacity, uint64_t *offset)
 {
-    static char text[4096];
+    static char text[4096] DFT_BULK;
     size_t used = 0;
     long n, fd = dft_fd_progress_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 
@@ -177,7 +178,7 @@ static void search_all(const struct dft_symbols *symbols, const ElfW(Ehdr) * hea
 
 void dft_symbols_find(struct dft_symbols *symbols, uint64_t address, struct dft_place *place)
 {
-    static char path[sizeof symbols->path];
+    static char path[sizeof symbols->path] DFT_BULK;
     const ElfW(Ehdr) * head;
     uint64_t offset = 0;
 

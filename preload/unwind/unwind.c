@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
+#include "os/bulk.h"
 #include "os/elf.h"
 #include "os/resolve.h"
 #include "os/sys.h"
@@ -84,7 +85,7 @@ static const uint8_t *table_of(uint64_t pc)
 static struct {
     _Atomic uint64_t check; /* address ^ word */
     _Atomic uint64_t word;
-} known[TABLE];
+} known[TABLE] DFT_BULK;
 
 #define SAVED_BITS 13
 #define SAVED_SAME (-(1 << (SAVED_BITS - 1)))

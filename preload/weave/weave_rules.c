@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "os/config.h"
+#include "os/bulk.h"
 #include "store/first.h"
 #include "os/line.h"
 #include "os/resolve.h"
@@ -201,7 +202,7 @@ int dft_weave_tells(void)
 
 static void tell(const char *file, unsigned number, const struct dft_weave_text *text)
 {
-    static struct dft_line line;
+    static struct dft_line line DFT_BULK;
 
     if (!dft_weave_tells())
         return;
@@ -254,7 +255,7 @@ static int read_file(const char *path)
 /* A name without a slash that is no file here is one of those that are installed: "hdf5". */
 static int read_installed(const char *name)
 {
-    static struct dft_line path;
+    static struct dft_line path DFT_BULK;
     const char *own = dft_resolve_own_path(), *slash = own ? strrchr(own, '/') : NULL, *directory;
     /* From lib/libdftrace.so, and from lib/ARCHITECTURE/libdftrace.so. */
     static const char *const ups[] = {"/../", "/../../"};

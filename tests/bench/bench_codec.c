@@ -327,8 +327,7 @@ static void measure(const char *title, const struct work *work)
         size_t bytes = 0;
 
         dft_encoder_set_compression(encoder, ways[way].compression);
-        if (is_coarse(work))
-            dft_encoder_coarse_times(encoder);
+        dft_encoder_coarse_times(encoder, is_coarse(work));
         for (int i = 0; i < ROUNDS; i++) {
             double put = 0, start;
 

@@ -141,7 +141,7 @@ static void test_headers_beyond_limits(void)
 
     used = 0;
     append(1, 40);
-    at = append(7, 40);
+    at = append(7, 400);
     append(2, 40);
     memcpy(&header, file + at, sizeof header);
     wrong = header;

@@ -209,32 +209,6 @@ static void test_values_over_their_width(void)
     expect("column STACK ends early");
 }
 
-static void expect_split(const char *symbols, uint32_t tail, const char *expected)
-{
-    struct dft_batch batch;
-    const char *why;
-    int status;
-
-    begin_events(FILE_NONE);
-    add_column(DFT_EV_GAP, DFT_ENC_SPLIT, symbols, 2);
-    memset(raw + used, 0xff, 64);
-    status = decode_events(2, tail, &batch, &why);
-    CU_ASSERT_EQUAL(status, expected ? -EBADMSG : 0);
-    if (expected && why)
-        CU_ASSERT_STRING_EQUAL(why, expected);
-}
-
-static void test_split_columns(void)
-{
-    expect_split("\x07\x07", 0, NULL);
-    expect_split("\x08\x07", 0, "the bit string ends early");
-    expect_split("\x08\x08", 1, NULL);
-    expect_split("\xfb\xfb", 16, NULL); /* 61 bits each */
-    expect_split("\xfb\xfb", 15, "the bit string ends early");
-    expect_split("\xfc\x01", 64, "column GAP holds an impossible value");
-    expect_split("\xff\x01", 64, "column GAP holds an impossible value");
-}
-
 static void add_args(const char *event, const char *key, const char *type)
 {
     begin_events(FILE_NONE);
@@ -280,7 +254,10 @@ static void test_names_and_calls(void)
 {
     EXPECT_NAMES("\x01\x02/a\x09\x01z", NULL);
     EXPECT_NAMES("\x01\x02/a\x0d\x01z", "column NAMES holds an impossible value"); /* shares 3 of 2 */
-    EXPECT_NAMES("\x03\x02/a", "column NAMES holds an impossible value");
+    EXPECT_NAMES("\x03\x02/a\x01\x02/b\x0b\x01z", NULL);
+    EXPECT_NAMES("\x07\x02/a", "column NAMES holds an impossible value"); /* there is no other text yet */
+    EXPECT_NAMES("\x01\x02/a\x07\x02/b", "column NAMES holds an impossible value");
+    EXPECT_NAMES("\x01\x02/a\x01\x02/b\x0f\x01z", "column NAMES holds an impossible value");
     EXPECT_NAMES("\x04"
                  "12345678",
                  "column NAMES holds an impossible value");
@@ -393,7 +370,6 @@ int suite_faults(void)
         {"shapes", test_shapes},
         {"positions", test_positions},
         {"values over their width", test_values_over_their_width},
-        {"split columns", test_split_columns},
         {"arguments", test_arguments},
         {"names and calls", test_names_and_calls},
         {"a bomb of names", test_bomb_of_names},

@@ -168,7 +168,7 @@ static int put_few(void)
     return put_events(&batch);
 }
 
-/* Enough of them for time columns to be split. Random bits from a formula, not from the tests'
+/* Enough of them for time columns to be coded. Random bits from a formula, not from the tests'
  * generator, so that they stay. */
 static int put_many(void)
 {

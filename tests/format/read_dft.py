@@ -19,7 +19,7 @@ TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "CO
          9: "INDEX", 11: "UNFINISHED", 12: "GROUP"}
 M64 = (1 << 64) - 1
 RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
-LEB, SPLIT, BYTES, SCALED = 0, 1, 2, 3
+LEB, SPLIT, BYTES, SCALED, CODED = 0, 1, 2, 3, 4
 
 # ops.def: bytes moved. Those not here move nothing.
 BYTES_RESULT = {3, 4, 5, 6, 24, 25}
@@ -106,7 +106,7 @@ class Bytes:
     """A column, read from its beginning. An absent one is full of zeros."""
 
     def __init__(self, data=None, encoding=LEB, name=""):
-        self.data, self.at, self.encoding, self.name, self.unit = data, 0, encoding, name, 0
+        self.data, self.at, self.encoding, self.name, self.unit, self.codes = data, 0, encoding, name, 0, None
 
     def left(self):
         return len(self.data) - self.at if self.data is not None else 0
@@ -150,28 +150,29 @@ def columns_of(kind, raw):
             continue
         need(name not in found, f"column {name} appears twice")
         is_bytes = name in ALL_BYTES or kind == "CLOCK"
-        allowed = {BYTES} if is_bytes else {LEB, SPLIT, SCALED} if name in ("GAP", "DURATION") else {LEB}
+        allowed = {BYTES} if is_bytes else {LEB, SPLIT, SCALED, CODED} if name in ("GAP", "DURATION") else {LEB}
         need(encoding in allowed, f"column {name} has an unknown encoding")
         found[name] = Bytes(data, encoding, name)
     return {name: found.get(name, Bytes(name=name)) for name in known.values()}
 
 
 def read_names(column):
-    names, previous, total = [], b"", 0
+    names, previous, other, total = [], b"", b"", 0
     while column.left():
         head = column.leb()
         kind, shared = head & 3, head >> 2
-        need(kind < 3 and (kind or not shared), "column NAMES: kind")
+        need(kind or not shared, "column NAMES: kind")
         if kind == 0:
             names.append({"id": column.word()})
             continue
         number = column.word() if kind == 2 else None
         length = column.leb()
-        need(shared <= len(previous) and shared + length <= TEXT_MAX, "column NAMES: length")
-        previous = previous[:shared] + column.take(length)
+        earlier = other if kind == 3 else previous
+        need(shared <= len(earlier) and shared + length <= TEXT_MAX, "column NAMES: length")
+        previous, other = earlier[:shared] + column.take(length), previous
         total += len(previous)
         need(total <= 32 << 20, "too much text")
-        name = {"id": name_id(previous) if kind == 1 else number, "text": previous}
+        name = {"id": name_id(previous) if kind != 2 else number, "text": previous}
         if kind == 2:
             name["cut"] = True
         names.append(name)
@@ -207,9 +208,55 @@ class Bits:
         return bits
 
 
-def read_time(column, bits):
+def read_code(column):
+    """Section 5: the least value, and the symbols by length and code."""
+    count = column.leb()
+    if not count:
+        return None
+    first, least = column.leb(), column.leb()
+    need(count + first <= 48, f"column {column.name}: symbols")
+    if count == 1:
+        return least, {(0, 0): first}
+    packed = column.take((count + 1) // 2)
+    lengths = [packed[i // 2] >> 4 * (i % 2) & 15 for i in range(count)]
+    need(max(lengths) <= 8 and sum(256 >> length for length in lengths if length) == 256,
+         f"column {column.name}: lengths")
+    code, before, symbols = -1, 0, {}
+    for length, symbol in sorted((length, first + i) for i, length in enumerate(lengths) if length):
+        code, before = code + 1 << length - before, length
+        symbols[length, code] = symbol
+    return least, symbols
+
+
+def read_codes(column):
+    """The codes of a coded column by shape; None: of the other shapes."""
+    codes, shape = {None: read_code(column)}, 0
+    while column.left():
+        shape += column.leb()
+        need(shape < 256, f"column {column.name}: shape")
+        codes[shape] = read_code(column)
+        shape += 1
+    return codes
+
+
+def read_coded(column, bits, shape):
+    if column.codes is None:
+        column.codes = read_codes(column)
+    found = column.codes.get(shape, column.codes[None])
+    need(found, f"column {column.name}: the code is empty")
+    least, symbols = found
+    length = code = 0
+    while (length, code) not in symbols:
+        length, code = length + 1, code << 1 | bits.take(1)
+    symbol = symbols[length, code]
+    return least + (1 << symbol) - 1 + bits.take(symbol) & M64
+
+
+def read_time(column, bits, shape):
     if column.data is None or column.encoding == LEB:
         return column.leb()
+    if column.encoding == CODED:
+        return read_coded(column, bits, shape)
     if column.encoding == SCALED:
         if not column.unit:
             column.unit = column.leb()
@@ -290,7 +337,7 @@ class EventsReader:
         need(index < len(self.shapes), "shape")
         position, flags = self.shapes[index]
         call, state = self.calls[position], self.call_states[position]
-        gap, duration = read_time(columns["GAP"], self.bits), read_time(columns["DURATION"], self.bits)
+        gap, duration = (read_time(columns[name], self.bits, index) for name in ("GAP", "DURATION"))
         event = {"start_ns": (self.end + (-gap if flags >> 15 & 1 else gap)) & M64, "dur_ns": duration}
         self.end = (event["start_ns"] + duration) & M64
         event["call"] = call["id"]

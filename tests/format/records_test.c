@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* PROCESS, CLOCK, END and NAMES come back, by default values too. */
 #include <CUnit/CUnit.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sample.h"
 #include "suites.h"
 #include "format/decode.h"
+#include "format/hash.h"
 
 static struct dft_decoder *decoder;
 static struct dft_encoder *encoder;
@@ -188,11 +190,44 @@ static void test_names(void)
     }
 }
 
+/* Each shares its beginning with the one before the last: less than ten bytes a name are left. */
+static void test_names_in_turn(void)
+{
+    static char texts[200][80];
+    struct dft_name names[200];
+    struct dft_block_header header;
+    const struct dft_name *read;
+    const void *block, *payload;
+    const char *why;
+    uint32_t count;
+    long size;
+
+    for (unsigned i = 0; i < 200; i++) {
+        int length = snprintf(texts[i], sizeof texts[i], "%s/a directory of some length/file%u",
+                              i % 2 ? "/copies" : "/the originals", i / 2);
+
+        names[i] = (struct dft_name){.id = dft_name_id(texts[i], (size_t)length), .text = {texts[i], (uint32_t)length}};
+    }
+    dft_encoder_set_compression(encoder, DFT_STORE);
+    size = dft_encode_names(encoder, 3, names, 200, &block);
+    dft_encoder_set_compression(encoder, DFT_DEFLATE);
+    payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
+    CU_ASSERT_FATAL(payload && header.raw < 200 * 10);
+    CU_ASSERT_FATAL(!dft_decode_names(decoder, &header, payload, &read, &count, &why) && count == 200);
+    for (unsigned i = 0; i < 200; i++)
+        CU_ASSERT(read[i].id == names[i].id && !sample_text_differs(read[i].text, names[i].text));
+}
+
 int suite_records(void)
 {
     CU_TestInfo tests[] = {
-        {"PROCESS", test_process}, {"END", test_end},     {"END with an unknown reason", test_unknown_reason},
-        {"CLOCK", test_clock},     {"NAMES", test_names}, CU_TEST_INFO_NULL,
+        {"names of two trees in turn", test_names_in_turn},
+        {"PROCESS", test_process},
+        {"END", test_end},
+        {"END with an unknown reason", test_unknown_reason},
+        {"CLOCK", test_clock},
+        {"NAMES", test_names},
+        CU_TEST_INFO_NULL,
     };
     CU_SuiteInfo suites[] = {{"records", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 

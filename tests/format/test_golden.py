@@ -16,6 +16,7 @@ import read_dft  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "golden")
 WAYS = ("stored", "deflated")
+OLD = ("split_stored", "split_deflated")  # with encodings that are not written any more
 passed = failed = 0
 
 
@@ -98,6 +99,8 @@ def main():
         for way in WAYS:
             check(read(golden(way + ".dft")) == expected, f"{way}.dft reads differently")
             check(read(os.path.join(folder, way)) == expected, f"what is written now ({way}) reads differently")
+        for name in OLD:
+            check(read(golden(name + ".dft")) == expected, f"{name}.dft reads differently")
         check_list(os.path.join(folder, "list"), json.loads(expected))
         check(content(golden("stored.dft")) == content(os.path.join(folder, "stored")),
               "stored blocks are not the same bytes: the format has changed")

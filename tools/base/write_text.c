@@ -7,41 +7,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Length of the valid UTF-8 character at s that is no control character, or 0. */
-static size_t printable_length(const unsigned char *s, size_t left)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-    if (n == 1)
-        return s[0] >= 0x20 && s[0] != 0x7f;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || left < n)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
+#include "base/write_line.h"
 
 void dft_text_escape(FILE *out, const char *bytes, size_t length)
 {
-    const unsigned char *s = (const unsigned char *)bytes;
+    struct dft_line line;
 
-    for (size_t i = 0; i < length;) {
-        size_t n = printable_length(s + i, length - i);
-
-        if (n)
-            fwrite(s + i, 1, n, out);
-        else if (s[i] == '\n')
-            fputs("\\n", out);
-        else if (s[i] == '\t')
-            fputs("\\t", out);
-        else
-            fprintf(out, "\\x%02x", s[i]);
-        i += n ? n : 1;
-    }
+    dft_line_init(&line, out);
+    dft_line_escape(&line, bytes, length);
+    dft_line_flush(&line);
 }
 
 char *dft_text_escaped(const char *bytes, size_t length)
@@ -76,21 +50,42 @@ static const char *scaled(char *capacity, double value, const char *unit)
     return capacity;
 }
 
+/* The same as scaled() of ns / unit, in integers. Half-way between two roundings it depends on the
+ * nearest double: then scaled() decides. */
+static const char *scaled_ns(char *capacity, uint64_t ns, uint64_t unit, const char *name)
+{
+    unsigned decimals = ns * 1000 < 9995 * unit ? 2 : ns * 100 < 9995 * unit ? 1 : 0;
+    uint64_t step = decimals == 2 ? unit / 100 : decimals == 1 ? unit / 10 : unit, rest = ns % step;
+    char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at, *to = capacity;
+
+    if (2 * rest == step || ns * 1000 == 9995 * unit || ns * 100 == 9995 * unit)
+        return scaled(capacity, (double)ns / (double)unit, name);
+    at = dft_digits(end, ns / step + (2 * rest > step));
+    to = mempcpy(to, at, (size_t)(end - at) - decimals);
+    if (decimals)
+        *to++ = '.';
+    to = mempcpy(to, end - decimals, decimals);
+    *to++ = ' ';
+    strcpy(to, name);
+    return capacity;
+}
+
 const char *dft_text_ns(char *capacity, uint64_t ns)
 {
-    double value = (double)ns;
+    char digits[DFT_TEXT_ROOM], *end = digits + sizeof digits, *at;
 
     if (ns < 1000) {
-        snprintf(capacity, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
+        at = dft_digits(end, ns);
+        memcpy(mempcpy(capacity, at, (size_t)(end - at)), " ns", 4);
         return capacity;
     }
-    if (value < 999.5e3)
-        return scaled(capacity, value / 1e3, "us");
-    if (value < 999.5e6)
-        return scaled(capacity, value / 1e6, "ms");
-    if (value < 9999.5e9)
-        return scaled(capacity, value / 1e9, "s");
-    return scaled(capacity, value / 3600e9, "h");
+    if (ns < 999500)
+        return scaled_ns(capacity, ns, 1000, "us");
+    if (ns < 999500000)
+        return scaled_ns(capacity, ns, 1000000, "ms");
+    if (ns < UINT64_C(9999500000000))
+        return scaled_ns(capacity, ns, 1000000000, "s");
+    return scaled(capacity, (double)ns / 3600e9, "h");
 }
 
 const char *dft_text_bytes(char *capacity, uint64_t bytes)
@@ -133,21 +128,11 @@ const char *dft_text_share(char *capacity, uint64_t part, uint64_t whole)
 
 void dft_csv_text(FILE *out, const char *bytes, size_t length)
 {
-    int quote = 0;
+    struct dft_line line;
 
-    for (size_t i = 0; i < length; i++)
-        quote |= bytes[i] == '"' || bytes[i] == ',' || bytes[i] == '\n' || bytes[i] == '\r';
-    if (!quote) {
-        fwrite(bytes, 1, length, out);
-        return;
-    }
-    putc('"', out);
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '"')
-            putc('"', out);
-        putc(bytes[i], out);
-    }
-    putc('"', out);
+    dft_line_init(&line, out);
+    dft_line_csv(&line, bytes, length);
+    dft_line_flush(&line);
 }
 
 static int is_denied;

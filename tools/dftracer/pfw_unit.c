@@ -22,10 +22,7 @@ static uint64_t unit_of(struct dft_text text)
 /* The same file makes the same bytes, whatever was converted before. */
 void dft_pfw_encoder_begin(struct dft_pfw *pfw)
 {
-    if (pfw->known->unit_ns >= 1000)
-        dft_encoder_coarse_times(pfw->encoder);
-    else
-        dft_encoder_forget(pfw->encoder);
+    dft_encoder_coarse_times(pfw->encoder, pfw->known->unit_ns >= 1000);
 }
 
 /* A unit that becomes known only behind events takes a second reading. */

@@ -61,223 +61,289 @@ int dft_dump_has_mode(const struct dft_event_at *at)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void json_name(struct dft_json *json, const struct dft_names *names, const char *key, uint64_t id)
+#define FIRST_KEY(name) "\"" name "\":"
+#define KEY(name)       "," FIRST_KEY(name)
+
+/* Room for the numbers and keys of a line. Texts lie between them. */
+#define NUMBERS_BYTES 640u
+
+static void json_name(struct dft_line *line, const struct dft_names *names, const char *key, uint64_t id)
 {
     char capacity[18];
     struct dft_text text = dft_names_show(names, id, capacity);
 
-    dft_json_text(json, key, text.bytes, text.length);
+    dft_line_bytes(line, key, strlen(key));
+    dft_line_quote(line, text.bytes, text.length);
 }
 
-static void json_call(struct dft_json *json, const struct dft_names *names, const char *category_key,
+static void json_call(struct dft_line *line, const struct dft_names *names, const char *category_key,
                       const char *name_key, uint64_t id)
 {
     struct dft_text category, name;
     char capacity[18];
 
     dft_names_call(names, id, &category, &name, capacity);
-    dft_json_text(json, category_key, category.bytes, category.length);
-    dft_json_text(json, name_key, name.bytes, name.length);
+    dft_line_bytes(line, category_key, strlen(category_key));
+    dft_line_quote(line, category.bytes, category.length);
+    dft_line_bytes(line, name_key, strlen(name_key));
+    dft_line_quote(line, name.bytes, name.length);
 }
 
-static void json_who(struct dft_json *json, const struct dft_event_at *at)
+static void json_head(struct dft_line *line, const struct dft_event_at *at)
 {
     const struct dft_source_process *process = at->process;
+    char *to = dft_line_room(line, NUMBERS_BYTES);
 
-    if (process->known)
-        dft_json_uint(json, "pid", process->process.pid);
-    else
-        dft_json_null(json, "pid");
-    dft_json_uint(json, "tid", at->tid);
-    if (process->process.rank >= 0)
-        dft_json_int(json, "rank", process->process.rank);
-    else
-        dft_json_null(json, "rank");
-    dft_json_uint(json, "seq", at->sequence);
+    to = dft_put_uint(dft_put_word(to, "{" FIRST_KEY("ts")), at->event->start_ns);
+    to = dft_put_billionths(dft_put_word(to, KEY("ts_s") "\""), at->event->start_ns);
+    to = dft_put_uint(dft_put_word(to, "\"" KEY("dur")), at->event->dur_ns);
+    to = dft_put_word(to, KEY("pid"));
+    to = process->known ? dft_put_uint(to, process->process.pid) : dft_put_word(to, "null");
+    to = dft_put_uint(dft_put_word(to, KEY("tid")), at->tid);
+    to = dft_put_word(to, KEY("rank"));
+    to = process->process.rank >= 0 ? dft_put_int(to, process->process.rank) : dft_put_word(to, "null");
+    line->at = dft_put_uint(dft_put_word(to, KEY("seq")), at->sequence);
 }
 
-static void json_outcome(struct dft_json *json, const struct dft_event_at *at)
+static void json_outcome(struct dft_line *line, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
+    char *to = dft_line_room(line, NUMBERS_BYTES);
 
     if (event->fd >= 0)
-        dft_json_int(json, "fd", event->fd);
+        to = dft_put_int(dft_put_word(to, KEY("fd")), event->fd);
     if (dft_dump_has_result(at))
-        dft_json_int(json, "ret", event->result);
+        to = dft_put_int(dft_put_word(to, KEY("ret")), event->result);
     if (event->err && event->err != DFT_ERRNO_UNKNOWN)
-        dft_json_uint(json, "errno", event->err);
+        to = dft_put_uint(dft_put_word(to, KEY("errno")), event->err);
     if (dft_dump_has_size(at))
-        dft_json_uint(json, "size", event->size);
+        to = dft_put_uint(dft_put_word(to, KEY("size")), event->size);
     if (dft_dump_has_bytes(at))
-        dft_json_uint(json, "bytes", dft_event_bytes(event, at->op));
+        to = dft_put_uint(dft_put_word(to, KEY("bytes")), dft_event_bytes(event, at->op));
     if (event->calls != 1)
-        dft_json_uint(json, "calls", event->calls);
+        to = dft_put_uint(dft_put_word(to, KEY("calls")), event->calls);
     if (event->offset >= 0)
-        dft_json_int(json, "offset", event->offset);
+        to = dft_put_int(dft_put_word(to, KEY("offset")), event->offset);
     if (dft_dump_has_flags(at))
-        dft_json_uint(json, "flags", event->flags);
+        to = dft_put_uint(dft_put_word(to, KEY("flags")), event->flags);
     if (dft_dump_has_mode(at))
-        dft_json_uint(json, "mode", event->mode);
+        to = dft_put_uint(dft_put_word(to, KEY("mode")), event->mode);
     if (event->id)
-        dft_json_uint(json, "id", event->id);
+        to = dft_put_uint(dft_put_word(to, KEY("id")), event->id);
+    line->at = to;
 }
 
-static void json_args(struct dft_json *json, const struct dft_names *names, const struct dft_event_at *at)
+static void json_args(struct dft_line *line, const struct dft_names *names, const struct dft_event_at *at)
 {
-    if (!at->nargs)
-        return;
-    dft_json_object(json, "args");
+    dft_line_word(line, KEY("args"));
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
         struct dft_text category, name;
         char capacity[18];
 
         dft_names_call(names, arg->key, &category, &name, capacity);
-        dft_json_key(json, name.bytes, name.length);
+        dft_line_char(line, i ? ',' : '{');
+        dft_line_quote(line, name.bytes, name.length);
+        dft_line_char(line, ':');
         if (arg->type == DFT_ARG_INT)
-            dft_json_int(json, NULL, arg->i);
+            dft_line_int(line, arg->i);
         else if (arg->type == DFT_ARG_DOUBLE)
-            dft_json_double(json, NULL, arg->d);
+            dft_json_number(line, arg->d);
         else
-            dft_json_text(json, NULL, arg->s.bytes, arg->s.length);
+            dft_line_quote(line, arg->s.bytes, arg->s.length);
     }
-    dft_json_end_object(json);
+    dft_line_char(line, '}');
 }
 
 /* Writes the stack from the innermost frame on. */
-static void json_stack(struct dft_json *json, const struct dft_names *names, uint64_t stack)
+static void json_stack(struct dft_line *line, const struct dft_names *names, uint64_t stack)
 {
     uint64_t frames[DFT_STACK_FRAMES_MAX];
     uint32_t n = dft_stack_frames(names, stack, frames, DFT_STACK_FRAMES_MAX);
     char capacity[18];
 
-    dft_json_array(json, "stack");
+    dft_line_word(line, KEY("stack") "[");
     for (uint32_t i = 0; i < n; i++) {
         struct dft_text name = dft_stack_function(names, frames[i], capacity);
 
-        dft_json_text(json, NULL, name.bytes, name.length);
+        if (i)
+            dft_line_char(line, ',');
+        dft_line_quote(line, name.bytes, name.length);
     }
-    dft_json_end_array(json);
+    dft_line_char(line, ']');
 }
 
 void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
-    struct dft_json json;
+    struct dft_line line;
 
-    dft_json_init(&json, dump->out, 0);
-    dft_json_object(&json, NULL);
-    dft_json_uint(&json, "ts", event->start_ns);
-    dft_json_seconds(&json, "ts_s", event->start_ns);
-    dft_json_uint(&json, "dur", event->dur_ns);
-    json_who(&json, at);
-    json_call(&json, dump->names, "cat", "name", at->call);
+    dft_line_init(&line, dump->out);
+    json_head(&line, at);
+    json_call(&line, dump->names, KEY("cat"), KEY("name"), at->call);
     if (event->phase != DFT_PHASE_COMPLETE)
-        dft_json_string(&json, "phase", dft_dump_phase(event->phase));
+        dft_line_format(&line, KEY("phase") "\"%s\"", dft_dump_phase(event->phase));
     if (event->region)
-        json_call(&json, dump->names, "region_cat", "region", event->region);
+        json_call(&line, dump->names, KEY("region_cat"), KEY("region"), event->region);
     if (event->file)
-        json_name(&json, dump->names, "file", event->file);
+        json_name(&line, dump->names, KEY("file"), event->file);
     if (event->file2)
-        json_name(&json, dump->names, "file2", event->file2);
-    json_outcome(&json, at);
-    json_args(&json, dump->names, at);
+        json_name(&line, dump->names, KEY("file2"), event->file2);
+    json_outcome(&line, at);
+    if (at->nargs)
+        json_args(&line, dump->names, at);
     if (event->stack)
-        json_stack(&json, dump->names, event->stack);
+        json_stack(&line, dump->names, event->stack);
     if (event->bits & DFT_BIT_CUT)
-        dft_json_bool(&json, "cut", 1);
+        dft_line_word(&line, KEY("cut") "true");
     if (event->bits & DFT_BIT_OPEN)
-        dft_json_bool(&json, "open", 1);
-    dft_json_end_object(&json);
-    putc_unlocked('\n', dump->out);
+        dft_line_word(&line, KEY("open") "true");
+    dft_line_word(&line, "}\n");
+    dft_line_flush(&line);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static void text_name(struct dft_dump *dump, const char *before, uint64_t id)
+static void text_name(struct dft_line *line, const struct dft_names *names, uint64_t id)
 {
     char capacity[18];
-    struct dft_text text = dft_names_show(dump->names, id, capacity);
+    struct dft_text text = dft_names_show(names, id, capacity);
 
-    fputs(before, dump->out);
-    dft_text_escape(dump->out, text.bytes, text.length);
+    dft_line_escape(line, text.bytes, text.length);
 }
 
-static void text_args(struct dft_dump *dump, const struct dft_event_at *at)
+static void text_args(struct dft_line *line, const struct dft_names *names, const struct dft_event_at *at)
 {
     for (uint32_t i = 0; i < at->nargs; i++) {
         const struct dft_arg *arg = &at->args[i];
         struct dft_text category, name;
         char capacity[18];
 
-        dft_names_call(dump->names, arg->key, &category, &name, capacity);
-        putc(' ', dump->out);
-        dft_text_escape(dump->out, name.bytes, name.length);
-        putc('=', dump->out);
+        dft_names_call(names, arg->key, &category, &name, capacity);
+        dft_line_char(line, ' ');
+        dft_line_escape(line, name.bytes, name.length);
+        dft_line_char(line, '=');
         if (arg->type == DFT_ARG_INT)
-            fprintf(dump->out, "%lld", (long long)arg->i);
+            dft_line_int(line, arg->i);
         else if (arg->type == DFT_ARG_DOUBLE)
-            fprintf(dump->out, "%.17g", arg->d);
+            dft_line_format(line, "%.17g", arg->d);
         else
-            dft_text_escape(dump->out, arg->s.bytes, arg->s.length);
+            dft_line_escape(line, arg->s.bytes, arg->s.length);
     }
 }
 
-static void text_outcome(struct dft_dump *dump, const struct dft_event_at *at)
+static void text_number(struct dft_line *line, const char *before, int64_t value)
+{
+    dft_line_bytes(line, before, strlen(before));
+    dft_line_int(line, value);
+}
+
+static void text_values(struct dft_line *line, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
-    FILE *out = dump->out;
 
     if (event->fd >= 0)
-        fprintf(out, " fd=%d", event->fd);
-    if (dft_dump_has_size(at))
-        fprintf(out, " size=%llu", (unsigned long long)event->size);
+        text_number(line, " fd=", event->fd);
+    if (dft_dump_has_size(at)) {
+        dft_line_word(line, " size=");
+        dft_line_uint(line, event->size);
+    }
     if (event->offset >= 0)
-        fprintf(out, " offset=%lld", (long long)event->offset);
+        text_number(line, " offset=", event->offset);
     if (dft_dump_has_flags(at))
-        fprintf(out, " flags=0x%x", event->flags);
+        dft_line_format(line, " flags=0x%x", event->flags);
     if (dft_dump_has_mode(at))
-        fprintf(out, " mode=0%o", event->mode);
+        dft_line_format(line, " mode=0%o", event->mode);
     if (event->calls != 1)
-        fprintf(out, " calls=%u", event->calls);
-    text_args(dump, at);
-    if (event->file)
-        text_name(dump, " ", event->file);
-    if (event->file2)
-        text_name(dump, " -> ", event->file2);
+        text_number(line, " calls=", event->calls);
+}
+
+static void text_outcome(struct dft_line *line, const struct dft_names *names, const struct dft_event_at *at)
+{
+    const struct dft_event *event = at->event;
+
+    text_values(line, at);
+    text_args(line, names, at);
+    if (event->file) {
+        dft_line_char(line, ' ');
+        text_name(line, names, event->file);
+    }
+    if (event->file2) {
+        dft_line_word(line, " -> ");
+        text_name(line, names, event->file2);
+    }
     if (dft_dump_has_result(at))
-        fprintf(out, " = %lld", (long long)event->result);
+        text_number(line, " = ", event->result);
     if (event->err)
-        fprintf(out, " (%s)", event->err == DFT_ERRNO_UNKNOWN ? "failed" : strerror(event->err));
+        dft_line_format(line, " (%s)", event->err == DFT_ERRNO_UNKNOWN ? "failed" : strerror(event->err));
+}
+
+/* Moves what stands from `from` on to the right, until it is `width` wide. Nothing was flushed
+ * since. */
+static void align_right(struct dft_line *line, char *from, size_t width)
+{
+    size_t length = (size_t)(line->at - from);
+
+    if (length >= width)
+        return;
+    memmove(from + (width - length), from, length);
+    memset(from, ' ', width - length);
+    line->at = from + width;
+}
+
+/* When, how long, by whom: the beginning of a line. */
+static void text_head(struct dft_line *line, const struct dft_dump *dump, const struct dft_event_at *at)
+{
+    const struct dft_event *event = at->event;
+    int64_t t = (int64_t)(event->start_ns - dump->origin_ns);
+    uint64_t ns = t < 0 ? 0 - (uint64_t)t : (uint64_t)t;
+    char duration[DFT_TEXT_ROOM] = "in flight", *from;
+
+    if (!(event->bits & DFT_BIT_OPEN))
+        dft_text_ns(duration, event->dur_ns);
+    dft_line_char(line, t < 0 ? '-' : ' ');
+    from = line->at;
+    line->at = dft_put_billionths(line->at, ns);
+    align_right(line, from, 14);
+    dft_line_char(line, ' ');
+    from = line->at;
+    dft_line_bytes(line, duration, strlen(duration));
+    align_right(line, from, 9);
+    dft_line_char(line, ' ');
+    from = line->at;
+    if (at->process->process.rank >= 0)
+        dft_line_int(line, at->process->process.rank);
+    else
+        dft_line_char(line, '-');
+    align_right(line, from, 3);
+    dft_line_char(line, ' ');
+    dft_line_uint(line, at->process->process.pid);
+    dft_line_char(line, '/');
+    dft_line_uint(line, at->tid);
+    dft_line_char(line, ' ');
 }
 
 void dft_dump_text(struct dft_dump *dump, const struct dft_event_at *at)
 {
     const struct dft_event *event = at->event;
     struct dft_text category, name;
-    char capacity[18], duration[DFT_TEXT_ROOM], rank[16] = "-";
-    int64_t t = (int64_t)(event->start_ns - dump->origin_ns);
-    uint64_t ns = t < 0 ? 0 - (uint64_t)t : (uint64_t)t;
+    struct dft_line line;
+    char capacity[18];
 
-    if (at->process->process.rank >= 0)
-        snprintf(rank, sizeof rank, "%d", at->process->process.rank);
-    if (event->bits & DFT_BIT_OPEN)
-        strcpy(duration, "in flight");
-    else
-        dft_text_ns(duration, event->dur_ns);
-    fprintf(dump->out, "%s%4llu.%09llu %9s %3s %u/%u ", t < 0 ? "-" : " ", (unsigned long long)(ns / 1000000000),
-            (unsigned long long)(ns % 1000000000), duration, rank, at->process->process.pid, at->tid);
+    dft_line_init(&line, dump->out);
+    text_head(&line, dump, at);
     dft_names_call(dump->names, at->call, &category, &name, capacity);
-    dft_text_escape(dump->out, category.bytes, category.length);
-    putc(' ', dump->out);
-    dft_text_escape(dump->out, name.bytes, name.length);
+    dft_line_escape(&line, category.bytes, category.length);
+    dft_line_char(&line, ' ');
+    dft_line_escape(&line, name.bytes, name.length);
     if (event->phase != DFT_PHASE_COMPLETE && !(event->bits & DFT_BIT_OPEN))
-        fprintf(dump->out, " (%s)", dft_dump_phase(event->phase));
-    text_outcome(dump, at);
+        dft_line_format(&line, " (%s)", dft_dump_phase(event->phase));
+    text_outcome(&line, dump->names, at);
     if (event->region) {
         dft_names_call(dump->names, event->region, &category, &name, capacity);
-        fputs(" in ", dump->out);
-        dft_text_escape(dump->out, name.bytes, name.length);
+        dft_line_word(&line, " in ");
+        dft_line_escape(&line, name.bytes, name.length);
     }
-    putc('\n', dump->out);
+    dft_line_char(&line, '\n');
+    dft_line_flush(&line);
 }

@@ -27,13 +27,6 @@ struct perfetto {
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-static void put_microseconds(struct dft_json *json, const char *key, uint64_t ns)
-{
-    dft_json_key(json, key, strlen(key));
-    json->after_key = 0;
-    fprintf(json->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
-}
-
 static void put_name(struct perfetto *p, const char *key, uint64_t id)
 {
     char capacity[18];
@@ -121,7 +114,7 @@ static void put_phase(struct perfetto *p, const struct dft_event_at *at, char ph
 
     snprintf(id, sizeof(id), "0x%" PRIx64, at->event->id);
     if (phase == 'X')
-        put_microseconds(json, "dur", at->event->dur_ns);
+        dft_json_microseconds(json, "dur", at->event->dur_ns);
     if (phase == 'i')
         dft_json_string(json, "s", "t");
     if (strchr("be", phase)) { /* these numbers are unique in this process only */
@@ -178,7 +171,7 @@ static void begin_event(struct perfetto *p, const struct dft_event_at *at, struc
     dft_json_text(json, "name", name.bytes, name.length);
     dft_json_text(json, "cat", category.bytes, category.length);
     dft_json_string(json, "ph", letter);
-    put_microseconds(json, "ts", ns - p->origin_ns);
+    dft_json_microseconds(json, "ts", ns - p->origin_ns);
     dft_json_uint(json, "pid", p->pids.shown[at->process->number]);
     dft_json_uint(json, "tid", at->tid);
     put_phase(p, at, phase);
@@ -188,8 +181,8 @@ static void begin_event(struct perfetto *p, const struct dft_event_at *at, struc
 static void put_request_end(struct perfetto *p, const struct dft_event_at *at, struct dft_text category,
                             struct dft_text name)
 {
-    fputs(",\n", p->json.out);
-    dft_json_init(&p->json, p->json.out, 0);
+    fputs(",\n", p->export->out);
+    dft_json_init(&p->json, p->export->out, 0);
     begin_event(p, at, category, name, 'e', at->event->start_ns + at->event->dur_ns);
     dft_json_end_object(&p->json);
 }
@@ -272,13 +265,13 @@ static void put_head(struct perfetto *p)
 
     dft_json_init(json, p->export->out, 0);
     snprintf(origin, sizeof(origin), "%" PRIu64, p->origin_ns);
-    fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", json->out);
+    fputs("{\"displayTimeUnit\": \"ns\",\n\"otherData\": ", p->export->out);
     dft_json_object(json, NULL);
     dft_json_string(json, "producer", "dftmerge export --to perfetto");
     dft_json_string(json, "origin_ns", origin);
     dft_json_seconds(json, "origin_s", p->origin_ns);
     dft_json_end_object(json);
-    fputs(",\n\"traceEvents\": [\n", json->out);
+    fputs(",\n\"traceEvents\": [\n", p->export->out);
 }
 
 static int put_begin(void *context)

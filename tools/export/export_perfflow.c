@@ -7,7 +7,6 @@
  * The records of one event lie apart. The record of its end waits in a list until its time has
  * come. A file is therefore in order of time. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -35,7 +34,7 @@ static int begin_record(struct record *r, const struct dft_event_at *at, struct 
     char letter[2] = {phase, '\0'};
     FILE *out;
 
-    *r = (struct record){.text = NULL};
+    r->text = NULL;
     out = open_memstream(&r->text, &r->length);
     if (!out)
         return -1;
@@ -45,9 +44,7 @@ static int begin_record(struct record *r, const struct dft_event_at *at, struct 
     dft_json_text(&r->json, "cat", category.bytes, category.length);
     dft_json_uint(&r->json, "pid", at->process->process.pid);
     dft_json_uint(&r->json, "tid", at->tid);
-    dft_json_key(&r->json, "ts", 2);
-    r->json.after_key = 0;
-    fprintf(out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+    dft_json_microseconds(&r->json, "ts", ns);
     dft_json_string(&r->json, "ph", letter);
     return 0;
 }
@@ -55,7 +52,7 @@ static int begin_record(struct record *r, const struct dft_event_at *at, struct 
 static void end_record(struct dft_perfflow *p, struct record *r, uint32_t sink, uint64_t ns, uint64_t start_ns)
 {
     dft_json_end_object(&r->json);
-    if (fclose(r->json.out)) {
+    if (fclose(r->json.line.out)) {
         p->error = -ENOMEM;
         free(r->text);
     } else {
@@ -104,11 +101,8 @@ static void put_phase(struct dft_perfflow *p, const struct woven *w, char phase,
 
     if (begin_record(&r, w->at, w->category, w->name, phase, ns))
         return;
-    if (phase == 'X') {
-        dft_json_key(&r.json, "dur", 3);
-        r.json.after_key = 0;
-        fprintf(r.json.out, "%" PRIu64 ".%03u", event->dur_ns / 1000, (unsigned)(event->dur_ns % 1000));
-    }
+    if (phase == 'X')
+        dft_json_microseconds(&r.json, "dur", event->dur_ns);
     if (phase == 'b' || phase == 'e') {
         if (w->scope)
             dft_json_text(&r.json, "scope", w->scope->s.bytes, w->scope->s.length);

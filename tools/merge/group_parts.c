@@ -288,7 +288,6 @@ static int put_group(struct dft_parter *parter, const struct dft_batch *batch, u
     piece = &parts->pieces[parts->npieces++];
     *piece = (struct dft_parts_piece){
         .group = group, .events = part.count, .from = parts->used, .names_from = parts->nnames};
-    dft_encoder_forget(parter->encoder); /* no group's bytes may depend on those of another group */
     rc = keep_names(parter, parts, &part);
     if (!rc)
         rc = put_piece(parter, &part, interval_ns, parts);

@@ -124,6 +124,52 @@ static int count_event(struct dft_execution *execution, struct dft_worker *worke
     return placed;
 }
 
+static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t i)
+{
+    event->region = 0; /* the group's key has it, where it matters */
+    grouper->counts[event->call]++;
+    grouper->listed[grouper->nlisted++] = i;
+}
+
+/* What an event that was placed looked like, as far as its group depends on it. */
+struct look {
+    uint64_t file, region, stack;
+    uint32_t call;
+    uint8_t phase;
+};
+
+static inline int looks_like(const struct dft_event *event, const struct look *look)
+{
+    return !((event->file ^ look->file) | (event->region ^ look->region) | (event->stack ^ look->stack) |
+             (event->call ^ look->call) | (uint32_t)(event->phase ^ look->phase) | event->file2 |
+             (event->bits & DFT_BIT_OPEN));
+}
+
+/* Lists the events from `i` on that look like the one before, which was placed. Calls in a loop make
+ * long rows of them. Returns where they end. */
+static uint32_t list_alike(const struct dft_execution *execution, struct dft_worker *worker, struct dft_batch *batch,
+                           const struct look *look, uint32_t i)
+{
+    struct dft_grouper *grouper = &worker->grouper;
+    uint32_t position = batch->events[i - 1].call, first = i;
+    uint64_t calls = 0;
+
+    for (; i < batch->count; i++) {
+        struct dft_event *event = &batch->events[i];
+
+        if (!looks_like(event, look) || !dft_filter_time(execution->filter, event))
+            break;
+        event->call = position;
+        event->region = 0;
+        calls += event->calls;
+        grouper->listed[grouper->nlisted++] = i;
+    }
+    grouper->counts[position] += i - first;
+    worker->stats.events += calls;
+    worker->stats.events_kept += calls;
+    return i;
+}
+
 /* Adds the events listed so far. */
 static int flush(struct dft_execution *execution, struct dft_worker *worker, const struct dft_batch *batch)
 {
@@ -138,6 +184,8 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
     struct dft_grouper *grouper = &worker->grouper;
     uint8_t call_passes[batch->ncalls + 1];
     int rc = dft_grouper_reserve(grouper, batch->count);
+    /* the group depends on the looks alone */
+    int alike = !execution->want_busy && !DFT_HAS(execution, DFT_BY_TIME);
 
     (void)block;
     if (rc)
@@ -148,6 +196,7 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
     dft_grouper_begin(grouper);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
+        const struct look look = {event->file, event->region, event->stack, event->call, event->phase};
 
         if (event->call >= batch->ncalls)
             continue;
@@ -161,11 +210,11 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
         }
         if (rc < 0)
             return rc;
-        if (rc) {
-            event->region = 0; /* the group's key has it, where it matters */
-            grouper->counts[event->call]++;
-            grouper->listed[grouper->nlisted++] = i;
-        }
+        if (!rc)
+            continue;
+        list(grouper, event, i);
+        if (alike && !event->file2 && !(look.region && execution->want_self))
+            i = list_alike(execution, worker, batch, &look, i + 1) - 1;
     }
     return flush(execution, worker, batch);
 }

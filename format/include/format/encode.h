@@ -24,8 +24,7 @@ struct dft_encoder *dft_encoder_init(void *memory);
 size_t dft_encoder_share_bytes(unsigned share);
 struct dft_encoder *dft_encoder_share_init(void *memory, unsigned share);
 
-/* Goes on with what another encoder has found out about the process's times, instead of trying
- * anew. */
+/* Goes on where another encoder is with what it was told about the next blocks. */
 void dft_encoder_inherit(struct dft_encoder *encoder, const struct dft_encoder *from);
 
 #define DFT_ENCODER_RAW_MAX (4u << 20) /* raw size of the blocks that the encoder makes */
@@ -39,11 +38,9 @@ void dft_encoder_set_compression(struct dft_encoder *encoder, enum dft_compressi
  * of memory for them. */
 void dft_encoder_store_first(struct dft_encoder *encoder, uint32_t bytes);
 
-/* Forgets what it learnt from earlier blocks, so that the next one does not depend on them. */
-void dft_encoder_forget(struct dft_encoder *encoder);
-/* The same, and from now on times are expected to be multiples of a microsecond, and written as
- * such where they are. */
-void dft_encoder_coarse_times(struct dft_encoder *encoder);
+/* Whether the times of the next blocks are expected to be multiples of a microsecond, and written
+ * as such where they are. */
+void dft_encoder_coarse_times(struct dft_encoder *encoder, int coarse);
 
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer:
  * *block points there, valid until the next call. Returns the number of bytes, or -EINVAL (more

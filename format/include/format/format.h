@@ -18,7 +18,7 @@
  * 3. PAYLOAD. Two parts. The first (`stored - tail` bytes) is, when flag DEFLATED is set, a raw deflate stream (RFC
  *    1951) of `raw` bytes, else the `raw` bytes themselves (a reader need not try to inflate what claims to be more than 1,032
  *    times as large as it is: deflate cannot do that). The second (`tail` bytes) is a bit string, least
- *    significant bit first, used by split columns (5). The raw bytes are a list of columns:
+ *    significant bit first, used by split and coded columns (5). The raw bytes are a list of columns:
  *
  *        column id (LEB128)  encoding (LEB128)  length (LEB128)  `length` bytes
  *
@@ -26,7 +26,7 @@
  *    unknown encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is
  *    unsigned, at most 10 bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as
  *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes, 3 scaled: a unit (LEB128, not 0), then LEB128 values, to
- *    be multiplied by it (modulo 2^64). A column has encoding 0 unless it says otherwise.
+ *    be multiplied by it (modulo 2^64), 4 coded (5). A column has encoding 0 unless it says otherwise.
  *
  * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
  *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of
@@ -40,17 +40,32 @@
  *        LEB128 k: the lowest two bits are the kind, the rest is s
  *        kind 0  s is 0; eight bytes of id follow; the text is in some other block
  *        kind 1  LEB128 n, n bytes follow; the text is the first s bytes of the previous text of this column (kinds 1
- *                and 2; at first it is empty) and these; the id is the hash of the text so made
+ *                to 3; at first it is empty) and these; the id is the hash of the text so made
  *        kind 2  as 1, but cut: eight bytes of id stand before n
+ *        kind 3  as 1, but the first s bytes are those of the text before the previous one
  *    At most 65,536 names, and 32 MiB of text, in a block.
  *    The column CALLS (encoding bytes) is a list of at most 65,536 calls: LEB128 op (ops.def; at most 255), LEB128 n
  *    (at most 65,535); if n > 0, n bytes of text "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call
  *    that a reader does not know is thus still understood by its op; one whose op it does not know counts as OTHER.
  *
- * 5. SPLIT ENCODING of unsigned v (log-linear, two sub-bits): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2,
- *    symbol 4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a
- *    symbol. The bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is
- *    split), event 0's duration (if DURATION is split), event 1's gap, ... The last byte is filled with zeros.
+ * 5. BITS OF TIMES. The bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is
+ *    coded or split), event 0's duration (if DURATION is coded or split), event 1's gap, ... The last byte is filled with
+ *    zeros.
+ *    CODED: unsigned v is v = m + 2^e - 1 + r, with r < 2^e. m, the least value, and the prefix code of the symbol e are
+ *    those of the event's shape. In the tail the code of e is followed by the e bits of r, the lowest one first. The
+ *    column is a list of codes: first the one of all shapes that have none of their own, then to the end of the column,
+ *    before each code, LEB128 d: how many shapes lie between the shape before that has its own (for the first: between
+ *    the beginning of SHAPES) and this one, which is below 256. A code:
+ *        LEB128 n; if n = 0, it is empty (no event may need it), and that is all
+ *        LEB128 first, n + first at most 48: the symbols are first, ... first + n - 1
+ *        LEB128 m
+ *        if n > 1, (n + 1) / 2 bytes: the symbols' lengths, 4 bits each, the lower ones first; 0: it is not in use
+ *    If n = 1, the code of the one symbol has no bits. Else lengths are at most 8, and the sum of 2^-length over the
+ *    symbols in use is 1. The codes are canonical, as in RFC 1951, 3.2.2: shorter ones come before longer ones, those of
+ *    one length are in the order of their symbols, and each is one more than the one before, with zeros appended when it
+ *    is longer; the first is 0. A code's most significant bit is its first in the tail.
+ *    SPLIT (log-linear, two sub-bits; not written any more): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2, symbol
+ *    4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a symbol.
  *
  * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS,
  *    STACKS and INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of
@@ -86,8 +101,8 @@
  *              Shapes with unknown flags, values of a field not listed here, or no such call make the block unreadable.
  *      SHAPE   index of the event's shape.
  *      GAP     |start - end of the previous event| (for the first: start - header.start), less than or equal to 2^63;
- *              flag BACK: it is negative. Encoding 0, 1 or 3.
- *      DURATION  ns. Encoding 0, 1 or 3. The end of an event is start + duration.
+ *              flag BACK: it is negative. Encoding 0, 1, 3 or 4.
+ *      DURATION  ns. Encoding 0, 1, 3 or 4. The end of an event is start + duration.
  *      FILE    field FILE of the flags: 0-3 the n-th most recent; 4 the next position; 5 explicit position; 6 none. The
  *              file used is moved to the front (of at most four).
  *      REGION  flag REGION: position in NAMES + 1, or 0 for none. Else the last.
@@ -215,7 +230,7 @@ struct dft_block_header {
 };
 _Static_assert(sizeof(struct dft_block_header) == 88, "the header is 88 bytes on disk");
 
-enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2, DFT_ENC_SCALED = 3 };
+enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2, DFT_ENC_SCALED = 3, DFT_ENC_CODED = 4 };
 
 /* Shared by EVENTS, BUCKETS and NAMES. */
 enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2 };

@@ -16,6 +16,7 @@ int suite_pattern(void);
 int suite_rank_test(void);
 int suite_rules(void);
 int suite_usual(void);
+int suite_write_line(void);
 
 /* A number below `sides`. The same ones in each run. */
 static inline uint32_t roll(uint32_t sides)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The scripts of the benchmark say what is missing, in a line, and go on with the other rows. No figure is looked at."""
+
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from tracing import BUILD, ROOT, Tests, environment, equal, need, run, true  # noqa: E402
+
+tests = Tests()
+BENCH = ROOT / "tests" / "bench"
+
+
+def ask(script, *arguments, path=None):
+    """Runs a script of the benchmark, on another PATH where one is given."""
+    variables = environment(**({"PATH": str(path)} if path else {}))
+    return run([sys.executable, BENCH / script, "--build", BUILD, *arguments], env=variables)
+
+
+def run_without_trees(script, *arguments):
+    """Runs a script where the trees that it reads are missing."""
+    code = (f"import sys; sys.path.insert(0, {str(BENCH)!r}); import instructions; "
+            f"instructions.TREE = instructions.DOCUMENTS = '/no/such/tree'; import {script}; "
+            f"sys.argv[1:] = ['--build', {str(BUILD)!r}, *{arguments!r}]; {script}.main()")
+    return run([sys.executable, "-Bc", code])
+
+
+def path_with(directory, *programs):
+    """A folder with these programs alone, to be the PATH."""
+    for program in programs:
+        (directory / program).symlink_to(shutil.which(program))
+    return directory
+
+
+@tests.case
+def instructions_need_valgrind(directory):
+    done = ask("instructions.py", path=directory)
+    equal((done.code, done.out), (1, b""), "code and output")
+    true(b"install the package valgrind" in done.err, done.err)
+
+
+@tests.case
+def unknown_rows_are_an_error(directory):
+    need("valgrind")
+    for script in ("instructions.py", "real.py"):
+        done = ask(script, "--only", "no such row")
+        equal(done.code, 1, f"{script}: code")
+        true(b"no row's name contains 'no such row'" in done.err, done.err)
+
+
+@tests.case
+def a_build_that_is_missing_is_an_error(directory):
+    need("valgrind")
+    for script in ("instructions.py", "real.py"):
+        done = ask(script, "--build", directory)
+        equal((done.code, done.out), (1, b""), f"{script}: code and output")
+        true(b"build first" in done.err, done.err)
+
+
+@tests.case
+def missing_trees_are_skipped(directory):
+    need("valgrind")
+    for script, arguments in (("real", ("--only", "p", "--rounds", "1")), ("instructions", ("--only", "find"))):
+        done = run_without_trees(script, *arguments)
+        equal((done.code, done.err), (0, b""), f"{script}: code and messages")
+        true(b"skipped: there is no /no/such/tree here" in done.out, done.out)
+
+
+@tests.case
+def missing_programs_are_skipped(directory):
+    done = ask("real.py", "--only", "t", "--rounds", "1", path=path_with(directory, "python3"))
+    equal((done.code, done.err), (0, b""), "code and messages")
+    lines = done.out.decode().splitlines()[1:]
+    equal([line.split()[0] for line in lines if "skipped: there is no " in line], ["tar", "sqlite3", "git"], "skipped rows")
+    measured = [line for line in lines if line.startswith("python")]
+    true(len(measured) == 1 and "<= 6 %" in measured[0], f"python is measured: {lines}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())

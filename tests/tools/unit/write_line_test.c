@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of text: numbers against printf, texts against writers that look at each byte. */
+#include <CUnit/Basic.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/write_line.h"
+#include "base/write_text.h"
+#include "suites.h"
+
+static uint64_t random_number(void)
+{
+    uint64_t wide = (uint64_t)roll(1u << 31) << 33 | (uint64_t)roll(1u << 31) << 2 | roll(4);
+
+    return wide >> roll(64);
+}
+
+static void number_is(uint64_t value)
+{
+    char expected[64], text[64];
+
+    snprintf(expected, sizeof expected, "%" PRIu64, value);
+    *dft_put_uint(text, value) = 0;
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    snprintf(expected, sizeof expected, "%" PRId64, (int64_t)value);
+    *dft_put_int(text, (int64_t)value) = 0;
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    snprintf(expected, sizeof expected, "%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
+    *dft_put_thousandths(text, value) = 0;
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    snprintf(expected, sizeof expected, "%" PRIu64 ".%09u", value / 1000000000, (unsigned)(value % 1000000000));
+    *dft_put_billionths(text, value) = 0;
+    CU_ASSERT_STRING_EQUAL(text, expected);
+}
+
+static void numbers_are_printfs(void)
+{
+    uint64_t power = 1;
+
+    for (int i = 0; i < 20; i++, power *= 10)
+        for (uint64_t near = 0; near < 3; near++)
+            number_is(power - 1 + near);
+    number_is(UINT64_MAX);
+    number_is(UINT64_C(1) << 63);
+    for (int i = 0; i < 20000; i++)
+        number_is(random_number());
+}
+
+/* A time with three significant digits, by printf alone. */
+static void print_time(char *capacity, uint64_t ns)
+{
+    double value = (double)ns / (ns < 999500                    ? 1e3
+                                 : ns < 999500000               ? 1e6
+                                 : ns < UINT64_C(9999500000000) ? 1e9
+                                                                : 3600e9);
+    const char *unit = ns < 999500 ? "us" : ns < 999500000 ? "ms" : ns < UINT64_C(9999500000000) ? "s" : "h";
+
+    if (ns < 1000)
+        snprintf(capacity, DFT_TEXT_ROOM, "%u ns", (unsigned)ns);
+    else
+        snprintf(capacity, DFT_TEXT_ROOM, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+}
+
+static void time_is(uint64_t ns)
+{
+    char expected[DFT_TEXT_ROOM], text[DFT_TEXT_ROOM];
+
+    print_time(expected, ns);
+    CU_ASSERT_STRING_EQUAL(dft_text_ns(text, ns), expected);
+}
+
+static void times_are_printfs(void)
+{
+    for (uint64_t ns = 0; ns < 1100000; ns += ns < 20000 ? 1 : 37)
+        time_is(ns);
+    /* half-way between two roundings */
+    for (uint64_t unit = 1000000; unit <= 1000000000; unit *= 1000)
+        for (uint64_t i = 0; i < 1000; i++) {
+            time_is(unit + unit / 1000 * (5 + 10 * i));
+            time_is(unit + unit / 1000 * (5 + 10 * i) + 1);
+            time_is(10 * unit + unit / 100 * (5 + 10 * i) - 1);
+            time_is(100 * unit + unit / 2 + i * unit);
+        }
+    for (int i = 0; i < 100000; i++)
+        time_is(random_number());
+    time_is(UINT64_MAX);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+typedef void write_text(struct dft_line *line, const char *bytes, size_t length);
+
+static char *written(write_text *write, const char *bytes, size_t length, size_t before)
+{
+    struct dft_line line;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    dft_line_init(&line, out);
+    for (size_t i = 0; i < before; i++)
+        dft_line_char(&line, '.');
+    write(&line, bytes, length);
+    dft_line_flush(&line);
+    CU_ASSERT_EQUAL_FATAL(fclose(out), 0);
+    CU_ASSERT(size >= before);
+    memmove(text, text + before, size - before + 1);
+    return text;
+}
+
+/* A text in one piece comes out as it does with each piece alone, where no character is cut. */
+static void pieces_make_the_whole(write_text *write, int quotes, const char *bytes, size_t length, size_t before)
+{
+    char *whole = written(write, bytes, length, before), *at = whole + quotes;
+
+    for (size_t i = 0; i < length;) {
+        size_t n = 1;
+        char *piece;
+
+        while (i + n < length && ((unsigned char)bytes[i + n] & 0xc0) == 0x80)
+            n++;
+        piece = written(write, bytes + i, n, 0);
+        n = strlen(piece) - 2 * (size_t)quotes;
+        CU_ASSERT(!strncmp(at, piece + quotes, n));
+        at += n;
+        for (i++; i < length && ((unsigned char)bytes[i] & 0xc0) == 0x80;)
+            i++;
+        free(piece);
+    }
+    CU_ASSERT_EQUAL(strlen(at), (size_t)quotes);
+    free(whole);
+}
+
+static void random_text(char *bytes, size_t length)
+{
+    static const char odd[] = "\"\\\n\t\r\b\f\x01\x1f\x7f\xc2\x85\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xed\xa0\x80,";
+
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = roll(12) ? (char)(' ' + roll(95)) : odd[roll(sizeof odd - 1)];
+}
+
+static void texts_are_their_pieces(void)
+{
+    char bytes[200];
+
+    for (int i = 0; i < 300; i++) {
+        size_t length = roll(sizeof bytes);
+
+        random_text(bytes, length);
+        pieces_make_the_whole(dft_line_quote, 1, bytes, length, 0);
+        pieces_make_the_whole(dft_line_escape, 0, bytes, length, DFT_LINE_BYTES - roll(200));
+        pieces_make_the_whole(dft_line_quote, 1, bytes, length, DFT_LINE_BYTES - roll(200));
+    }
+}
+
+static void text_is(write_text *write, const char *bytes, const char *expected)
+{
+    char *text = written(write, bytes, strlen(bytes), 0);
+
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(text);
+}
+
+static void forms_of_texts(void)
+{
+    text_is(dft_line_quote, "/data/plain name", "\"/data/plain name\"");
+    text_is(dft_line_quote, "a\"b\\c\n\x01\x7f", "\"a\\\"b\\\\c\\n\\u0001\\u007f\"");
+    text_is(dft_line_quote, "\xc3\xa9\xff\xed\xa0\x80", "\"\xc3\xa9\\udcff\\udced\\udca0\\udc80\"");
+    text_is(dft_line_escape, "a\"b\\c\n\t\x01\x7f", "a\"b\\c\\n\\t\\x01\\x7f");
+    text_is(dft_line_escape, "\xc3\xa9\xc2\x85\xff", "\xc3\xa9\\xc2\\x85\\xff");
+    text_is(dft_line_csv, "/data/plain;name", "/data/plain;name");
+    text_is(dft_line_csv, "/data/with,a comma", "\"/data/with,a comma\"");
+    text_is(dft_line_csv, "a\"b", "\"a\"\"b\"");
+    text_is(dft_line_csv, "12345678\n", "\"12345678\n\"");
+}
+
+static void long_texts_pass(void)
+{
+    size_t length = 5 * DFT_LINE_BYTES + 3;
+    char *bytes = malloc(length), *text;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (char)('a' + i % 26);
+    for (size_t before = 0; before < 20; before++) {
+        text = written(dft_line_bytes, bytes, length, before);
+        CU_ASSERT(strlen(text) == length && !memcmp(text, bytes, length));
+        free(text);
+        text = written(dft_line_quote, bytes, length, before);
+        CU_ASSERT(strlen(text) == length + 2 && !memcmp(text + 1, bytes, length));
+        free(text);
+    }
+    free(bytes);
+}
+
+int suite_write_line(void)
+{
+    CU_TestInfo tests[] = {{"numbers are printf's", numbers_are_printfs},
+                           {"times are printf's", times_are_printfs},
+                           {"a text is what its pieces are", texts_are_their_pieces},
+                           {"JSON, terminal and CSV", forms_of_texts},
+                           {"texts longer than the line", long_texts_pass},
+                           CU_TEST_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"lines of text", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+
+    return CU_register_suites(suites);
+}

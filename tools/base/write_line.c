@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and texts into a line; see write_line.h. Texts are looked at eight bytes at a time. */
+#include "base/write_line.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+#define WORD  sizeof(uint64_t)
+
+void dft_line_flush(struct dft_line *line)
+{
+    fwrite_unlocked(line->bytes, 1, (size_t)(line->at - line->bytes), line->out);
+    line->at = line->bytes;
+}
+
+void dft_line_bytes(struct dft_line *line, const char *bytes, size_t length)
+{
+    if (length > DFT_LINE_BYTES) {
+        dft_line_flush(line);
+        fwrite_unlocked(bytes, 1, length, line->out);
+        return;
+    }
+    memcpy(dft_line_room(line, length), bytes, length);
+    line->at += length;
+}
+
+void dft_line_format(struct dft_line *line, const char *format, ...)
+{
+    char *at = dft_line_room(line, 128);
+    va_list list;
+    int n;
+
+    va_start(list, format);
+    n = vsnprintf(at, 128, format, list);
+    va_end(list);
+    line->at += n < 0 ? 0 : n < 128 ? n : 127;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                            "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
+
+static inline void put_pair(char *at, uint32_t value)
+{
+    memcpy(at, pairs + 2 * (size_t)value, 2);
+}
+
+/* Eight digits. The divisions do not wait for each other. */
+static inline void put_eight(char *at, uint32_t value)
+{
+    uint32_t high = value / 10000, low = value % 10000;
+
+    put_pair(at, high / 100);
+    put_pair(at + 2, high % 100);
+    put_pair(at + 4, low / 100);
+    put_pair(at + 6, low % 100);
+}
+
+/* Writes the digits up to `end`. */
+static inline char *put_digits(char *end, uint64_t value)
+{
+    uint32_t rest;
+
+    for (; value >= 100000000; value /= 100000000)
+        put_eight(end -= 8, (uint32_t)(value % 100000000));
+    for (rest = (uint32_t)value; rest >= 100; rest /= 100)
+        put_pair(end -= 2, rest % 100);
+    if (rest >= 10)
+        put_pair(end -= 2, rest);
+    else
+        *--end = (char)('0' + rest);
+    return end;
+}
+
+/* How many digits a number has. A digit is 3.32 bits. */
+static inline unsigned count_digits(uint64_t value)
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000u};
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), digits = bits * 1233 >> 12;
+
+    return digits + (value >= powers[digits]);
+}
+
+/* The digits go where they belong, not by way of another place: bytes that were just written one by
+ * one are slow to copy. */
+static inline char *put_number(char *at, uint64_t value)
+{
+    at += count_digits(value);
+    put_digits(at, value);
+    return at;
+}
+
+char *dft_digits(char *end, uint64_t value)
+{
+    return put_digits(end, value);
+}
+
+char *dft_put_uint(char *at, uint64_t value)
+{
+    return put_number(at, value);
+}
+
+char *dft_put_int(char *at, int64_t value)
+{
+    if (value < 0)
+        *at++ = '-';
+    return put_number(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+static inline __attribute__((always_inline)) char *put_decimal(char *at, uint64_t value, uint64_t unit,
+                                                               unsigned decimals)
+{
+    at = put_number(at, value / unit);
+    put_digits(at + decimals + 1, value % unit + unit); /* a one, then the decimals with their zeros */
+    *at = '.';
+    return at + decimals + 1;
+}
+
+char *dft_put_thousandths(char *at, uint64_t value)
+{
+    return put_decimal(at, value, 1000, 3);
+}
+
+char *dft_put_billionths(char *at, uint64_t value)
+{
+    return put_decimal(at, value, 1000000000, 9);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* Not 0 when a byte of the word is this one. */
+static inline uint64_t has(uint64_t word, char byte)
+{
+    uint64_t v = word ^ ONES * (unsigned char)byte;
+
+    return (v - ONES) & ~v & HIGHS;
+}
+
+/* Not 0 when a byte is no printable ASCII. */
+static inline uint64_t is_special(uint64_t word)
+{
+    return (word | (word - ONES * 0x20) | (word + ONES)) & HIGHS;
+}
+
+static inline uint64_t load(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Length of the valid UTF-8 character at the start of s, or 0 without one. RFC 3629 allows no
+ * overlong forms, no surrogates, and nothing above U+10FFFF. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    unsigned low = 0x80, high = 0xbf;
+
+    if (s[0] < 0xc2 || s[0] > 0xf4 || left < n)
+        return 0;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    else if (s[0] == 0xed)
+        high = 0x9f;
+    else if (s[0] == 0xf0)
+        low = 0x90;
+    else if (s[0] == 0xf4)
+        high = 0x8f;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (s[i] < 0x80 || s[i] > 0xbf)
+            return 0;
+    return n;
+}
+
+/* A byte that is no part of UTF-8, a control character, a quote or a backslash, for JSON. */
+static char *put_json_escape(char *at, unsigned char c)
+{
+    static const char letters[] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    static const char hex[] = "0123456789abcdef";
+
+    *at++ = '\\';
+    if (c == '"' || c == '\\') {
+        *at++ = (char)c;
+    } else if (c < sizeof letters && letters[c]) {
+        *at++ = letters[c];
+    } else {
+        memcpy(at, c < 0x80 ? "u00" : "udc", 3);
+        at[3] = hex[c >> 4];
+        at[4] = hex[c & 15];
+        at += 5;
+    }
+    return at;
+}
+
+static inline int is_ascii(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+static inline int is_plain(unsigned char c)
+{
+    return is_ascii(c) && c != '"' && c != '\\';
+}
+
+/* What is not plain, at the beginning of a text: a character of UTF-8, or an escape. Returns how
+ * many bytes that was. */
+static __attribute__((noinline)) size_t quote_special(struct dft_line *line, const char *bytes, size_t left)
+{
+    unsigned char c = (unsigned char)*bytes;
+    size_t n = c >= 0x80 ? utf8_length((const unsigned char *)bytes, left) : 0;
+
+    if (n)
+        dft_line_bytes(line, bytes, n);
+    else
+        line->at = put_json_escape(dft_line_room(line, WORD), c);
+    return n ? n : 1;
+}
+
+void dft_line_quote(struct dft_line *line, const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+
+    dft_line_char(line, '"');
+    while (bytes < end) {
+        char *at = dft_line_room(line, WORD), *last = line->bytes + DFT_LINE_BYTES - WORD;
+
+        for (uint64_t word; end - bytes >= (ptrdiff_t)WORD && at <= last; at += WORD, bytes += WORD) {
+            word = load(bytes);
+            if (is_special(word) | has(word, '"') | has(word, '\\'))
+                break;
+            memcpy(at, &word, WORD);
+        }
+        while (bytes < end && is_plain((unsigned char)*bytes) && at <= last)
+            *at++ = *bytes++;
+        line->at = at;
+        if (bytes < end && !is_plain((unsigned char)*bytes))
+            bytes += quote_special(line, bytes, (size_t)(end - bytes));
+    }
+    dft_line_char(line, '"');
+}
+
+static int is_quoted(const char *bytes, size_t length)
+{
+    size_t i = 0;
+
+    for (; i + WORD <= length; i += WORD) {
+        uint64_t word = load(bytes + i);
+
+        if (has(word, '"') | has(word, ',') | has(word, '\n') | has(word, '\r'))
+            return 1;
+    }
+    for (; i < length; i++)
+        if (bytes[i] == '"' || bytes[i] == ',' || bytes[i] == '\n' || bytes[i] == '\r')
+            return 1;
+    return 0;
+}
+
+void dft_line_csv(struct dft_line *line, const char *bytes, size_t length)
+{
+    if (!is_quoted(bytes, length)) {
+        dft_line_bytes(line, bytes, length);
+        return;
+    }
+    dft_line_char(line, '"');
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '"')
+            dft_line_char(line, '"');
+        dft_line_char(line, bytes[i]);
+    }
+    dft_line_char(line, '"');
+}
+
+/* The same for what a terminal may not get as it is. */
+static __attribute__((noinline)) size_t escape_special(struct dft_line *line, const char *bytes, size_t left)
+{
+    unsigned char c = (unsigned char)*bytes;
+    size_t n = c >= 0x80 ? utf8_length((const unsigned char *)bytes, left) : 0;
+    int is_control = n == 2 && c == 0xc2 && (unsigned char)bytes[1] < 0xa0;
+
+    if (n && !is_control) {
+        dft_line_bytes(line, bytes, n);
+        return n;
+    }
+    if (c == '\n' || c == '\t')
+        dft_line_format(line, "\\%c", c == '\n' ? 'n' : 't');
+    else
+        dft_line_format(line, "\\x%02x", c);
+    return 1;
+}
+
+void dft_line_escape(struct dft_line *line, const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+
+    while (bytes < end) {
+        char *at = dft_line_room(line, WORD), *last = line->bytes + DFT_LINE_BYTES - WORD;
+
+        for (; end - bytes >= (ptrdiff_t)WORD && at <= last && !is_special(load(bytes)); at += WORD, bytes += WORD)
+            memcpy(at, bytes, WORD);
+        while (bytes < end && is_ascii((unsigned char)*bytes) && at <= last)
+            *at++ = *bytes++;
+        line->at = at;
+        if (bytes < end && !is_ascii((unsigned char)*bytes))
+            bytes += escape_special(line, bytes, (size_t)(end - bytes));
+    }
+}
