@@ -96,7 +96,7 @@ uint32_t dft_events_put_rare(struct dft_events_encoder *p, const struct dft_even
     return flags;
 }
 
-uint32_t dft_events_find_shape(struct dft_events_encoder *p, struct dft_call_state *call, uint32_t flags)
+static uint32_t index_of_shape(struct dft_events_encoder *p, struct dft_call_state *call, uint32_t flags)
 {
     struct dft_idmap *map = &p->encoder->shapes;
     struct dft_idmap_slot *slot;
@@ -113,7 +113,17 @@ uint32_t dft_events_find_shape(struct dft_events_encoder *p, struct dft_call_sta
         slot->position = p->nshapes;
         p->shapes[p->nshapes++] = shape;
     }
-    call->shape_flags = flags;
-    call->shape = slot->position;
     return slot->position;
+}
+
+/* Many calls have two shapes in turn. */
+uint32_t dft_events_find_shape(struct dft_events_encoder *p, struct dft_call_state *call, uint32_t flags)
+{
+    uint32_t shape = flags == call->other_flags ? call->other_shape : index_of_shape(p, call, flags);
+
+    call->other_flags = call->shape_flags;
+    call->other_shape = call->shape;
+    call->shape_flags = flags;
+    call->shape = shape;
+    return shape;
 }

@@ -18,7 +18,7 @@ static int next_part(struct dft_item_list *items)
     return 1;
 }
 
-uint32_t dft_items_get(struct dft_item_list *items, void *out, uint32_t length)
+uint32_t dft_items_get_slow(struct dft_item_list *items, void *out, uint32_t length)
 {
     uint32_t done = 0;
 

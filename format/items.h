@@ -13,6 +13,18 @@ struct dft_item_list {
 };
 
 /* Copies `length` bytes of the items to `out`; returns how many there were. */
-uint32_t dft_items_get(struct dft_item_list *items, void *out, uint32_t length);
+uint32_t dft_items_get_slow(struct dft_item_list *items, void *out, uint32_t length);
+
+static inline uint32_t dft_items_get(struct dft_item_list *items, void *out, uint32_t length)
+{
+    const struct dft_slot_part *part = (const struct dft_slot_part *)dft_ring_slot(items->ring, items->sequence);
+
+    if (items->used - items->at < length)
+        return dft_items_get_slow(items, out, length);
+    for (uint32_t i = 0; i < length; i++)
+        ((uint8_t *)out)[i] = part->payload[items->at + i];
+    items->at += length;
+    return length;
+}
 
 #endif

@@ -313,18 +313,55 @@ static enum step take_at(struct batch_builder *builder, const struct dft_ring *r
     return old ? STEP_END : STEP_ON;
 }
 
+/* The definition of a name as it mostly is: whole, of this lap, its text in order. Returns the number
+ * behind it, or `sequence`: what is there is something else. */
+static uint64_t take_common_name(struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+                                 uint64_t end)
+{
+    const struct dft_slot *slot = dft_ring_slot(ring, sequence);
+    const struct dft_slot_part *part = (const struct dft_slot_part *)(slot + 1);
+    char *text = builder->decoder->text + builder->text_used;
+    uint32_t length, first = DFT_PART_BYTES - 5;
+
+    if (slot->call != DFT_CALL_NAME || slot->slots < 2 || end - sequence < slot->slots ||
+        atomic_load_explicit(&slot->marker, memory_order_acquire) !=
+            dft_ring_marker(ring, sequence, DFT_SLOT_VALID) ||
+        !is_whole(ring, sequence, slot) || !has_room(builder, slot))
+        return sequence;
+    memcpy(&length, part->payload + 1, 4);
+    if (part->payload[0] != DFT_ITEM_TEXT || length + 5 > (slot->slots - 1) * DFT_PART_BYTES)
+        return sequence;
+    memcpy(text, part->payload + 5, DFT_PART_BYTES - 5);
+    for (uint32_t done = first; done < length; done += DFT_PART_BYTES)
+        memcpy(text + done, (++part)->payload, DFT_PART_BYTES); /* there is room for whole parts */
+    builder->decoder->names[builder->batch->nnames++] =
+        (struct dft_name){.id = slot->file, .text = {text, length}, .cut = slot->bits & DFT_BIT_CUT ? 1 : 0};
+    builder->text_used += length;
+    return sequence + slot->slots;
+}
+
 /* Common records go to the sink at once. Returns where they end. */
-static uint64_t take_run(const struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
-                         uint64_t end)
+static uint64_t take_run(struct batch_builder *builder, const struct dft_ring *ring, uint64_t sequence, uint64_t end)
 {
     const struct dft_ring_decoder *decoder = builder->decoder;
-    uint64_t lap_end = (sequence | (ring->capacity - 1)) + 1, capacity = decoder->events_max - builder->batch->count;
+    struct dft_batch *batch = builder->batch;
+    uint64_t lap_end = (sequence | (ring->capacity - 1)) + 1, at = sequence, from;
 
     if (!goes_to_sink(builder))
         return sequence;
     end = end < lap_end ? end : lap_end;
-    end = end - sequence < capacity ? end : sequence + capacity;
-    return decoder->sink->run(decoder->sink->context, builder->batch, ring, sequence, end);
+    do {
+        uint64_t capacity = decoder->events_max - batch->count;
+
+        from = at;
+        at = decoder->sink->run(decoder->sink->context, batch, ring, at,
+                                end - at < capacity ? end : at + capacity);
+        batch->count += (uint32_t)(at - from);
+        if (at < end)
+            at = take_common_name(builder, ring, at, end);
+    } while (at > from && at < end);
+    dft_ring_decoder_mark(decoder, ring, sequence, at);
+    return at;
 }
 
 /* A drain of a whole ring begins with slots that were drained before. Returns the first number that

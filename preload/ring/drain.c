@@ -36,15 +36,22 @@ struct job {
     int done; /* out: the slots are free */
 };
 
+static void free_slot(struct dft_slot *slot)
+{
+    atomic_store_explicit(&slot->marker, 0, memory_order_release);
+}
+
 static void free_taken(const struct dft_ring *ring, const uint64_t *taken)
 {
     struct dft_slot *slots = dft_ring_slot(ring, 0);
 
-    for (uint32_t word = 0; word < ring->capacity / 64; word++)
-        for (uint64_t bits = taken[word]; bits; bits &= bits - 1) {
-            _Atomic uint32_t *marker = &slots[word * 64 + (uint32_t)__builtin_ctzll(bits)].marker;
-
-            atomic_store_explicit(marker, 0, memory_order_release);
+    for (uint32_t word = 0; word < ring->capacity / 64; word++, slots += 64)
+        if (taken[word] == UINT64_MAX) {
+            for (uint32_t i = 0; i < 64; i++)
+                free_slot(&slots[i]);
+        } else {
+            for (uint64_t bits = taken[word]; bits; bits &= bits - 1)
+                free_slot(&slots[__builtin_ctzll(bits)]);
         }
 }
 

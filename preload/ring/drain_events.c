@@ -196,13 +196,13 @@ static int begin_rows(struct dft_context *context, const struct dft_batch *batch
 }
 
 /* struct dft_ring_sink: records of one slot, of this lap. */
-static uint64_t take_common(void *argument, struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
+static uint64_t take_common(void *argument, const struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
                             uint64_t end)
 {
     struct dft_context *context = argument;
     struct dft_events_encoder *events = &context->events;
     const struct dft_slot *first = dft_ring_slot(ring, sequence), *slot = first, *last = first + (end - sequence);
-    struct dft_near_clock near = dft_near_clock(&context->clock, slot->start);
+    struct dft_near_clock near = context->near;
     struct dft_cursor *cursors = dft_table_cursors(context->table);
     const uint32_t lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID);
 
@@ -231,7 +231,7 @@ static uint64_t take_common(void *argument, struct dft_batch *batch, const struc
             if (dft_cursor_add(cursor, &sample, call->is_data)) {
                 flags = dft_slot_put_again(events, call, slot, kind, sample.start_ns, sample.dur_ns, sample.offset,
                                            sample.bytes);
-                if (dft_slot_begins_streak(flags) && slot + 1 < last && dft_slot_kind(slot + 1) == kind)
+                if (dft_slot_begins_streak(call, flags) && slot + 1 < last && dft_slot_kind(slot + 1) == kind)
                     slot += take_streak(events, call, slot, (uint32_t)(last - slot) - 1, &near, cursor);
                 continue;
             }
@@ -241,8 +241,7 @@ static uint64_t take_common(void *argument, struct dft_batch *batch, const struc
         if (!dft_near_clock_knows(&near, start))
             near = dft_near_clock(&context->clock, start);
     }
-    dft_ring_decoder_mark(&context->decoder, ring, sequence, sequence + (uint64_t)(slot - first));
-    batch->count += (uint32_t)(slot - first);
+    context->near = near;
     return sequence + (uint64_t)(slot - first);
 }
 
@@ -382,6 +381,7 @@ void dft_drain_block(struct dft_context *context, const struct dft_ring *ring, u
 
     if (decoder->ncalls > decoder->events_max / 2 || !has_columns(ring))
         dft_drain_rows(context);
+    context->near.most = 0; /* the clock may be another one by now */
     decoder->sink = has_columns(ring) && !begin_block(context, end - *sequence) ? &sink : NULL;
     dft_ring_decode(ring, sequence, end, decoder, &batch);
     if (batch.count || batch.nnames) {

@@ -11,6 +11,7 @@
 #include "format/block.h"
 #include "format/calls.h"
 #include "format/decode.h"
+#include "format/hash.h"
 #include "model.h"
 #include "os/config.h"
 #include "os/self.h"
@@ -169,6 +170,33 @@ static void put_part(struct dft_slot *slot, struct dft_slot_part *part, uint32_t
     memcpy(part->payload + 1, &size, 8);
 }
 
+/* The definition of a name, in as many slots as it takes. Returns their number, 0: there is no room. */
+static uint32_t put_name(struct dft_ring *ring, uint64_t at, uint64_t head)
+{
+    uint32_t length = 1 + (uint32_t)below(below(2) ? 60 : 300), slots = 1 + (5 + length + 55) / DFT_PART_BYTES;
+    struct dft_slot *slot = dft_ring_slot(ring, at);
+    char items[512] = {DFT_ITEM_TEXT}, *text = items + 5;
+
+    if (at + slots >= head)
+        return 0;
+    memcpy(items + 1, &length, 4);
+    for (uint32_t i = 0; i < length; i++)
+        text[i] = (char)('a' + below(26));
+    text[0] = below(2) ? '/' : text[0];
+    *slot = (struct dft_slot){.call = DFT_CALL_NAME, .slots = (uint8_t)slots, .file = dft_name_id(text, length)};
+    for (uint32_t i = 1; i < slots; i++) {
+        struct dft_slot_part *part = (struct dft_slot_part *)dft_ring_slot(ring, at + i);
+        uint32_t left = 5 + length - (i - 1) * DFT_PART_BYTES;
+
+        part->part = (uint16_t)i;
+        part->used = (uint16_t)(left < DFT_PART_BYTES ? left : DFT_PART_BYTES);
+        memcpy(part->payload, items + (size_t)(i - 1) * DFT_PART_BYTES, part->used);
+        atomic_store(&part->marker, dft_ring_marker(ring, at + i, DFT_SLOT_PART));
+    }
+    atomic_store(&slot->marker, dft_ring_marker(ring, at, DFT_SLOT_VALID));
+    return slots;
+}
+
 static void fill_ring(struct dft_ring *ring, uint64_t ticks)
 {
     uint64_t head = ring->base + 2 + below(ring->capacity - 2);
@@ -178,7 +206,12 @@ static void fill_ring(struct dft_ring *ring, uint64_t ticks)
     for (uint64_t i = ring->base; i < head; i++) {
         struct dft_slot *slot = dft_ring_slot(ring, i);
         uint32_t state = below(300) ? DFT_SLOT_VALID : (uint32_t)below(4);
+        uint32_t named = below(20) ? 0 : put_name(ring, i, head);
 
+        if (named) {
+            i += named - 1;
+            continue;
+        }
         next_slot(slot, &last);
         memcpy(&last, slot, sizeof last);
         atomic_store(&slot->marker, dft_ring_marker(ring, i, state) - (below(500) ? 0 : 4));
@@ -229,6 +262,7 @@ struct result {
     struct dft_table *rows;
     uint64_t last_of_events; /* number that the last block of events ends with */
     uint32_t blocks_of_rows;
+    uint64_t names; /* the sum of the hashes of those that have a text, and of their ids */
 };
 
 static void init_decoder(struct dft_ring_decoder *decoder)
@@ -272,6 +306,11 @@ static void end_result(struct result *result)
 
 static void add_events(struct result *result, const struct dft_batch *batch)
 {
+    for (uint32_t i = 0; i < batch->nnames; i++)
+        if (batch->names[i].text.bytes)
+            result->names += dft_name_id(batch->names[i].text.bytes, batch->names[i].text.length) * 3 +
+                             batch->names[i].id;
+
     for (uint32_t i = 0; i < batch->count; i++) {
         result->calls[result->count] = batch->calls[batch->events[i].call];
         result->events[result->count] = batch->events[i];
@@ -367,7 +406,7 @@ static void drain_ring(const struct dft_ring *ring, struct dft_context *context,
 
 static void compare_events(const struct result *a, const struct result *b)
 {
-    CU_ASSERT_FATAL(a->count == b->count);
+    CU_ASSERT_FATAL(a->count == b->count && a->names == b->names);
     for (uint32_t i = 0; i < a->count; i++) {
         const struct dft_event *x = &a->events[i], *y = &b->events[i];
 

@@ -13,9 +13,8 @@
 struct dft_ring_sink {
     void *context;
     /* Takes common records from `sequence` on, at most up to `end`: of one slot, of this lap and
-     * state VALID. Counts the events in the batch, and marks the slots as taken. Returns where it
-     * ended. */
-    uint64_t (*run)(void *context, struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
+     * state VALID. Returns where it ended. */
+    uint64_t (*run)(void *context, const struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
                     uint64_t end);
     /* May any other event go into this batch? 0: the batch ends before it. */
     int (*is_ready)(void *context, const struct dft_batch *batch);

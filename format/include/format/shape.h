@@ -40,6 +40,8 @@ struct dft_call_state {
     uint32_t index;       /* encoder: the caller's own number of the call */
     uint32_t shape;       /* encoder: its last shape ... */
     uint32_t shape_flags; /* ... and the flags of it */
+    uint32_t other_shape; /* the one before that was different */
+    uint32_t other_flags;
     uint16_t err;
     uint8_t op;
     uint8_t bytes;      /* enum dft_bytes_rule of the op */
@@ -64,7 +66,8 @@ static inline void dft_call_state_init(struct dft_call_state *state, uint32_t po
                                      .op = op,
                                      .bytes = (uint8_t)dft_op_bytes(op),
                                      .opens = op == DFT_OP_OPEN || op == DFT_OP_FOPEN,
-                                     .shape_flags = UINT32_MAX};
+                                     .shape_flags = UINT32_MAX,
+                                     .other_flags = UINT32_MAX};
 }
 
 /* The result that goes without saying: all that was asked for. */

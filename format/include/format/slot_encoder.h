@@ -116,12 +116,12 @@ static inline __attribute__((always_inline)) uint32_t dft_slot_put_again(struct 
  * where the one before has ended, and later. They have the shape of the first, and are in no other
  * column. */
 
-/* May an event with these flags begin a streak? */
-static inline int dft_slot_begins_streak(uint32_t flags)
+/* May an event of the call, with these flags, begin a streak? Not where its result is learnt. */
+static inline int dft_slot_begins_streak(const struct dft_slot_call *call, uint32_t flags)
 {
     uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
 
-    return !(flags & (DFT_F_BACK | DFT_F_FD | DFT_F_SIZE | DFT_F_FLAGS)) &&
+    return !(flags & (DFT_F_BACK | DFT_F_FD | DFT_F_SIZE | DFT_F_FLAGS)) && !call->state.opens &&
            ((file == DFT_FILE_RECENT && offset != DFT_OFFSET_EXPLICIT) ||
             (file == DFT_FILE_NONE && offset == DFT_OFFSET_NONE)) &&
            (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT &&
