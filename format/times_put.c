@@ -65,17 +65,21 @@ static inline void keep_least(uint64_t *least, uint64_t value)
 static int find_least(struct coding *coding)
 {
     const uint64_t *gaps = coding->times[GAP], *durations = coding->times[DURATION];
+    struct context *contexts = coding->contexts;
+    const uint8_t *shapes = coding->shapes;
+    uint32_t *events = coding->events;
+    size_t count = coding->count;
     uint64_t all = 0;
 
-    memset(coding->contexts, 0xff, coding->nshapes * sizeof *coding->contexts);
-    memset(coding->events, 0, coding->nshapes * sizeof *coding->events);
-    for (uint32_t i = 0; i < coding->count; i++) {
-        struct context *context = &coding->contexts[coding->shapes[i]];
+    memset(contexts, 0xff, coding->nshapes * sizeof *contexts);
+    memset(events, 0, coding->nshapes * sizeof *events);
+    for (size_t i = 0; i < count; i++) {
+        size_t shape = shapes[i];
 
-        keep_least(&context->below[GAP], gaps[i]);
-        keep_least(&context->below[DURATION], durations[i]);
+        keep_least(&contexts[shape].below[GAP], gaps[i]);
+        keep_least(&contexts[shape].below[DURATION], durations[i]);
         all |= gaps[i] | durations[i];
-        coding->events[coding->shapes[i]]++;
+        events[shape]++;
     }
     return all >> (DFT_CODE_SYMBOLS - 1) ? -1 : 0;
 }

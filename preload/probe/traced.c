@@ -22,7 +22,7 @@ struct rule {
 static const struct rule all[] = {{"", 0, 1}, {"/proc", 5, 0}, {"/sys", 4, 0}, {"/dev", 4, 0}, {"/dev/shm", 8, 1}};
 #define ALL_COUNT (sizeof all / sizeof *all)
 
-static struct rule rules[RULES_MAX] DFT_BULK;
+static struct rule rules[RULES_MAX];
 static uint32_t rule_count, too_many;
 static int pipes_traced, sockets_traced;
 static _Atomic uint64_t left_out;

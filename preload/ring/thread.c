@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "os/bulk.h"
 #include "os/clock.h"
 #include "os/config.h"
 #include "ring/drain.h"
@@ -182,9 +183,21 @@ static void publish(struct dft_thread *thread, struct dft_ring *ring)
     dft_spin_unlock(&dft_process_lock);
 }
 
+/* The first state needs no mapping of its own. Its memory is not used twice, also not in a forked
+ * child, where it is not empty. */
+static char first[(sizeof(struct dft_thread) + DFT_LIVE_PAGE - 1) / DFT_LIVE_PAGE * DFT_LIVE_PAGE] DFT_BULK;
+static uint32_t first_is_used; /* atomic */
+
+static struct dft_thread *get_memory(void)
+{
+    if (!__atomic_exchange_n(&first_is_used, 1, __ATOMIC_RELAXED))
+        return (struct dft_thread *)(void *)first;
+    return dft_sys_map(sizeof(struct dft_thread));
+}
+
 static struct dft_thread *create(uint32_t tid)
 {
-    struct dft_thread *thread = dft_sys_map(sizeof *thread);
+    struct dft_thread *thread = get_memory();
     struct dft_ring *ring;
 
     if (!thread)
@@ -192,7 +205,8 @@ static struct dft_thread *create(uint32_t tid)
     thread->livefile = dft_livefile_number; /* dft_rings_renew() reacts to a newer live file */
     ring = dft_livefile_ring(DFT_FIRST_SLOTS, tid, 0);
     if (!ring) {
-        DFT_SYS(munmap, thread, sizeof *thread, 0, 0, 0, 0);
+        if ((char *)thread != first)
+            DFT_SYS(munmap, thread, sizeof *thread, 0, 0, 0, 0);
         return NULL;
     }
     thread->task.no_counter = (uint32_t)dft_clock_counter_is_disabled();

@@ -229,11 +229,13 @@ static int get_fd(int *own)
 }
 
 /* Writes all bytes, or returns an error. *done: the number of bytes written. Each piece is written
- * right after a look at the number: a system call past the library may put another file on it. */
-static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size_t *done)
+ * right after a look at the number: a system call past the library may put another file on it.
+ * `looked`: the caller has just done so. */
+static int write_all(int fd, int looked, const char *bytes, size_t length, uint64_t at, size_t *done)
 {
-    for (*done = 0; *done < length;) {
-        long n = dft_ourfile_has(&ours, fd) ? dft_sys_pwrite(fd, bytes + *done, length - *done, at + *done) : -EBADF;
+    for (*done = 0; *done < length; looked = 0) {
+        long n = looked || dft_ourfile_has(&ours, fd) ? dft_sys_pwrite(fd, bytes + *done, length - *done, at + *done)
+                                                      : -EBADF;
 
         if (n == -EINTR)
             continue;
@@ -244,7 +246,7 @@ static int write_all(int fd, const char *bytes, size_t length, uint64_t at, size
     return 0;
 }
 
-/* Writes blocks into their place. Another thread or a signal may end this thread between any two
+/* Writes blocks into their place, right after a look at the number. Another thread or a signal may end this thread between any two
  * pages. Then the place holds zeros, or a block that is marked as unfinished. The file gets its
  * full length first, since other blocks may be appended behind this place. */
 static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, size_t *done)
@@ -259,17 +261,17 @@ static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, 
     int result;
 
     if (at / PAGE == (at + length - 1) / PAGE)
-        return write_all(fd, blocks, length, at, done);
+        return write_all(fd, 1, blocks, length, at, done);
     cover.header_crc = dft_crc32c(0, &cover, HEADER);
-    result = write_all(fd, "", 1, at + length - 1, done);
+    result = write_all(fd, 1, "", 1, at + length - 1, done);
     *done = 0;
     if (!result)
-        result = write_all(fd, (const char *)&cover, HEADER, at, done);
+        result = write_all(fd, 0, (const char *)&cover, HEADER, at, done);
     if (!result) {
-        result = write_all(fd, blocks + HEADER, length - HEADER, at + HEADER, &more);
+        result = write_all(fd, 0, blocks + HEADER, length - HEADER, at + HEADER, &more);
         *done += more;
     }
-    return result ? result : write_all(fd, blocks, HEADER, at, &more);
+    return result ? result : write_all(fd, 0, blocks, HEADER, at, &more);
 }
 
 /* Reserves a place for this many bytes. Where blocks take more than one page, no page ends within
