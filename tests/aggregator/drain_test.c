@@ -173,7 +173,7 @@ static void put_part(struct dft_slot *slot, struct dft_slot_part *part, uint32_t
 /* The definition of a name, in as many slots as it takes. Returns their number, 0: there is no room. */
 static uint32_t put_name(struct dft_ring *ring, uint64_t at, uint64_t head)
 {
-    uint32_t length = 1 + (uint32_t)below(below(2) ? 60 : 300), slots = 1 + (5 + length + 55) / DFT_PART_BYTES;
+    uint32_t length = 12 + (uint32_t)below(below(2) ? 60 : 300), slots = 1 + (5 + length + 55) / DFT_PART_BYTES;
     struct dft_slot *slot = dft_ring_slot(ring, at);
     char items[512] = {DFT_ITEM_TEXT}, *text = items + 5;
 
