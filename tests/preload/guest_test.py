@@ -217,6 +217,14 @@ def paths_are_absolute(directory):
                   ("unlinkat", "work/sub"), ("openat", "work/sub/d"), ("statx", "work")], "paths")
 
 
+@tests.case
+def paths_are_clean(directory):
+    behind = ("", "/", "//", "/.", "/..", "/.a", "/..a", "/...", "/./a", "//a", "/../a", "/.a/", "/a/./", "/a/..", "/.a.b",
+              "/a//b/../../..c")
+    found = [event["file"] for event in events_of(both(directory, "spellings"))]
+    equal(found, [os.path.normpath("work/" + "d" * length + end) for length in range(1, 40) for end in behind], "paths")
+
+
 # --- little of everything --------------------------------------------------------------------------------------------
 
 
