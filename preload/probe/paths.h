@@ -11,7 +11,7 @@
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`
  * (mapped, to be given back). */
-#define DFT_PATH_ROOM  480u
+#define DFT_PATH_ROOM  464u
 #define DFT_PATH_SPARE 16u /* behind it, for reading whole vectors */
 struct dft_path {
     uint64_t id; /* 0: no path could be made */

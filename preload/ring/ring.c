@@ -33,11 +33,12 @@ void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
 
 /* A slot that is not free stays unchanged. The function tries the next numbers until the ring is
  * full. */
-struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence)
+struct dft_place dft_ring_reserve_slow(struct dft_thread *self)
 {
     for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
         struct dft_ring *ring = self->ring;
         struct dft_slot *slot;
+        uint64_t sequence;
         uint32_t marker;
 
         if (occupied(ring) >= ring->capacity) {
@@ -46,15 +47,15 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
                 break;
             continue;
         }
-        *sequence = dft_own_add(&ring->head, 1);
-        slot = dft_ring_slot(ring, *sequence);
+        sequence = dft_own_add(&ring->head, 1);
+        slot = dft_ring_slot(ring, sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
         if (dft_slot_state(marker) == DFT_SLOT_FREE &&
-            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
-            return slot;
+            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, sequence, DFT_SLOT_BUSY)))
+            return (struct dft_place){slot, sequence};
     }
     drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
-    return NULL;
+    return (struct dft_place){NULL, 0};
 }
 
 /* Reserves `n` busy slots in a row and returns their first number in *first. Returns -1 when not
@@ -212,6 +213,11 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
         items = &with_stack;
     }
     put_long(self, record, items, NULL);
+}
+
+void dft_ring_put_with_stack(struct dft_thread *self, const struct dft_slot *record)
+{
+    dft_ring_put_long(self, record, &(const struct dft_pieces){.count = 0});
 }
 
 void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, struct dft_burst *open)

@@ -12,10 +12,9 @@
 
 #define POOL_MAX (1u << 20) /* descriptions; an index has 24 bits */
 
-_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS] DFT_BULK;
+_Atomic uint64_t dft_fd_first[DFT_FD_CHUNK] DFT_BULK, *dft_fd_chunks[DFT_FD_CHUNKS] DFT_BULK;
 struct dft_open *dft_open_pieces[POOL_MAX / DFT_OPEN_PIECE] DFT_BULK;
 
-static _Atomic uint64_t first_chunk[DFT_FD_CHUNK] DFT_BULK;
 static struct dft_open first_piece[DFT_OPEN_PIECE] DFT_BULK;
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
 static _Atomic uint64_t free_list;     /* tag << 32 | index */
@@ -38,8 +37,18 @@ static int make_piece(uint32_t index)
 
 void dft_fdtable_init(void)
 {
-    dft_fd_chunks[0] = first_chunk;
+    dft_fd_chunks[0] = dft_fd_first;
     dft_open_pieces[0] = first_piece;
+}
+
+const _Atomic uint64_t *dft_fd_place_beyond(int fd)
+{
+    static const _Atomic uint64_t none = 0;
+    const _Atomic uint64_t *chunk = NULL;
+
+    if ((unsigned)fd < DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        chunk = __atomic_load_n(&dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK], __ATOMIC_ACQUIRE);
+    return chunk ? &chunk[(unsigned)fd % DFT_FD_CHUNK] : &none;
 }
 
 static struct dft_open *description(uint32_t index)

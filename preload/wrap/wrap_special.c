@@ -109,7 +109,7 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
             atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
         atomic_fetch_or(&probe->open->flags, DFT_OPEN_LOST); /* the next call asks */
     }
-    dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
+    dft_end_on_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
 }
 
 int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
