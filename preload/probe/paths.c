@@ -363,12 +363,8 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
 
 void dft_path_define(struct dft_thread *self, const struct dft_path *path)
 {
-    struct dft_pieces text = {.count = 0};
-
-    if (!path->id || dft_name_was_sent(self, path->id))
-        return;
-    dft_pieces_add(&text, path->text, path->length);
-    dft_name_send(self, path->id, &text);
+    if (path->id && !dft_name_was_sent(self, path->id))
+        dft_name_send(self, path->id, (struct dft_text){path->text, path->length});
 }
 
 void dft_path_keep(const struct dft_path *path)

@@ -170,8 +170,8 @@ static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
     return self->sent[id & (DFT_SENT_NAMES - 1)] == id;
 }
 
-/* Appends the definition of a name. The pieces are its text. */
-void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text);
+/* Appends the definition of a name. It belongs to every process: a vfork child's is no other. */
+void dft_name_send(struct dft_thread *self, uint64_t id, struct dft_text text);
 
 /* At the end, for readers of the live file. Leaves a name whose block could not be written, where a
  * slot is free. Drains nothing. Returns 0, or -1 when no slot is free. */
