@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -43,6 +44,7 @@ struct dft_call_args {
     int opened;
     const char *folder;
     int target;
+    const struct stat *status;
 };
 
 /* DFT_ARGS gives each role a value, and a row gives some of them another one. */

@@ -9,7 +9,8 @@
 #include "format/event.h"
 #include "format/ops.h"
 
-/* The offset of a description that others may move, or that is not known, before the call. */
+/* The offset of a description that others may move, or that is not known, before the call. Says in
+ * `asked` whether the kernel must be asked again after it. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
 /* The same for a call at an offset of its own of which the effective offset is another one. */
@@ -48,7 +49,7 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
         struct dft_probe copy = *probe;
 
         probe->offset = dft_probe_ask_offset(&copy, op);
-        probe->asked = 1;
+        probe->asked = copy.asked;
         return;
     }
     probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);

@@ -168,7 +168,7 @@ int dft_traced_link(const char *text, size_t length)
            (length > 7 && sockets_traced && !memcmp(text, "socket:", 7));
 }
 
-static int judge(const struct rule *by, size_t count, const char *text, size_t length)
+static __attribute__((noinline)) int judge(const struct rule *by, size_t count, const char *text, size_t length)
 {
     uint32_t longest = 0;
     int traced = 0;
