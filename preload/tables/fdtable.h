@@ -54,10 +54,12 @@ struct dft_open {
 };
 _Static_assert(sizeof(struct dft_open) == 64, "a cache line");
 
-/* Words of the first descriptors, and of all, in chunks. Chunks stay where they are. */
+/* Words of the first descriptors, and of the others in chunks. Chunks stay where they are. */
 extern _Atomic uint64_t dft_fd_first[DFT_FD_CHUNK] DFT_HIDDEN, *dft_fd_chunks[DFT_FD_CHUNKS] DFT_HIDDEN;
-/* The pool by index, in pieces. Each piece is made at its first use. */
+/* The pool by index: its first piece, and the others, which are made at their first use. Most
+ * processes touch neither table of pieces. */
 #define DFT_OPEN_PIECE 1024u
+extern struct dft_open dft_open_first[DFT_OPEN_PIECE] DFT_HIDDEN;
 extern struct dft_open *dft_open_pieces[(1u << 20) / DFT_OPEN_PIECE] DFT_HIDDEN;
 
 /* For any other number than the first. */
@@ -91,11 +93,10 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
 {
     uint32_t index = dft_fd_index(word);
 
+    if (__builtin_expect(index < DFT_OPEN_PIECE, 1))
+        return &dft_open_first[index];
     return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
-
-/* In the constructor. */
-void dft_fdtable_init(void);
 
 /* The descriptor is open on a new description of this file. offset -1: unknown. */
 void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);
