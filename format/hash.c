@@ -21,11 +21,14 @@ uint64_t dft_name_id(const void *bytes, size_t length)
 
     for (; left >= 8; left -= 8, at += 8)
         hash = (hash ^ mix(dft_load64(at))) * MULTIPLIER;
-    if (left) {
+    if (left && length >= 8) { /* with the bytes before them, which are shifted out */
+        rest = dft_load64(at + left - 8) >> (64 - 8 * left);
+    } else {
         for (size_t i = 0; i < left; i++)
             rest |= (uint64_t)at[i] << (8 * i);
-        hash = (hash ^ rest) * MULTIPLIER;
     }
+    if (left)
+        hash = (hash ^ rest) * MULTIPLIER;
     hash ^= hash >> 47;
     hash *= MULTIPLIER;
     hash ^= hash >> 47;

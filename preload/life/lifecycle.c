@@ -96,7 +96,6 @@ static void set_up(void)
     dft_key = draw_key();
     dft_tracename_init();
     dft_traced_init();
-    dft_fdtable_init();
     if (make_generation() || dft_thread_init(&orders)) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;

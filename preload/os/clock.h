@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "format/clock.h"
+#include "os/hidden.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -17,7 +18,7 @@ uint64_t dft_clock_monotonic_ns(void);
 uint64_t dft_clock_realtime_ns(void);
 
 /* nonzero: every thread can read the processor's counter; else call dft_ticks_slow */
-extern int dft_clock_invariant;
+extern int dft_clock_invariant DFT_HIDDEN;
 uint64_t dft_ticks_slow(void);
 
 static inline uint64_t dft_ticks(void)

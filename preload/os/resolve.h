@@ -37,6 +37,8 @@
 #include <sys/wait.h>
 #include <wordexp.h>
 
+#include "os/hidden.h"
+
 struct dl_find_object; /* from <dlfcn.h>, where that is new enough */
 
 /* libaio's */
@@ -62,7 +64,7 @@ struct dft_reals {
 #define DFT_EVENT(...)
 #include <dftrace/calls.def>
 };
-extern struct dft_reals dft_real;
+extern struct dft_reals dft_real DFT_HIDDEN;
 
 /* Called by the constructor. Finds the functions whose pointers are used as they are. The other
  * functions are found at their first call: each search costs a tenth of a microsecond, and most

@@ -6,9 +6,11 @@
 
 #include <stdint.h>
 
+#include "os/hidden.h"
+
 /* Bits of what is traced. 0 until the constructor has run, and for good when DFTRACER_ENABLE is
  * off. */
-extern int dft_on;
+extern int dft_on DFT_HIDDEN;
 #define DFT_ON_POSIX   1
 #define DFT_ON_STDIO   2
 #define DFT_ON_PROCESS 4
@@ -16,9 +18,9 @@ extern int dft_on;
 
 /* Zero in a forked child that has not noticed the fork yet: the kernel wipes this private page on
  * fork. */
-extern volatile uint32_t *dft_generation;
+extern volatile uint32_t *dft_generation DFT_HIDDEN;
 /* Set by the finaliser: from then on, each append drains at once. */
-extern int dft_late;
+extern int dft_late DFT_HIDDEN;
 
 extern uint64_t dft_key, dft_parent_key; /* process keys; 0: the parent is unknown */
 extern uint32_t dft_pid;
@@ -45,7 +47,7 @@ struct dft_task {
 
 /* This thread's state. NULL before its first event, and while the thread cannot have a state. */
 struct dft_thread;
-extern __thread struct dft_thread *dft_self __attribute__((tls_model("initial-exec")));
+extern __thread struct dft_thread *dft_self DFT_HIDDEN __attribute__((tls_model("initial-exec")));
 
 static inline struct dft_task *dft_self_task(void)
 {
@@ -62,7 +64,7 @@ enum {
      * (shared_tls.h) */
     DFT_MARK_SHARED_TLS
 };
-extern __thread uint32_t dft_vfork_mark __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t dft_vfork_mark DFT_HIDDEN __attribute__((tls_model("initial-exec")));
 
 /* Only with a mark. Is the caller the child? A handler may run in the parent before the mark is
  * set, or after the child has ended. Such a handler is not the child. */
@@ -86,7 +88,7 @@ static inline int dft_is_single(void)
 
 /* Bits that say who has been forbidden system calls (life/sandbox.c). Where such a caller is
  * possible, we make no system calls. */
-extern int dft_sandbox;
+extern int dft_sandbox DFT_HIDDEN;
 #define DFT_SANDBOX_THREAD 1 /* a thread of this process */
 #define DFT_SANDBOX_CHILD  2 /* a vfork child, which ran in our memory */
 

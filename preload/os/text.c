@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "os/vector.h"
+
 #define OWN __attribute__((visibility("hidden"), used))
 
-typedef uint8_t vector __attribute__((vector_size(16), aligned(1), may_alias));
+typedef dft_vector vector;
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 typedef uint32_t half __attribute__((aligned(1), may_alias));
-typedef uint64_t whole __attribute__((may_alias)); /* aligned */
+typedef uint8_t block __attribute__((vector_size(16), may_alias)); /* aligned */
 
 OWN void *memcpy(void *restrict to, const void *restrict from, size_t size);
 OWN void *memmove(void *to, const void *from, size_t size);
@@ -103,8 +105,7 @@ void *memmove(void *to, const void *from, size_t size)
 void *memset(void *at, int byte, size_t size)
 {
     const uint64_t eight = UINT64_C(0x0101010101010101) * (uint8_t)byte;
-    const uint8_t one = (uint8_t)byte;
-    const vector sixteen = {one, one, one, one, one, one, one, one, one, one, one, one, one, one, one, one};
+    const vector sixteen = dft_vector_of((uint8_t)byte);
     char *to = at;
 
     if (size >= 16) {
@@ -131,13 +132,24 @@ void *memset(void *at, int byte, size_t size)
     return at;
 }
 
+/* Which is the greater of two words that differ? Their first bytes count most. */
+static inline int order(uint64_t one, uint64_t other)
+{
+    return __builtin_bswap64(one) < __builtin_bswap64(other) ? -1 : 1;
+}
+
 int memcmp(const void *one, const void *other, size_t size)
 {
     const uint8_t *a = one, *b = other;
 
-    for (; size >= 8 && *(const word *)a == *(const word *)b; size -= 8) {
-        a += 8;
-        b += 8;
+    if (size >= 8) {
+        const uint8_t *last = a + size - 8;
+
+        for (; a < last; a += 8, b += 8)
+            if (*(const word *)a != *(const word *)b)
+                return order(*(const word *)a, *(const word *)b);
+        b -= a - last;
+        return *(const word *)last == *(const word *)b ? 0 : order(*(const word *)last, *(const word *)b);
     }
     for (; size; size--, a++, b++)
         if (*a != *b)
@@ -145,40 +157,43 @@ int memcmp(const void *one, const void *other, size_t size)
     return 0;
 }
 
-void *memchr(const void *at, int byte, size_t size)
+/* Returns `size` where the byte is not found. Reads whole vectors, which are aligned, and of which
+ * each has a byte that was asked for: so they lie in its page. */
+static inline size_t find(const uint8_t *text, uint8_t byte, size_t size)
 {
-    for (const uint8_t *p = at; size; size--, p++)
-        if (*p == (uint8_t)byte)
-            return (void *)p;
-    return NULL;
+    const size_t before = (uintptr_t)text % sizeof(vector);
+    const vector sixteen = dft_vector_of(byte);
+    const uint8_t *at = text - before;
+    uint32_t found;
+
+    if (!size)
+        return 0;
+    found = dft_vector_bits((vector)(*(const block *)at == sixteen)) >> before << before;
+    while (!found) {
+        at += sizeof(vector);
+        if ((size_t)(at - text) >= size)
+            return size;
+        found = dft_vector_bits((vector)(*(const block *)at == sixteen));
+    }
+    at += __builtin_ctz(found);
+    return (size_t)(at - text) < size ? (size_t)(at - text) : size;
 }
 
-/* Reads word by word. The last word may pass the end of the text, but not of its page: words are
- * aligned. */
+void *memchr(const void *at, int byte, size_t size)
+{
+    const size_t n = find(at, (uint8_t)byte, size);
+
+    return n < size ? (uint8_t *)(uintptr_t)at + n : NULL;
+}
+
 size_t strlen(const char *text)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const char *at = text;
-
-    for (; (uintptr_t)at % 8; at++)
-        if (!*at)
-            return (size_t)(at - text);
-    for (;; at += 8) {
-        uint64_t now = *(const whole *)at;
-
-        if ((now - ones) & ~now & ones << 7)
-            break;
-    }
-    while (*at)
-        at++;
-    return (size_t)(at - text);
+    return find((const uint8_t *)text, 0, SIZE_MAX);
 }
 
 size_t strnlen(const char *text, size_t size)
 {
-    const char *end = memchr(text, 0, size);
-
-    return end ? (size_t)(end - text) : size;
+    return find((const uint8_t *)text, 0, size);
 }
 
 int strcmp(const char *one, const char *other)

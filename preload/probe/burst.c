@@ -68,6 +68,7 @@ static void record_failure(enum dft_call_number call, enum dft_op op, const stru
 
     if (!self || dft_fd_word(probe.fd) != quick->word)
         return;
+    probe.place = dft_fd_place(probe.fd);
     probe.open = dft_fd_open(quick->word);
     probe.file = probe.open->file;
     if (self->bursts_open)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -43,6 +44,7 @@ struct dft_call_args {
     int opened;
     const char *folder;
     int target;
+    const struct stat *status;
 };
 
 /* DFT_ARGS gives each role a value, and a row gives some of them another one. */
@@ -58,6 +60,21 @@ struct dft_call_args {
         .unit = 1, __VA_ARGS__                                                                                         \
     }
 
+/* A call on paths, at its end: of its arguments those that such a call may have. */
+struct dft_path_call {
+    uint64_t start;
+    int64_t result;
+    const char *path, *path2, *fopen_mode, *folder;
+    uint64_t size;
+    int64_t offset;
+    int dirfd, dirfd2, flags;
+    mode_t mode;
+    int err;
+    uint16_t call; /* enum dft_call_number */
+    uint8_t op;    /* enum dft_op */
+    uint8_t opened, target, further;
+};
+
 /* Where a call with an offset of its own happens when it does not happen there. */
 enum dft_effective_offset {
     DFT_EFFECTIVE_AS_GIVEN,
@@ -69,7 +86,8 @@ enum dft_effective_offset {
 
 /* What begin leaves for end. */
 struct dft_probe {
-    uint64_t word; /* of the descriptor, before the call */
+    uint64_t word;                 /* of the descriptor, before the call */
+    const _Atomic uint64_t *place; /* where the word stands */
     struct dft_open *open;
     uint64_t file;
     uint64_t start; /* ticks */

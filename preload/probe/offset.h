@@ -9,7 +9,8 @@
 #include "format/event.h"
 #include "format/ops.h"
 
-/* The offset of a description that others may move, or that is not known, before the call. */
+/* The offset of a description that others may move, or that is not known, before the call. Says in
+ * `asked` whether the kernel must be asked again after it. */
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op);
 int64_t dft_probe_settle_offset(struct dft_probe *probe, int64_t moved, int alone);
 /* The same for a call at an offset of its own of which the effective offset is another one. */
@@ -48,7 +49,7 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
         struct dft_probe copy = *probe;
 
         probe->offset = dft_probe_ask_offset(&copy, op);
-        probe->asked = 1;
+        probe->asked = copy.asked;
         return;
     }
     probe->offset = atomic_load_explicit(&probe->open->offset, memory_order_relaxed);
@@ -57,7 +58,7 @@ static inline void dft_offset_begin(struct dft_probe *probe, enum dft_op op)
 /* The word is still that of before the call: the description is the same. */
 static inline int dft_probe_is_same(const struct dft_probe *probe)
 {
-    return dft_fd_word(probe->fd) == probe->word;
+    return atomic_load_explicit(probe->place, memory_order_acquire) == probe->word;
 }
 
 /* No call of another began between the beginning of this one and now, and none was under way. */
@@ -137,7 +138,7 @@ static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int
         return 0;
     if (moved > 0)
         atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
-    if (last < 0 || offset < last)
+    if ((uint64_t)offset < (uint64_t)last) /* also where there is no last one */
         return 0;
     return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
 }

@@ -10,6 +10,7 @@
 #include "store/process_start.h"
 #include "format/event.h"
 #include "format/hash.h"
+#include "os/vector.h"
 #include "tables/fdtable.h"
 #include "probe/probe.h"
 #include "ring/ring.h"
@@ -86,14 +87,24 @@ static long read_fd_link(int fd, char *text, size_t capacity)
     return dft_sys_readlink(link, text, capacity);
 }
 
+static int is_directory(const struct dft_dir *dir, int fd, uint64_t word)
+{
+    return dir->fd == fd && dir->word == word && dir->length &&
+           dir->renames == __atomic_load_n(&renames, __ATOMIC_RELAXED);
+}
+
+/* Looks first where the last one was found. */
 static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
 {
     uint64_t word = self ? dft_fd_word(fd) : 0;
 
+    if (word && is_directory(&self->dirs[self->dirs_found], fd, word))
+        return &self->dirs[self->dirs_found];
     for (uint32_t i = 0; i < DFT_DIRS && word; i++)
-        if (self->dirs[i].fd == fd && self->dirs[i].word == word && self->dirs[i].length &&
-            self->dirs[i].renames == __atomic_load_n(&renames, __ATOMIC_RELAXED))
+        if (is_directory(&self->dirs[i], fd, word)) {
+            self->dirs_found = i;
             return &self->dirs[i];
+        }
     return NULL;
 }
 
@@ -126,7 +137,7 @@ static int make_room(struct dft_path *path, size_t length)
     path->text = path->capacity;
     if (length <= DFT_PATH_ROOM)
         return 0;
-    if (length > LONGEST)
+    if (length > LONGEST - DFT_PATH_SPARE)
         return -1;
     path->more = dft_sys_map(LONGEST);
     path->text = path->more;
@@ -146,11 +157,37 @@ void dft_path_replace(struct dft_path *path, struct dft_path *other)
     path->text = path->more ? path->more : path->capacity;
 }
 
-/* Removes empty, `.` and `..` components in place; the text starts with a slash. Returns the new
- * length. */
-static uint32_t clean(char *text, uint32_t length)
+/* Does this slash begin a component that is empty, `.` or `..`? A slash ends the text. */
+static inline int begins_nothing(const char *slash)
 {
-    uint32_t from = 0, to = 0;
+    return slash[1] == '/' || (slash[1] == '.' && (slash[2] == '/' || (slash[2] == '.' && slash[3] == '/')));
+}
+
+/* The first such slash from `at` on, or `length`. Writes one byte behind the text, and reads up to
+ * 16, which have no say. */
+static inline uint32_t find_nothing(char *text, uint32_t at, uint32_t length)
+{
+    const dft_vector slashes = dft_vector_of('/'), dots = dft_vector_of('.');
+
+    text[length] = '/';
+    for (; at < length; at += sizeof slashes) {
+        const dft_vector now = *(const dft_vector *)(text + at), next = *(const dft_vector *)(text + at + 1);
+        uint32_t found = dft_vector_bits((dft_vector)((now == slashes) & ((next == slashes) | (next == dots))));
+
+        if (length - at < sizeof slashes)
+            found &= (1u << (length - at)) - 1;
+        for (; found; found &= found - 1)
+            if (begins_nothing(text + at + __builtin_ctz(found)))
+                return at + (uint32_t)__builtin_ctz(found);
+    }
+    return length;
+}
+
+/* Removes empty, `.` and `..` components in place; the text starts with a slash, and before `from`,
+ * where one stands, there are none. Returns the new length. */
+static __attribute__((noinline)) uint32_t clean(char *text, uint32_t from, uint32_t length)
+{
+    uint32_t to = from;
 
     while (from < length) {
         uint32_t end;
@@ -176,20 +213,8 @@ static uint32_t clean(char *text, uint32_t length)
     return to;
 }
 
-/* Does anything need cleaning? Only where a slash is followed by a slash or a dot, or ends the
- * text. */
-static int is_clean(const char *text, uint32_t length)
+static inline void judge(struct dft_path *path)
 {
-    for (const char *slash = text; (slash = memchr(slash, '/', (size_t)(text + length - slash))); slash++)
-        if (slash + 1 == text + length || slash[1] == '/' || slash[1] == '.')
-            return 0;
-    return 1;
-}
-
-static void judge(struct dft_path *path)
-{
-    if (!is_clean(path->text, path->length))
-        path->length = clean(path->text, path->length);
     path->id = dft_name_id(path->text, path->length);
     path->traced = dft_traced_path(path->text, path->length);
 }
@@ -219,31 +244,38 @@ void dft_path_of_fd(struct dft_path *path, int fd)
     path->id = 0;
     path->traced = 0;
     n = read_fd_link(fd, path->capacity, DFT_PATH_ROOM);
-    if (n == DFT_PATH_ROOM && !make_room(path, LONGEST))
-        n = read_fd_link(fd, path->text, LONGEST);
+    if (n == DFT_PATH_ROOM && !make_room(path, LONGEST - DFT_PATH_SPARE))
+        n = read_fd_link(fd, path->text, LONGEST - DFT_PATH_SPARE);
     if (n == -ENAMETOOLONG) { /* longer than the kernel can say: reached by way of descriptors */
         n = sizeof TOO_LONG - 1;
         memcpy(path->text, TOO_LONG, (size_t)n);
     }
     path->length = n > 0 ? (uint32_t)n : 0;
     if (n > DELETED_LENGTH && !memcmp(path->text + n - DELETED_LENGTH, DELETED, DELETED_LENGTH) &&
-        !is_called_so(fd, path->text, n, path->more ? LONGEST : DFT_PATH_ROOM))
+        !is_called_so(fd, path->text, n, path->more ? LONGEST - DFT_PATH_SPARE : DFT_PATH_ROOM))
         path->length -= DELETED_LENGTH;
     if (path->length && (path->text[0] == '/' || dft_traced_link(path->text, path->length))) {
-        path->id = dft_name_id(path->text, path->length);
-        path->traced = path->text[0] != '/' || dft_traced_path(path->text, path->length);
+        judge(path);
+        path->traced |= path->text[0] != '/';
     }
 }
 
-/* base + "/" + name. */
+/* base + "/" + name. The base is clean, and may end with a slash. */
 static void join(struct dft_path *path, const char *base, uint32_t base_length, const char *name, size_t length)
 {
+    uint32_t unclean;
+
+    if (base_length && base[base_length - 1] == '/')
+        base_length--;
     if (make_room(path, base_length + 1 + length))
         return;
     memcpy(path->text, base, base_length);
     path->text[base_length] = '/';
     memcpy(path->text + base_length + 1, name, length);
     path->length = base_length + 1 + (uint32_t)length;
+    unclean = find_nothing(path->text, base_length, path->length);
+    if (unclean < path->length)
+        path->length = clean(path->text, unclean, path->length);
     judge(path);
 }
 
@@ -331,12 +363,8 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
 
 void dft_path_define(struct dft_thread *self, const struct dft_path *path)
 {
-    struct dft_pieces text = {.count = 0};
-
-    if (!path->id || dft_name_was_sent(self, path->id))
-        return;
-    dft_pieces_add(&text, path->text, path->length);
-    dft_name_send(self, path->id, &text);
+    if (path->id && !dft_name_was_sent(self, path->id))
+        dft_name_send(self, path->id, (struct dft_text){path->text, path->length});
 }
 
 void dft_path_keep(const struct dft_path *path)

@@ -11,14 +11,15 @@
 
 /* An absolute path in the making. Lies on the wrapper's stack; a longer path moves to `more`
  * (mapped, to be given back). */
-#define DFT_PATH_ROOM 480u
+#define DFT_PATH_ROOM  464u
+#define DFT_PATH_SPARE 16u /* behind it, for reading whole vectors */
 struct dft_path {
     uint64_t id; /* 0: no path could be made */
     uint32_t length;
     int traced;
     char *text; /* into room or more */
     char *more;
-    char capacity[DFT_PATH_ROOM];
+    char capacity[DFT_PATH_ROOM + DFT_PATH_SPARE];
 };
 
 /* Fills in `path` with what (dirfd, name) means, as the program would print it: absolute, without

@@ -58,13 +58,13 @@ static void put(struct dft_thread *self, const struct dft_slot *record, const st
 
     if (duration >> 32)
         add_item(&pieces, &items[0], DFT_ITEM_DURATION, &duration, 8);
-    if (more && more->file2)
+    if (more->file2)
         add_item(&pieces, &items[1], DFT_ITEM_FILE2, &more->file2, 8);
-    if (more && more->size)
+    if (more->size)
         add_item(&pieces, &items[2], DFT_ITEM_SIZE, &more->size, 8);
-    if (more && more->mode)
+    if (more->mode)
         add_item(&pieces, &items[3], DFT_ITEM_MODE, &more->mode, 4);
-    if (more && more->further)
+    if (more->further)
         add_item(&pieces, &items[4], DFT_ITEM_CALLS, &(uint32_t){0}, 4);
     dft_ring_put_any(self, record, &pieces);
 }
@@ -95,11 +95,17 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     dft_ring_put_long(self, &record, &pieces);
 }
 
+static inline int has_mode_as_offset(enum dft_op op)
+{
+    return op == DFT_OP_OPEN || op == DFT_OP_MKDIR;
+}
+
 /* A call that moves no bytes, with all that its arguments say. cut: DFT_BIT_CUT when some of it
  * could not be read, or 0. */
-static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
-                     const struct dft_call_args *args, int64_t result, int err, uint64_t end, uint64_t file2,
-                     uint8_t cut)
+static __attribute__((noinline)) void put_meta(struct dft_thread *self, struct dft_probe *probe,
+                                               enum dft_call_number call, enum dft_op op,
+                                               const struct dft_call_args *args, int64_t result, int err, uint64_t end,
+                                               uint64_t file2, uint8_t cut)
 {
     struct more more = {.file2 = file2, .size = args->size, .mode = args->mode, .further = args->further};
     struct dft_slot record;
@@ -109,7 +115,7 @@ static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_
     record.size = (uint32_t)args->flags;
     record.result = result;
     record.err = (uint16_t)err;
-    if (op == DFT_OP_OPEN || op == DFT_OP_MKDIR) {
+    if (has_mode_as_offset(op)) {
         record.offset = (int64_t)args->mode;
         more.mode = 0;
     } else if (op != DFT_OP_FSEEK) {
@@ -120,17 +126,18 @@ static void put_meta(struct dft_thread *self, struct dft_probe *probe, enum dft_
 
 /* --- calls on paths --------------------------------------------------------------------------- */
 
-static uint32_t open_flags(enum dft_op op, const struct dft_call_args *args)
+static uint32_t open_flags(const struct dft_path_call *at)
 {
-    if (op == DFT_OP_FOPEN)
-        return DFT_OPEN_STREAM | (args->fopen_mode[0] == 'a' ? DFT_OPEN_APPEND : 0u);
-    return op == DFT_OP_OPEN && args->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
+    if (at->op == DFT_OP_FOPEN)
+        return DFT_OPEN_STREAM | (at->fopen_mode[0] == 'a' ? DFT_OPEN_APPEND : 0u);
+    return at->op == DFT_OP_OPEN && at->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
 }
 
 /* A new descriptor for this path. */
-static void bind_opened(struct dft_thread *self, enum dft_op op, const struct dft_call_args *args,
-                        const struct dft_path *path, int fd)
+static void bind_opened(struct dft_thread *self, const struct dft_path_call *at, const struct dft_path *path)
 {
+    const int fd = (int)at->result;
+
     if (fd < 0 || dft_in_vfork_child())
         return;
     if (!path->traced) {
@@ -138,9 +145,9 @@ static void bind_opened(struct dft_thread *self, enum dft_op op, const struct df
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, path->id, op == DFT_OP_FOPEN && args->fopen_mode[0] == 'a' ? -1 : 0,
-                open_flags(op, args) | DFT_OPEN_NEW);
-    if (op == DFT_OP_OPENDIR || (op == DFT_OP_OPEN && args->flags & O_DIRECTORY))
+    dft_fd_bind(fd, path->id, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
+                open_flags(at) | DFT_OPEN_NEW);
+    if (at->op == DFT_OP_OPENDIR || (at->op == DFT_OP_OPEN && at->flags & O_DIRECTORY))
         dft_path_remember(self, path, fd);
 }
 
@@ -150,15 +157,15 @@ static int opens(enum dft_op op)
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */
-static uint64_t second_path(struct dft_thread *self, const struct dft_call_args *args, struct dft_text text,
+static uint64_t second_path(struct dft_thread *self, const struct dft_path_call *at, struct dft_text text,
                             struct dft_path *first)
 {
     struct dft_path path;
 
-    if (args->target && text.length && text.bytes[0] != '/')
+    if (at->target && text.length && text.bytes[0] != '/')
         dft_path_beside(&path, first, text);
     else
-        dft_path_make(self, &path, args->dirfd2, text);
+        dft_path_make(self, &path, at->dirfd2, text);
     first->traced |= path.traced;
     if (first->traced && (self = dft_thread_get()))
         dft_path_define(self, &path);
@@ -175,36 +182,46 @@ static struct dft_thread *thread_so_far(void)
 /* Has the call read its paths? Of two the second is looked at after the first was followed. Two
  * calls may succeed without a look: pathconf for some names, fanotify_mark when it removes all
  * marks. */
-static int has_read_paths(enum dft_call_number call, const struct dft_call_args *args, int err)
+static int has_read_paths(const struct dft_path_call *at)
 {
-    if (!err)
-        return call != DFT_CALL_pathconf && call != DFT_CALL_fanotify_mark;
-    return args->path2 == DFT_NO_PATH ? dft_reading_is_done(err) : err == EEXIST;
+    if (!at->err)
+        return at->call != DFT_CALL_pathconf && at->call != DFT_CALL_fanotify_mark;
+    return at->path2 == DFT_NO_PATH ? dft_reading_is_done(at->err) : at->err == EEXIST;
 }
 
 /* Returns 0, or -1: they cannot be read. */
-static int read_paths(struct dft_text texts[2], enum dft_call_number call, const struct dft_call_args *args, int err)
+static int read_paths(struct dft_text texts[2], const struct dft_path_call *at)
 {
-    int done = has_read_paths(call, args, err);
+    int done = has_read_paths(at);
 
-    return dft_reading_path(&texts[0], args->path, done) ||
-                   (args->path2 != DFT_NO_PATH && dft_reading_path(&texts[1], args->path2, done))
+    return dft_reading_path(&texts[0], at->path, done) ||
+                   (at->path2 != DFT_NO_PATH && dft_reading_path(&texts[1], at->path2, done))
                ? -1
                : 0;
 }
 
+/* Such a call with all that it says. */
+static __attribute__((noinline)) void put_path_call(struct dft_thread *self, const struct dft_path_call *at,
+                                                    uint64_t file, uint64_t file2, uint64_t end, uint8_t cut)
+{
+    const struct dft_call_args args =
+        DFT_ARGS(.size = at->size, .offset = at->offset, .flags = at->flags, .mode = at->mode, .further = at->further);
+    struct dft_probe probe = {.start = at->start, .file = file, .fd = -1};
+
+    put_meta(self, &probe, at->call, at->op, &args, at->result, at->err, end, file2, cut);
+}
+
 /* A call without its paths: the addresses are none, or nobody may ask (that is counted). */
-static void end_unread(struct dft_probe *probe, enum dft_call_number call, enum dft_op op,
-                       const struct dft_call_args *args, int64_t result, int err, uint64_t end)
+static void end_unread(const struct dft_path_call *at, uint64_t end)
 {
     struct dft_thread *self = dft_thread_get();
-    uint8_t cut = dft_is_sandboxed() && !args->opened ? DFT_BIT_CUT : 0;
+    uint8_t cut = dft_is_sandboxed() && !at->opened ? DFT_BIT_CUT : 0;
 
     if (!self)
         return;
     if (cut)
         dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
-    put_meta(self, probe, call, op, args, result, err, end, 0, cut);
+    put_path_call(self, at, 0, 0, end, cut);
 }
 
 /* Files below /proc and some in /dev stand for others: what was opened is known by the new
@@ -228,60 +245,84 @@ static void follow(struct dft_path *path, int fd)
 }
 
 /* The path of a call whose paths can be read. */
-static void first_path(struct dft_thread *self, struct dft_path *path, enum dft_op op, const struct dft_call_args *args,
-                       struct dft_text text, int64_t result, int err)
+static void first_path(struct dft_thread *self, struct dft_path *path, const struct dft_path_call *at,
+                       struct dft_text text)
 {
-    if (args->opened)
-        dft_path_of_fd(path, (int)result);
-    else if (args->folder)
-        dft_path_below(path, args->folder, text);
+    if (at->opened)
+        dft_path_of_fd(path, (int)at->result);
+    else if (at->folder)
+        dft_path_below(path, at->folder, text);
     else
-        dft_path_make(self, path, args->dirfd, op == DFT_OP_CHDIR && !err ? (struct dft_text){".", 1} : text);
-    if (opens(op) && result >= 0 && stands_for_another(path))
-        follow(path, (int)result);
+        dft_path_make(self, path, at->dirfd, at->op == DFT_OP_CHDIR && !at->err ? (struct dft_text){".", 1} : text);
+    if (opens(at->op) && at->result >= 0 && stands_for_another(path))
+        follow(path, (int)at->result);
 }
 
-void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
-                  int64_t result, int err)
+/* Of a path that is traced. */
+static void put_on_path(struct dft_thread *self, const struct dft_path_call *at, uint64_t file, uint64_t file2,
+                        uint64_t end)
+{
+    const int mode_fits = has_mode_as_offset(at->op);
+    struct dft_probe probe;
+
+    if (__builtin_expect((end - at->start) >> 32 || file2 || at->size || (at->mode && !mode_fits) || at->further ||
+                             dft_vfork_mark,
+                         0)) {
+        put_path_call(self, at, file, file2, end, 0);
+        return;
+    }
+    probe.start = at->start;
+    probe.file = file;
+    probe.fd = -1;
+    dft_put_slot(self, &probe, at->call, end, (uint32_t)at->flags, at->result,
+                 mode_fits ? (int64_t)at->mode : at->offset, 0, at->err);
+}
+
+/* What a call that succeeded, or was tried, does to the meaning of other paths. */
+static void note_directories(const struct dft_path_call *at)
+{
+    if (at->err)
+        return;
+    if (at->op == DFT_OP_CHDIR)
+        dft_paths_directory_changed();
+    else if (at->op == DFT_OP_RENAME)
+        dft_paths_renamed();
+}
+
+void dft_end_path_call(const struct dft_path_call *at)
 {
     uint64_t end = dft_ticks(), file2 = 0;
     struct dft_thread *self = thread_so_far();
     struct dft_text texts[2];
     struct dft_path path;
 
-    if (args->errno_tells && !err)
-        errno = probe->error;
     if (self)
         atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    if (op == DFT_OP_CHDIR && !err)
-        dft_paths_directory_changed();
-    else if (op == DFT_OP_RENAME && !err)
-        dft_paths_renamed();
-    if ((args->opened && err) || read_paths(texts, call, args, err)) {
-        end_unread(probe, call, op, args, result, err, end);
+    note_directories(at);
+    if ((at->opened && at->err) || read_paths(texts, at)) {
+        end_unread(at, end);
         return;
     }
-    first_path(self, &path, op, args, texts[0], result, err);
-    if (call == DFT_CALL_chroot && !err)
+    first_path(self, &path, at, texts[0]);
+    if (at->call == DFT_CALL_chroot && !at->err)
         dft_paths_directory_changed();
-    if (args->path2 != DFT_NO_PATH)
-        file2 = second_path(self, args, texts[1], &path);
+    if (at->path2 != DFT_NO_PATH)
+        file2 = second_path(self, at, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
-        probe->file = path.id;
-        put_meta(self, probe, call, op, args, result, err, end, file2, 0);
-    } else if (path.traced && opens(op) && !err) {
+        put_on_path(self, at, path.id, file2, end);
+    } else if (path.traced && opens(at->op) && !at->err) {
         dft_path_keep(&path);
-    } else if (!path.id && err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
+    } else if (!path.id && at->err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
-        put_meta(self, probe, call, op, args, result, err, end, 0, 0); /* below a number that is not open */
+        put_path_call(self, at, 0, 0, end, 0); /* below a number that is not open */
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }
     if (!path.id)
         dft_sandbox_drop();
-    if (opens(op))
-        bind_opened(self, op, args, &path, (int)result);
+    if (opens(at->op))
+        bind_opened(self, at, &path);
     dft_path_done(&path);
 }
 
@@ -296,24 +337,30 @@ void dft_stream_closed(struct dft_open *open)
                               memory_order_relaxed);
 }
 
-void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err)
+void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int fd, int64_t result, int err)
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_thread_get();
-    struct dft_slot record;
+    struct dft_probe probe = {.start = start, .fd = fd};
 
+    probe.open = dft_fd_open(word);
+    probe.file = probe.open->file;
     if (!dft_in_vfork_child()) {
-        if (call == DFT_CALL_fclose && probe->open)
-            dft_stream_closed(probe->open);
-        dft_fd_drop(probe->word);
+        if (call == DFT_CALL_fclose)
+            dft_stream_closed(probe.open);
+        dft_fd_drop(word);
     }
     if (!self)
         return;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    dft_probe_fill(&record, self, probe, call, end);
-    record.result = result;
-    record.err = (uint16_t)err;
-    put(self, &record, probe, end, NULL);
+    if (__builtin_expect((end - start) >> 32 || dft_vfork_mark, 0)) {
+        const struct dft_call_args args = DFT_ARGS(.fd = fd);
+        struct dft_probe probe_copy = probe;
+
+        put_meta(self, &probe_copy, call, DFT_OP_CLOSE, &args, result, err, end, 0, 0);
+        return;
+    }
+    dft_put_slot(self, &probe, call, end, 0, result, -1, 0, err);
 }
 
 /* fseek moves the offset that the table knows. */
@@ -389,16 +436,18 @@ void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op 
                 int64_t result, int err)
 {
     uint64_t end = dft_ticks();
-    struct dft_thread *self = dft_self;
+    struct dft_thread *self;
 
     if (args->errno_tells && !err)
         errno = probe->error;
     if (!err)
         apply(probe, op, args, result);
-    if (!probe->open && err == EBADF && !probe->word && op != DFT_OP_FRESH)
-        dft_end_not_open(probe->start, probe->fd, call, op, args->size, args->offset, args->flags, args->mode, result);
-    if (!probe->open)
+    if (__builtin_expect(!probe->open, 0)) {
+        if (err == EBADF && !probe->word && op != DFT_OP_FRESH)
+            dft_end_not_open(probe->start, probe->fd, call, op, args->size, args->offset, args->flags, args->mode,
+                             result);
         return;
+    }
     self = dft_thread_get();
     if (!self)
         return;

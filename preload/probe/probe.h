@@ -24,10 +24,12 @@ uint64_t dft_probe_resolve(int fd, uint64_t word);
 uint64_t dft_probe_resolve_in_child(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
+/* The program has asked about a new description what the first call would ask. */
+void dft_probe_learn(const struct dft_probe *probe, const struct stat *status);
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
-void dft_end_path(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
-                  int64_t result, int err);
-void dft_end_close(struct dft_probe *probe, enum dft_call_number call, int64_t result, int err);
+void dft_end_path_call(const struct dft_path_call *at);
+/* word: the descriptor's, which the call's begin has taken out of the table. */
+void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int fd, int64_t result, int err);
 void dft_end_fd(struct dft_probe *probe, enum dft_call_number call, enum dft_op op, const struct dft_call_args *args,
                 int64_t result, int err);
 /* A call that works on no one file (close_range, fork ...): recorded without one. Or on one that it
@@ -133,6 +135,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
         }
     }
     probe->word = word;
+    probe->place = dft_fd_place(probe->fd);
     probe->open = dft_fd_open(word);
     probe->file = probe->open->file;
     return DFT_BEGUN_ON_FILE;
@@ -148,8 +151,16 @@ static inline __attribute__((always_inline)) void dft_begin_offset(struct dft_pr
         dft_ticket_begin(probe);
     if (dft_op_effect(op) == DFT_EFFECT_AT) {
         probe->effective = DFT_EFFECTIVE_AS_GIVEN;
-        if (__builtin_expect(dft_offset_is_overridden(probe->open, op, args), 0))
-            dft_probe_begin_effective(probe, op, args->offset, args->flags);
+        if (__builtin_expect(dft_offset_is_overridden(probe->open, op, args), 0)) {
+            struct dft_probe copy = *probe;
+
+            dft_probe_begin_effective(&copy, op, args->offset, args->flags);
+            probe->effective = copy.effective;
+            probe->offset = copy.offset;
+            probe->started = copy.started;
+            probe->finished = copy.finished;
+            probe->asked = copy.asked;
+        }
     }
 }
 
@@ -219,6 +230,27 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
 void dft_end_unrecorded(struct dft_probe *probe);
 
+/* A record that fits into one slot. No vfork child's. */
+static inline __attribute__((always_inline)) void dft_put_slot(struct dft_thread *self, const struct dft_probe *probe,
+                                                               enum dft_call_number call, uint64_t end, uint32_t size,
+                                                               int64_t result, int64_t offset, uint8_t bits, int err)
+{
+    struct dft_slot record;
+
+    record.size = size;
+    record.start = probe->start;
+    record.duration = (uint32_t)(end - probe->start);
+    record.call = (uint16_t)call;
+    record.bits = bits;
+    record.file = probe->file;
+    record.result = result;
+    record.offset = offset;
+    record.fd = probe->fd;
+    record.err = (uint16_t)err;
+    record.region = dft_region_innermost(self, &record.depth);
+    dft_ring_put(self, &record);
+}
+
 /* One data call into the ring. moved: bytes; result: as recorded. */
 static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe *probe, enum dft_call_number call,
                                                                enum dft_op op, const struct dft_call_args *args,
@@ -227,7 +259,6 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     uint64_t end = dft_ticks(), size = args->size;
     struct dft_thread *self = dft_thread_get();
     int64_t offset = args->offset;
-    struct dft_slot record;
     uint8_t bits;
 
     if (__builtin_expect(self == NULL, 0)) {
@@ -266,58 +297,91 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
         dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
         return;
     }
-    if (__builtin_expect((end - probe->start) >> 32 || size >> 32 || dft_vfork_mark ||
-                             (result | (int64_t)args->unit) >> 32 > 0 || (args->flags && dft_op_is_data(op)),
+    if (__builtin_expect(((end - probe->start) | size | (uint64_t)moved | (args->unit > 1 ? args->unit : 0)) >> 32 ||
+                             dft_vfork_mark || (args->flags && dft_op_is_data(op)),
                          0)) {
         struct dft_probe probe_copy = *probe;
 
         dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, bits, err);
         return;
     }
-    record.size = (uint32_t)size;
-    record.start = probe->start;
-    record.duration = (uint32_t)(end - probe->start);
-    record.call = (uint16_t)call;
-    record.bits = bits;
-    record.file = probe->file;
-    record.result = result;
     if (args->unit > 1 && result >= 0) {
-        record.bits |= DFT_SLOT_UNIT;
-        record.result = (int64_t)((uint64_t)result | args->unit << 32);
+        bits |= DFT_SLOT_UNIT;
+        result = (int64_t)((uint64_t)result | args->unit << 32);
     }
-    record.offset = offset;
-    record.fd = probe->fd;
-    record.err = (uint16_t)err;
-    record.region = dft_region_innermost(self, &record.depth);
-    dft_ring_put(self, &record);
+    dft_put_slot(self, probe, call, end, (uint32_t)size, result, offset, bits, err);
 }
 
-/* lseek, fstat: frequent, and one slot has room for all that they say. Returns 0: this is one of
+/* A call on a descriptor of which one slot has room for all that it says. Returns 0: this is one of
  * the rest. */
 static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe *probe, enum dft_call_number call,
-                                                               const struct dft_call_args *args, int64_t result,
-                                                               int err)
+                                                               enum dft_op op, const struct dft_call_args *args,
+                                                               int64_t result, int err)
 {
     uint64_t end = dft_ticks();
     struct dft_thread *self = dft_self;
-    struct dft_slot record;
 
-    if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32, 0))
+    if (op == DFT_OP_FSEEK || op == DFT_OP_FOPEN || op == DFT_OP_DUP || op == DFT_OP_FRESH || op == DFT_OP_CHDIR)
         return 0;
+    if (__builtin_expect(!self || !*dft_generation || dft_vfork_mark || !probe->open || (end - probe->start) >> 32 ||
+                             args->size || args->mode || args->further,
+                         0))
+        return 0;
+    if (args->errno_tells && !err)
+        errno = probe->error;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    record.size = (uint32_t)args->flags;
-    record.start = probe->start;
-    record.duration = (uint32_t)(end - probe->start);
-    record.call = (uint16_t)call;
-    record.bits = 0;
-    record.file = probe->file;
-    record.result = result;
-    record.offset = -1;
-    record.fd = probe->fd;
-    record.err = (uint16_t)err;
-    record.region = dft_region_innermost(self, &record.depth);
-    dft_ring_put(self, &record);
+    dft_put_slot(self, probe, call, end, (uint32_t)args->flags, result, args->offset, 0, err);
     return 1;
+}
+
+static inline __attribute__((always_inline)) void dft_end_on_fd(struct dft_probe *probe, enum dft_call_number call,
+                                                                enum dft_op op, const struct dft_call_args *args,
+                                                                int64_t result, int err)
+{
+    if (!dft_end_quick(probe, call, op, args, result, err)) {
+        struct dft_probe probe_copy = *probe;
+        struct dft_call_args args_copy = DFT_ARGS(.fd = args->fd);
+
+        args_copy.stream = args->stream;
+        args_copy.size = args->size;
+        args_copy.offset = args->offset;
+        args_copy.flags = args->flags;
+        args_copy.mode = args->mode;
+        args_copy.fopen_mode = args->fopen_mode;
+        args_copy.pair = args->pair;
+        args_copy.kind = args->kind;
+        args_copy.further = args->further;
+        args_copy.errno_tells = args->errno_tells;
+        dft_end_fd(&probe_copy, call, op, &args_copy, result, err);
+    }
+}
+
+static inline __attribute__((always_inline)) void dft_end_path(const struct dft_probe *probe, enum dft_call_number call,
+                                                               enum dft_op op, const struct dft_call_args *args,
+                                                               int64_t result, int err)
+{
+    const struct dft_path_call at = {.start = probe->start,
+                                     .result = result,
+                                     .path = args->path,
+                                     .path2 = args->path2,
+                                     .fopen_mode = args->fopen_mode,
+                                     .folder = args->folder,
+                                     .size = args->size,
+                                     .offset = args->offset,
+                                     .dirfd = args->dirfd,
+                                     .dirfd2 = args->dirfd2,
+                                     .flags = args->flags,
+                                     .mode = args->mode,
+                                     .err = err,
+                                     .call = (uint16_t)call,
+                                     .op = (uint8_t)op,
+                                     .opened = (uint8_t)args->opened,
+                                     .target = (uint8_t)args->target,
+                                     .further = (uint8_t)args->further};
+
+    if (args->errno_tells && !err)
+        errno = probe->error;
+    dft_end_path_call(&at);
 }
 
 /* The end of any call: `result` is what the function returned, pointers as numbers. */
@@ -329,26 +393,25 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
 
     if (op == DFT_OP_SEEK && probe->open)
         dft_seek_end(probe, failed ? -1 : result);
+    if (args->status && !failed && probe->open &&
+        atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_NEW) {
+        const struct dft_probe probe_copy = *probe;
+
+        dft_probe_learn(&probe_copy, args->status);
+    }
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
-    } else if ((op == DFT_OP_SEEK || op == DFT_OP_STAT) && args->path == DFT_NO_PATH && !args->system &&
-               !args->errno_tells) {
-        if (!dft_end_quick(probe, call, args, result, err)) {
-            struct dft_probe probe_copy = *probe;
-            struct dft_call_args few = DFT_ARGS(.flags = args->flags);
+    } else if (dft_op_effect(op) == DFT_EFFECT_CLOSES) {
+        dft_end_close(probe->word, probe->start, call, probe->fd, result, err);
+    } else if (args->path != DFT_NO_PATH) {
+        dft_end_path(probe, call, op, args, result, err);
+    } else if (args->system) {
+        struct dft_probe probe_copy = *probe;
+        struct dft_call_args args_copy = *args;
 
-            few.fd = args->fd;
-            dft_end_fd(&probe_copy, call, op, &few, result, err);
-        }
+        dft_end_many(&probe_copy, call, &args_copy, result, err);
     } else {
-        if (dft_op_effect(op) == DFT_EFFECT_CLOSES)
-            dft_end_close(probe, call, result, err);
-        else if (args->system)
-            dft_end_many(probe, call, args, result, err);
-        else if (args->path != DFT_NO_PATH)
-            dft_end_path(probe, call, op, args, result, err);
-        else
-            dft_end_fd(probe, call, op, args, result, err);
+        dft_end_on_fd(probe, call, op, args, result, err);
     }
 }
 

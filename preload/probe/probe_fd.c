@@ -129,23 +129,45 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
 
 /* --- offsets that others move ----------------------------------------------------------------- */
 
-/* The first call that needs the offset of an opened file: has it one? Returns the flags. */
-static uint32_t first_offset(struct dft_open *open, int fd)
+/* The first call that needs the offset of an opened file: has it one? Returns the flags. `offset`,
+ * if any, is where it is then. */
+static uint32_t first_offset(struct dft_open *open, int fd, int64_t *offset)
 {
+    int64_t at;
+
     if (dft_is_sandboxed()) /* it was opened when nobody could ask any more */
         return atomic_load_explicit(&open->flags, memory_order_relaxed);
-    if (dft_sys_lseek(fd, 0, SEEK_CUR) < 0)
+    at = dft_sys_lseek(fd, 0, SEEK_CUR);
+    if (at < 0)
         atomic_fetch_or_explicit(&open->flags, DFT_OPEN_NOWHERE, memory_order_relaxed);
+    if (offset)
+        *offset = at;
     return atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_NEW, memory_order_relaxed) & ~DFT_OPEN_NEW;
+}
+
+/* Regular files that have a size have an offset. One without may be made by a driver, and have
+ * none. */
+void dft_probe_learn(const struct dft_probe *probe, const struct stat *status)
+{
+    if (S_ISREG(status->st_mode) && status->st_size > 0 && dft_probe_is_same(probe))
+        atomic_fetch_and_explicit(&probe->open->flags, ~DFT_OPEN_NEW, memory_order_relaxed);
 }
 
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)
 {
     uint32_t flags = atomic_load_explicit(&probe->open->flags, memory_order_relaxed);
+    int64_t offset = -1;
     struct stat st;
 
-    if (flags & DFT_OPEN_NEW)
-        flags = first_offset(probe->open, probe->fd);
+    probe->asked = 1;
+    if (flags & DFT_OPEN_NEW) {
+        flags = first_offset(probe->open, probe->fd, &offset);
+        if (!flags && probe->started == probe->finished &&
+            offset == atomic_load_explicit(&probe->open->offset, memory_order_relaxed)) {
+            probe->asked = 0; /* from now on it is known */
+            return offset;
+        }
+    }
     if (flags & DFT_OPEN_NOWHERE)
         return -1;
     if (op == DFT_OP_WRITE && (flags & DFT_OPEN_APPEND))
@@ -246,7 +268,7 @@ int64_t dft_stream_offset_slow(const FILE *stream, struct dft_open *open, int al
     int64_t position, offset;
 
     if (flags & DFT_OPEN_NEW)
-        flags = first_offset(open, dft_stream_fd(stream));
+        flags = first_offset(open, dft_stream_fd(stream), NULL);
     if (flags & DFT_OPEN_NOWHERE)
         return -1;
     if (alone && flags == (DFT_OPEN_STREAM | DFT_OPEN_LOST) && (position = dft_stream_position(stream)) >= moved) {
@@ -277,5 +299,5 @@ void dft_probe_know_offset(int fd)
     uint64_t word = dft_fd_word(fd);
 
     if (word & DFT_FD_TRACED && atomic_load_explicit(&dft_fd_open(word)->flags, memory_order_relaxed) & DFT_OPEN_NEW)
-        first_offset(dft_fd_open(word), fd);
+        first_offset(dft_fd_open(word), fd, NULL);
 }

@@ -36,15 +36,12 @@ static uint64_t key_of(struct dft_thread *self, const char *name)
 {
     char text[16] = "";
     uint32_t length = 1 + (uint32_t)strlen(name);
-    struct dft_pieces pieces = {.count = 0};
     uint64_t id;
 
     memcpy(text + 1, name, length - 1);
     id = dft_name_id(text, length);
-    if (!dft_name_was_sent(self, id)) {
-        dft_pieces_add(&pieces, text, length);
-        dft_name_send(self, id, &pieces);
-    }
+    if (!dft_name_was_sent(self, id))
+        dft_name_send(self, id, (struct dft_text){text, length});
     return id;
 }
 

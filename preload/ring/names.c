@@ -43,17 +43,14 @@ static uint32_t copy(struct dft_thread *self, char *to, uint32_t capacity, const
 /* The first use puts the text of the name into the ring. */
 __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, const char *category, const char *text)
 {
-    struct dft_pieces pieces = {.count = 0};
     struct name name;
     uint32_t n = copy(self, name.text, 64, category);
 
     name.text[n++] = 0;
     name.length = n + copy(self, name.text + n, NAME_ROOM - n, text);
     name.id = dft_name_id(name.text, name.length);
-    if (!dft_name_was_sent(self, name.id)) {
-        dft_pieces_add(&pieces, name.text, name.length);
-        dft_name_send(self, name.id, &pieces);
-    }
+    if (!dft_name_was_sent(self, name.id))
+        dft_name_send(self, name.id, (struct dft_text){name.text, name.length});
     return name.id;
 }
 

@@ -33,11 +33,12 @@ void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)
 
 /* A slot that is not free stays unchanged. The function tries the next numbers until the ring is
  * full. */
-struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence)
+struct dft_place dft_ring_reserve_slow(struct dft_thread *self)
 {
     for (uint32_t tries = 0; tries < 2 * DFT_RING_SLOTS_MAX; tries++) {
         struct dft_ring *ring = self->ring;
         struct dft_slot *slot;
+        uint64_t sequence;
         uint32_t marker;
 
         if (occupied(ring) >= ring->capacity) {
@@ -46,15 +47,15 @@ struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequen
                 break;
             continue;
         }
-        *sequence = dft_own_add(&ring->head, 1);
-        slot = dft_ring_slot(ring, *sequence);
+        sequence = dft_own_add(&ring->head, 1);
+        slot = dft_ring_slot(ring, sequence);
         marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
         if (dft_slot_state(marker) == DFT_SLOT_FREE &&
-            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, *sequence, DFT_SLOT_BUSY)))
-            return slot;
+            dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, sequence, DFT_SLOT_BUSY)))
+            return (struct dft_place){slot, sequence};
     }
     drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
-    return NULL;
+    return (struct dft_place){NULL, 0};
 }
 
 /* Reserves `n` busy slots in a row and returns their first number in *first. Returns -1 when not
@@ -129,6 +130,29 @@ static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint3
     return slot;
 }
 
+/* Reserves `n` slots in a row. Returns their ring, or NULL with the record dropped and counted. */
+static struct dft_ring *reserve_slots(struct dft_thread *self, uint32_t n, uint64_t *first)
+{
+    struct dft_ring *ring;
+    int tries = 0;
+
+    do {
+        if (make_room(self, n) || tries++ == ROW_TRIES) {
+            drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
+            return NULL;
+        }
+        ring = self->ring;
+    } while (reserve_row(self, n, first));
+    return ring;
+}
+
+/* After slots are busy: either the owner sees dft_late, or the finaliser sees the slots. */
+static int is_late(void)
+{
+    __asm__ volatile("" : : : "memory");
+    return *(volatile int *)&dft_late;
+}
+
 /* Returns 0, or -1 with the record dropped and counted. `run`, if any, learns where its record
  * stands before the record is valid. */
 static int put_slots(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
@@ -137,11 +161,10 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
     uint32_t bytes = 0, n;
     struct dft_ring *ring;
     uint64_t first;
-    int late, tries = 0;
+    int late;
 
     if (dft_vfork_mark == DFT_MARK_SHARED_TLS && dft_shared_tls_is_child()) {
-        if (record->call != DFT_CALL_NAME)
-            dft_shared_tls_drop();
+        dft_shared_tls_drop();
         return -1;
     }
     for (uint32_t i = 0; i < items->count; i++)
@@ -149,13 +172,10 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
     n = 1 + (bytes + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
     if (n > DFT_RECORD_SLOTS_MAX)
         return drop(self, DFT_DROP_TOO_LONG);
-    do {
-        if (make_room(self, n) || tries++ == ROW_TRIES)
-            return drop(self, dft_is_sandboxed() ? DFT_DROP_SANDBOX : DFT_DROP_RING_FULL);
-        ring = self->ring;
-    } while (reserve_row(self, n, &first));
-    __asm__ volatile("" : : : "memory");
-    late = *(volatile int *)&dft_late;
+    ring = reserve_slots(self, n, &first);
+    if (!ring)
+        return -1;
+    late = is_late();
     if (run) {
         run->record_stream = ring->stream;
         atomic_store_explicit(&run->record, first + 1, memory_order_release);
@@ -164,7 +184,7 @@ static int put_slots(struct dft_thread *self, const struct dft_slot *record, con
     return 0;
 }
 
-/* The record of a vfork child begins with the child's identity. A name belongs to every process. */
+/* The record of a vfork child begins with the child's identity. */
 static int put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items,
                     struct dft_burst *run)
 {
@@ -174,7 +194,7 @@ static int put_long(struct dft_thread *self, const struct dft_slot *record, cons
     struct dft_slot copy;
     int result;
 
-    child = dft_vfork_mark && record->call != DFT_CALL_NAME ? dft_vfork_child_sign(&item) : NULL;
+    child = dft_vfork_mark ? dft_vfork_child_sign(&item) : NULL;
     if (!child)
         return put_slots(self, record, items, run);
     copy = *record;
@@ -202,7 +222,7 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
     uint8_t item[9] = {DFT_ITEM_STACK};
     uint64_t stack = 0;
 
-    if (dft_stack_depth && record->call != DFT_CALL_NAME)
+    if (dft_stack_depth)
         stack = dft_stack_capture(self, duration_of(record, items));
     if (stack) {
         memcpy(item + 1, &stack, 8);
@@ -212,6 +232,11 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
         items = &with_stack;
     }
     put_long(self, record, items, NULL);
+}
+
+void dft_ring_put_with_stack(struct dft_thread *self, const struct dft_slot *record)
+{
+    dft_ring_put_long(self, record, &(const struct dft_pieces){.count = 0});
 }
 
 void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, struct dft_burst *open)
@@ -247,53 +272,96 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, stru
     put_long(self, &record, &items, open);
 }
 
-static void name_record(uint64_t id, const struct dft_pieces *text, struct dft_slot *record, uint32_t *length,
-                        struct dft_pieces *items)
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* A definition is a record with one item, its text. */
+struct definition {
+    uint64_t id;
+    struct dft_text text;
+    uint32_t slots;
+    uint8_t bits;
+};
+
+#define BEFORE_TEXT 5u /* tag and length */
+
+static struct definition define(uint64_t id, struct dft_text text)
 {
-    static const uint8_t tag = DFT_ITEM_TEXT;
-    const uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - 5;
+    const uint32_t most = (DFT_RECORD_SLOTS_MAX - 1) * DFT_PART_BYTES - BEFORE_TEXT;
+    struct definition name = {.id = id, .text = text};
 
-    *record = (struct dft_slot){.call = DFT_CALL_NAME, .file = id};
-    *length = items->count = 0;
-    dft_pieces_add(items, &tag, 1);
-    dft_pieces_add(items, length, 4);
-    for (uint32_t i = 0; i < text->count; i++) {
-        uint32_t n = text->length[i] < most - *length ? text->length[i] : most - *length;
+    if (text.length > most) {
+        name.text.length = most;
+        name.bits = DFT_BIT_CUT;
+    }
+    name.slots = 1 + (BEFORE_TEXT + name.text.length + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
+    return name;
+}
 
-        if (n < text->length[i])
-            record->bits = DFT_BIT_CUT;
-        dft_pieces_add(items, text->at[i], n);
-        *length += n;
+static void fill_text(const struct dft_ring *ring, uint64_t first, const struct definition *name)
+{
+    const char *from = name->text.bytes;
+    uint32_t left = name->text.length;
+
+    for (uint32_t i = 1; i < name->slots; i++) {
+        struct dft_slot_part *part = (struct dft_slot_part *)dft_ring_slot(ring, first + i);
+        uint32_t used = i == 1 ? BEFORE_TEXT : 0, n = DFT_PART_BYTES - used < left ? DFT_PART_BYTES - used : left;
+
+        if (i == 1) {
+            part->payload[0] = DFT_ITEM_TEXT;
+            memcpy(part->payload + 1, &name->text.length, 4);
+        }
+        memcpy(part->payload + used, from, n);
+        part->part = (uint16_t)i;
+        part->used = (uint16_t)(used + n);
+        from += n;
+        left -= n;
+        atomic_store_explicit(&part->marker, dft_ring_marker(ring, first + i, DFT_SLOT_PART), memory_order_release);
     }
 }
 
-void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text)
+/* Fills in the record except its marker. */
+static struct dft_slot *fill_name(const struct dft_ring *ring, uint64_t first, const struct definition *name)
 {
-    struct dft_pieces items;
-    struct dft_slot record;
-    uint32_t length;
+    struct dft_slot *slot = dft_ring_slot(ring, first);
 
-    name_record(id, text, &record, &length, &items);
-    if (!put_long(self, &record, &items, NULL))
-        self->sent[id & (DFT_SENT_NAMES - 1)] = id;
+    fill_text(ring, first, name);
+    memset((char *)slot + sizeof slot->marker, 0, sizeof *slot - sizeof slot->marker);
+    slot->call = DFT_CALL_NAME;
+    slot->bits = name->bits;
+    slot->slots = (uint8_t)name->slots;
+    slot->file = name->id;
+    return slot;
+}
+
+void dft_name_send(struct dft_thread *self, uint64_t id, struct dft_text text)
+{
+    const struct definition name = define(id, text);
+    struct dft_ring *ring;
+    uint64_t first;
+    int late;
+
+    if (dft_vfork_mark == DFT_MARK_SHARED_TLS && dft_shared_tls_is_child())
+        return;
+    ring = reserve_slots(self, name.slots, &first);
+    if (!ring)
+        return;
+    late = is_late();
+    dft_ring_commit(self, fill_name(ring, first, &name), first + name.slots - 1, late);
+    self->sent[id & (DFT_SENT_NAMES - 1)] = id;
 }
 
 int dft_name_leave(struct dft_thread *self, const struct dft_name *name)
 {
-    const struct dft_pieces text = {.at = {name->text.bytes}, .length = {name->text.length}, .count = 1};
+    struct definition left = define(name->id, name->text);
     struct dft_ring *ring = self->ring;
-    struct dft_pieces items;
-    struct dft_slot record;
-    uint32_t length, n;
     uint64_t first;
 
-    name_record(name->id, &text, &record, &length, &items);
-    record.bits |= name->cut ? DFT_BIT_CUT : 0;
-    n = 1 + (5 + length + DFT_PART_BYTES - 1) / DFT_PART_BYTES;
-    if (!ring->offset || occupied(ring) + n > ring->capacity || reserve_row(self, n, &first))
+    if (name->cut)
+        left.bits = DFT_BIT_CUT;
+    if (!ring->offset || occupied(ring) + left.slots > ring->capacity || reserve_row(self, left.slots, &first))
         return -1;
-    atomic_store_explicit(&fill_record(ring, first, n, &record, &items)->marker,
-                          dft_ring_marker(ring, first, DFT_SLOT_VALID), memory_order_release);
+    atomic_store_explicit(&fill_name(ring, first, &left)->marker, dft_ring_marker(ring, first, DFT_SLOT_VALID),
+                          memory_order_release);
     return 0;
 }
 

@@ -28,12 +28,9 @@ static inline uint64_t dft_own_add(_Atomic uint64_t *number, uint64_t more)
 static inline int dft_own_claim(_Atomic uint32_t *marker, uint32_t seen, uint32_t busy)
 {
 #if defined(__x86_64__)
-    uint8_t done;
+    int done;
 
-    __asm__ volatile("cmpxchgl %3, %1\n\tsete %0"
-                     : "=q"(done), "+m"(*(uint32_t *)marker), "+a"(seen)
-                     : "r"(busy)
-                     : "memory", "cc");
+    __asm__ volatile("cmpxchgl %3, %1" : "=@ccz"(done), "+m"(*(uint32_t *)marker), "+a"(seen) : "r"(busy) : "memory");
     return done;
 #else
     return atomic_compare_exchange_strong_explicit(marker, &seen, busy, memory_order_acquire, memory_order_relaxed);
@@ -52,12 +49,18 @@ static inline struct dft_thread *dft_thread_get(void)
 
 /* Called when a ring is full enough, or late in the process. Drains the ring, or counts. */
 void dft_ring_pressure(struct dft_thread *self, uint64_t sequence);
+/* A slot and its number. */
+struct dft_place {
+    struct dft_slot *slot;
+    uint64_t sequence;
+};
+
 /* The reservation found no free slot. Returns another slot, or NULL with the event counted as
  * lost. */
-struct dft_slot *dft_ring_reserve_slow(struct dft_thread *self, uint64_t *sequence);
+struct dft_place dft_ring_reserve_slow(struct dft_thread *self);
 
 /* A busy slot of this thread's own, or NULL. */
-static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_t *sequence)
+static inline __attribute__((always_inline)) struct dft_place dft_ring_reserve(struct dft_thread *self)
 {
     struct dft_ring *ring = self->ring;
     uint64_t number = dft_own_add(&ring->head, 1);
@@ -65,12 +68,11 @@ static inline struct dft_slot *dft_ring_reserve(struct dft_thread *self, uint64_
     struct dft_slot *slot = dft_ring_slot(ring, number);
     uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
-    *sequence = number;
     if (__builtin_expect(dft_slot_state(marker) == DFT_SLOT_FREE &&
                              dft_own_claim(&slot->marker, marker, dft_ring_marker(ring, number, DFT_SLOT_BUSY)),
                          1))
-        return slot;
-    return dft_ring_reserve_slow(self, sequence);
+        return (struct dft_place){slot, number};
+    return dft_ring_reserve_slow(self);
 }
 
 /* Makes a filled slot valid. */
@@ -78,7 +80,7 @@ static inline void dft_ring_commit(struct dft_thread *self, struct dft_slot *slo
 {
     uint32_t busy = atomic_load_explicit(&slot->marker, memory_order_relaxed);
 
-    atomic_store_explicit(&slot->marker, (busy & ~DFT_SLOT_STATE_MASK) | DFT_SLOT_VALID, memory_order_release);
+    atomic_store_explicit(&slot->marker, busy + (DFT_SLOT_VALID - DFT_SLOT_BUSY), memory_order_release);
     if (__builtin_expect(
             (int)(sequence - atomic_load_explicit(&self->ring->tail, memory_order_relaxed) >= self->drain_at) | late,
             0))
@@ -101,21 +103,25 @@ static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uin
 /* Appends a record, with further slots for its items, if there are any. */
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
 
+/* The same for a record of one slot, where the call stack is wanted. */
+void dft_ring_put_with_stack(struct dft_thread *self, const struct dft_slot *record);
+
 /* Appends a record of one slot. `record` has all fields but the marker. */
 static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
 {
-    uint64_t sequence;
     struct dft_slot *slot;
+    struct dft_place place;
     int late;
 
     if (__builtin_expect(dft_stack_depth, 0)) {
         /* The copy keeps the record itself in registers: nothing takes its address. */
         struct dft_slot copy = *record;
 
-        dft_ring_put_long(self, &copy, &(const struct dft_pieces){.count = 0});
+        dft_ring_put_with_stack(self, &copy);
         return;
     }
-    slot = dft_ring_reserve(self, &sequence);
+    place = dft_ring_reserve(self);
+    slot = place.slot;
     if (__builtin_expect(slot == NULL, 0))
         return;
     __asm__ volatile("" : : : "memory");
@@ -134,7 +140,7 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     slot->fd = record->fd;
     slot->err = record->err;
     slot->depth = record->depth;
-    dft_ring_commit(self, slot, sequence, late);
+    dft_ring_commit(self, slot, place.sequence, late);
 }
 
 /* Appends any record. Takes the quick way for a record without items, unless others may run on this
@@ -164,8 +170,8 @@ static inline int dft_name_was_sent(const struct dft_thread *self, uint64_t id)
     return self->sent[id & (DFT_SENT_NAMES - 1)] == id;
 }
 
-/* Appends the definition of a name. The pieces are its text. */
-void dft_name_send(struct dft_thread *self, uint64_t id, const struct dft_pieces *text);
+/* Appends the definition of a name. It belongs to every process: a vfork child's is no other. */
+void dft_name_send(struct dft_thread *self, uint64_t id, struct dft_text text);
 
 /* At the end, for readers of the live file. Leaves a name whose block could not be written, where a
  * slot is free. Drains nothing. Returns 0, or -1 when no slot is free. */

@@ -75,16 +75,14 @@ static uint32_t name_frames(struct dft_thread *self, struct dft_stack_capacity *
 
 static uint64_t name_stack(struct dft_thread *self, struct dft_stack_capacity *capacity, uint32_t frames)
 {
-    struct dft_pieces pieces = {.count = 0};
     uint32_t length = 6 + 8 * frames;
     uint64_t id;
 
     memcpy(capacity->text, "STACK", 6);
     memcpy(capacity->text + 6, capacity->frames, 8 * frames);
     id = dft_name_id(capacity->text, length);
-    dft_pieces_add(&pieces, capacity->text, length);
     if (!dft_name_was_sent(self, id))
-        dft_name_send(self, id, &pieces);
+        dft_name_send(self, id, (struct dft_text){(const char *)capacity->text, length});
     return id;
 }
 

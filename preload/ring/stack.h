@@ -5,7 +5,7 @@
 
 #include "ring/thread.h"
 
-extern uint32_t dft_stack_depth; /* number of the program's frames to keep, at most; 0: off */
+extern uint32_t dft_stack_depth DFT_HIDDEN; /* number of the program's frames to keep, at most; 0: off */
 
 /* Prepares the capture when the option is set. Once, before main, when the C library is ready. */
 void dft_stack_init(void);

@@ -86,7 +86,8 @@ struct dft_thread {
     uint32_t bursts_open;
     uint64_t cwd_version;
     uint32_t cwd_length;
-    uint32_t dirs_at; /* the next entry to replace */
+    uint32_t dirs_at;    /* the next entry to replace */
+    uint32_t dirs_found; /* the entry that was found last */
     struct dft_dir dirs[DFT_DIRS];
     char cwd[4096];
 };

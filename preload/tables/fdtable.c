@@ -12,11 +12,10 @@
 
 #define POOL_MAX (1u << 20) /* descriptions; an index has 24 bits */
 
-_Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS] DFT_BULK;
+_Atomic uint64_t dft_fd_first[DFT_FD_CHUNK] DFT_BULK, *dft_fd_chunks[DFT_FD_CHUNKS] DFT_BULK;
 struct dft_open *dft_open_pieces[POOL_MAX / DFT_OPEN_PIECE] DFT_BULK;
+struct dft_open dft_open_first[DFT_OPEN_PIECE] DFT_BULK;
 
-static _Atomic uint64_t first_chunk[DFT_FD_CHUNK] DFT_BULK;
-static struct dft_open first_piece[DFT_OPEN_PIECE] DFT_BULK;
 static _Atomic uint32_t pool_used = 1; /* 0 is no index */
 static _Atomic uint64_t free_list;     /* tag << 32 | index */
 static _Atomic uint32_t generations;
@@ -28,7 +27,7 @@ static int make_piece(uint32_t index)
 {
     struct dft_open **piece = &dft_open_pieces[index / DFT_OPEN_PIECE], *none = NULL, *made;
 
-    if (__atomic_load_n(piece, __ATOMIC_ACQUIRE))
+    if (index < DFT_OPEN_PIECE || __atomic_load_n(piece, __ATOMIC_ACQUIRE))
         return 0;
     made = dft_sys_map(DFT_OPEN_PIECE * sizeof *made);
     if (made && !__atomic_compare_exchange_n(piece, &none, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -36,10 +35,14 @@ static int make_piece(uint32_t index)
     return made || none ? 0 : -ENOMEM;
 }
 
-void dft_fdtable_init(void)
+const _Atomic uint64_t *dft_fd_place_beyond(int fd)
 {
-    dft_fd_chunks[0] = first_chunk;
-    dft_open_pieces[0] = first_piece;
+    static const _Atomic uint64_t none = 0;
+    const _Atomic uint64_t *chunk = NULL;
+
+    if ((unsigned)fd < DFT_FD_CHUNK * DFT_FD_CHUNKS)
+        chunk = __atomic_load_n(&dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK], __ATOMIC_ACQUIRE);
+    return chunk ? &chunk[(unsigned)fd % DFT_FD_CHUNK] : &none;
 }
 
 static struct dft_open *description(uint32_t index)
@@ -60,6 +63,8 @@ static _Atomic uint64_t *place(int fd)
     while (fd >= before &&
            !atomic_compare_exchange_weak_explicit(&limit, &before, fd + 1, memory_order_relaxed, memory_order_relaxed))
         ;
+    if (fd < (int)DFT_FD_CHUNK)
+        return &dft_fd_first[fd];
     chunk = &dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK];
     if (!__atomic_load_n(chunk, __ATOMIC_ACQUIRE)) {
         made = dft_sys_map(DFT_FD_CHUNK * sizeof **chunk);
@@ -197,9 +202,9 @@ void dft_fd_bind_same(int fd, uint64_t word, int from)
 
 uint64_t dft_fd_unbind(int fd)
 {
-    if (!dft_fd_word(fd) || (unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
-        return 0;
-    return atomic_exchange_explicit(place(fd), 0, memory_order_acq_rel);
+    _Atomic uint64_t *at = (_Atomic uint64_t *)(uintptr_t)dft_fd_place(fd);
+
+    return atomic_load_explicit(at, memory_order_relaxed) ? atomic_exchange_explicit(at, 0, memory_order_acq_rel) : 0;
 }
 
 void dft_fd_restore(int fd, uint64_t word)

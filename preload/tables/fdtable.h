@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "os/hidden.h"
+
 #define DFT_FD_TRACED   1u /* index is a description */
 #define DFT_FD_UNTRACED 2u /* known, and not traced */
 #define DFT_FD_UNNAMED  4u /* inherited over a fork, or without a name: send the name first */
@@ -48,20 +50,34 @@ struct dft_open {
     _Atomic uint32_t references;
     _Atomic uint32_t flags;
     uint32_t next_free;
-    uint32_t pad[3];
+    uint32_t pad[5];
 };
-_Static_assert(sizeof(struct dft_open) == 56 || sizeof(struct dft_open) == 64, "a cache line");
+_Static_assert(sizeof(struct dft_open) == 64, "a cache line");
 
-extern _Atomic uint64_t *dft_fd_chunks[DFT_FD_CHUNKS];
-/* The pool by index, in pieces. Each piece is made at its first use. */
+/* Words of the first descriptors, and of the others in chunks. Chunks stay where they are. */
+extern _Atomic uint64_t dft_fd_first[DFT_FD_CHUNK] DFT_HIDDEN, *dft_fd_chunks[DFT_FD_CHUNKS] DFT_HIDDEN;
+/* The pool by index: its first piece, and the others, which are made at their first use. Most
+ * processes touch neither table of pieces. */
 #define DFT_OPEN_PIECE 1024u
-extern struct dft_open *dft_open_pieces[(1u << 20) / DFT_OPEN_PIECE];
+extern struct dft_open dft_open_first[DFT_OPEN_PIECE] DFT_HIDDEN;
+extern struct dft_open *dft_open_pieces[(1u << 20) / DFT_OPEN_PIECE] DFT_HIDDEN;
+
+/* For any other number than the first. */
+const _Atomic uint64_t *dft_fd_place_beyond(int fd);
+
+/* Where the word of a descriptor that has one stands. */
+static inline const _Atomic uint64_t *dft_fd_place(int fd)
+{
+    return __builtin_expect((unsigned)fd < DFT_FD_CHUNK, 1) ? &dft_fd_first[fd] : dft_fd_place_beyond(fd);
+}
 
 /* outside: the result for numbers outside the table. */
 static inline uint64_t dft_fd_word_or(int fd, uint64_t outside)
 {
-    _Atomic uint64_t *chunk;
+    const _Atomic uint64_t *chunk;
 
+    if (__builtin_expect((unsigned)fd < DFT_FD_CHUNK, 1))
+        return atomic_load_explicit(&dft_fd_first[fd], memory_order_acquire);
     if ((unsigned)fd >= DFT_FD_CHUNK * DFT_FD_CHUNKS)
         return outside;
     chunk = __atomic_load_n(&dft_fd_chunks[(unsigned)fd / DFT_FD_CHUNK], __ATOMIC_ACQUIRE);
@@ -77,11 +93,10 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
 {
     uint32_t index = dft_fd_index(word);
 
+    if (__builtin_expect(index < DFT_OPEN_PIECE, 1))
+        return &dft_open_first[index];
     return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
-
-/* In the constructor. */
-void dft_fdtable_init(void);
 
 /* The descriptor is open on a new description of this file. offset -1: unknown. */
 void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);

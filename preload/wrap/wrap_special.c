@@ -15,10 +15,12 @@
 #define CLOSE_RANGE_CLOEXEC 4
 #endif
 
-static int not_open(enum dft_call_number call, enum dft_op op, const struct dft_call_args *args)
+static int not_open(enum dft_call_number call, enum dft_op op, int fd, int flags)
 {
+    const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = flags);
+
     errno = EBADF;
-    dft_hidden(call, op, args);
+    dft_hidden(call, op, &args);
     return -1;
 }
 
@@ -50,7 +52,7 @@ int dft_duplicate(enum dft_call_number call, int fd, int fd2, int flags, int (*m
     uint64_t before;
 
     if (dft_tracefile_is(fd))
-        return not_open(call, DFT_OP_DUP, &args);
+        return not_open(call, DFT_OP_DUP, fd, flags);
     if (!dft_on)
         return make(fd, fd2, flags);
     if (fd != fd2)
@@ -94,7 +96,8 @@ ALIAS(dup2, __dup2)
 
 /* --- fcntl ------------------------------------------------------------------------------------ */
 
-static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args, int result, long argument)
+static inline __attribute__((always_inline)) void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
+                                                            int result, long argument)
 {
     int err = result == -1 ? errno : 0, copies = args->flags == F_DUPFD || args->flags == F_DUPFD_CLOEXEC;
 
@@ -109,19 +112,19 @@ static void end_fcntl(struct dft_probe *probe, const struct dft_call_args *args,
             atomic_fetch_and(&probe->open->flags, ~DFT_OPEN_APPEND);
         atomic_fetch_or(&probe->open->flags, DFT_OPEN_LOST); /* the next call asks */
     }
-    dft_end_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
+    dft_end_on_fd(probe, DFT_CALL_fcntl, DFT_OP_CONTROL, args, result, err);
 }
 
-int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
+static inline __attribute__((always_inline)) int control(enum dft_op op, int fd, int command, long argument,
+                                                         int (*make)(int fd, int command, long argument))
 {
     const struct dft_call_args args = DFT_ARGS(.fd = fd, .flags = command);
-    enum dft_op op = command == F_DUPFD || command == F_DUPFD_CLOEXEC ? DFT_OP_DUP : DFT_OP_CONTROL;
     struct dft_probe probe;
     struct dft_not_open refused;
     int result;
 
     if (dft_tracefile_is(fd))
-        return not_open(DFT_CALL_fcntl, op, &args);
+        return not_open(DFT_CALL_fcntl, op, fd, command);
     if (!dft_probe_begin(&probe, DFT_CALL_fcntl, op, &args, DFT_ON_POSIX)) {
         dft_not_open_begin(&refused, &args);
         result = make(fd, command, argument);
@@ -131,6 +134,13 @@ int dft_control(int fd, int command, long argument, int (*make)(int fd, int comm
     result = make(fd, command, argument);
     end_fcntl(&probe, &args, result, argument);
     return result;
+}
+
+int dft_control(int fd, int command, long argument, int (*make)(int fd, int command, long argument))
+{
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+        return control(DFT_OP_DUP, fd, command, argument, make);
+    return control(DFT_OP_CONTROL, fd, command, argument, make);
 }
 
 static int make_fcntl(int fd, int command, long argument)

@@ -151,6 +151,22 @@ static int directories(void)
     return 0;
 }
 
+/* Names of each length up to 40, with parts behind them that mean nothing, and some that look so. */
+static int spellings(void)
+{
+    static const char *const behind[] = {"",     "/",   "//",    "/.",   "/..",   "/.a",   "/..a",  "/...",
+                                         "/./a", "//a", "/../a", "/.a/", "/a/./", "/a/..", "/.a.b", "/a//b/../../..c"};
+    char path[80];
+
+    for (int length = 1; length < 40; length++)
+        for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+            memset(path, 'd', (size_t)length);
+            strcpy(path + length, behind[i]);
+            guest_say(behind[i], access(path, F_OK));
+        }
+    return 0;
+}
+
 static sigjmp_buf out;
 
 static void jump(int number)
@@ -188,7 +204,12 @@ static int left_calls(void)
     return 0;
 }
 
-const struct guest_case guest_offsets[] = {{"append", append},           {"left_calls", left_calls},
-                                           {"copies", copies},           {"shared_with_child", shared_with_child},
-                                           {"inherited", inherited},     {"far_away", far_away},
-                                           {"directories", directories}, {NULL, NULL}};
+const struct guest_case guest_offsets[] = {{"append", append},
+                                           {"left_calls", left_calls},
+                                           {"copies", copies},
+                                           {"shared_with_child", shared_with_child},
+                                           {"inherited", inherited},
+                                           {"far_away", far_away},
+                                           {"directories", directories},
+                                           {"spellings", spellings},
+                                           {NULL, NULL}};

@@ -217,6 +217,31 @@ def paths_are_absolute(directory):
                   ("unlinkat", "work/sub"), ("openat", "work/sub/d"), ("statx", "work")], "paths")
 
 
+@tests.case
+def offsets_that_the_program_asked_about(directory):
+    """cat asks what it reads with fstat: nothing of its own is asked for the first read."""
+    need("strace")
+    data = directory / "data"
+    data.write_bytes(b"x" * 300_000)
+    settings = tracing(directory / "traces" / "t")
+    given = [f"-E{key}={settings[key]}" for key in settings if key == "LD_PRELOAD" or key.startswith("DFTRACER_")]
+    run_checked(["strace", "-f", "-y", "-e", "trace=read,lseek", "-o", directory / "calls", *given, "cat", data])
+    calls = collections.Counter(line.split("(")[0].split()[-1] for line in (directory / "calls").read_text().splitlines()
+                                if f"<{data}>" in line)
+    equal(calls["lseek"], 0, "lseek")
+    reads = [event for event in dump(directory / "traces") if event["name"] == "read" and event.get("file") == str(data)]
+    equal(len(reads), calls["read"], "reads")
+    equal([event["offset"] for event in reads], [sum(e["ret"] for e in reads[:i]) for i in range(len(reads))], "offsets")
+
+
+@tests.case
+def paths_are_clean(directory):
+    behind = ("", "/", "//", "/.", "/..", "/.a", "/..a", "/...", "/./a", "//a", "/../a", "/.a/", "/a/./", "/a/..", "/.a.b",
+              "/a//b/../../..c")
+    found = [event["file"] for event in events_of(both(directory, "spellings"))]
+    equal(found, [os.path.normpath("work/" + "d" * length + end) for length in range(1, 40) for end in behind], "paths")
+
+
 # --- little of everything --------------------------------------------------------------------------------------------
 
 

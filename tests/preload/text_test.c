@@ -106,6 +106,10 @@ static void texts(size_t size)
     same(sign(own_strncmp(one, other, at)) == sign(strncmp(one, other, at)), "strncmp", size);
     same(sign(own_memcmp(one, other, size + 1)) == sign(memcmp(one, other, size + 1)), "memcmp", size);
     same(own_memchr(one, 'b', size) == memchr(one, 'b', size), "memchr", size);
+    same(own_memchr(one, 'b', at) == memchr(one, 'b', at), "memchr", at);
+    same(own_memchr(one + at, 'b', size - at) == memchr(one + at, 'b', size - at), "memchr", size - at);
+    same(own_strnlen(one, SIZE_MAX) == size, "strnlen", size);
+    same(sign(own_memcmp(one, other, at)) == sign(memcmp(one, other, at)), "memcmp", at);
     for (int letter = 0; letter < 256; letter += letter ? 1 : 'a') {
         same(own_strchr(one, letter) == strchr(one, letter), "strchr", size);
         same(own_strrchr(one, letter) == strrchr(one, letter), "strrchr", size);
