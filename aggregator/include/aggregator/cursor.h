@@ -86,7 +86,7 @@ DFT_CURSOR_INLINE int dft_cursor_add_data(struct dft_cursor *cursor, const struc
 {
     int64_t end = sample->offset + (int64_t)sample->bytes;
 
-    if (__builtin_expect(((int64_t)sample->bytes | end) < 0, 0) && sample->offset != -1)
+    if (__builtin_expect((uint64_t)sample->offset >> 62 || sample->bytes >> 62, 0) && sample->offset != -1)
         return 0;
     if (__builtin_expect(sample->bytes != cursor->same_bytes || sample->bits != cursor->same_bits, 0) &&
         !dft_cursor_move_bytes(cursor, sample->bytes, sample->bits))

@@ -122,6 +122,7 @@ static inline int dft_slot_begins_streak(const struct dft_slot_call *call, uint3
     uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
 
     return !(flags & (DFT_F_BACK | DFT_F_FD | DFT_F_SIZE | DFT_F_FLAGS)) && !call->state.opens &&
+           !(call->bytes >> 40) && /* the sum of them all is a number */
            ((file == DFT_FILE_RECENT && offset != DFT_OFFSET_EXPLICIT) ||
             (file == DFT_FILE_NONE && offset == DFT_OFFSET_NONE)) &&
            (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT &&
