@@ -364,25 +364,15 @@ static uint64_t take_run(struct batch_builder *builder, const struct dft_ring *r
     return at;
 }
 
-/* A drain of a whole ring begins with slots that were drained before. Returns the first number that
- * is of another kind. */
-static uint64_t pass_over_free(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t *sequence,
-                               uint64_t end)
-{
-    while (!decoder->torn_ok && *sequence < end &&
-           dft_slot_state(atomic_load_explicit(&dft_ring_slot(ring, *sequence)->marker, memory_order_relaxed)) ==
-               DFT_SLOT_FREE)
-        (*sequence)++;
-    return *sequence;
-}
-
 void dft_ring_decode(const struct dft_ring *ring, uint64_t *sequence, uint64_t end, struct dft_ring_decoder *decoder,
                      struct dft_batch *batch)
 {
     struct batch_builder builder = {.decoder = decoder, .batch = batch};
     enum step step = STEP_ON;
 
-    begin_batch(&builder, ring, pass_over_free(decoder, ring, sequence, end));
+    if (!decoder->torn_ok)
+        *sequence = dft_ring_find_used(ring, *sequence, end);
+    begin_batch(&builder, ring, *sequence);
     while (step == STEP_ON && *sequence < end) {
         const struct dft_slot *slot;
         uint64_t run = take_run(&builder, ring, *sequence, end);

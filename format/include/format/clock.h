@@ -52,29 +52,7 @@ struct dft_near_clock {
 };
 
 /* Around these ticks; `most` is 0 where they cannot be told in this way. */
-static inline struct dft_near_clock dft_near_clock(const struct dft_clock *clock, uint64_t ticks)
-{
-    /* Neither the product nor its sum with the rest has more than 64 bits. */
-    uint64_t most = clock->mult ? (UINT64_C(1) << 62) / clock->mult : 0;
-    uint64_t origin = ticks > most / 4 ? ticks - most / 4 : 0; /* of what is around them, some began before */
-    uint64_t known = clock->earlier.count && clock->earlier.first + clock->earlier.count > clock->base_ticks
-                         ? clock->earlier.first + clock->earlier.count
-                         : clock->base_ticks;
-    unsigned __int128 product;
-
-    if (ticks < known)
-        most = 0;
-    if (origin < known)
-        origin = known;
-    product = (unsigned __int128)(origin - clock->base_ticks) * clock->mult;
-    if (clock->earlier.first > origin && clock->earlier.first - origin < most)
-        most = clock->earlier.first - origin;
-    return (struct dft_near_clock){.origin = origin,
-                                   .most = most,
-                                   .origin_ns = clock->base_ns + (uint64_t)(product >> 32),
-                                   .rest = (uint32_t)product,
-                                   .mult = clock->mult};
-}
+struct dft_near_clock dft_near_clock(const struct dft_clock *clock, uint64_t ticks);
 
 static inline int dft_near_clock_knows(const struct dft_near_clock *near, uint64_t ticks)
 {

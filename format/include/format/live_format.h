@@ -277,6 +277,26 @@ static inline int dft_ring_is_ahead(const struct dft_ring *ring, uint64_t sequen
     return dft_slot_laps_ahead(marker, (uint32_t)(sequence >> ring->shift) + 1u) < DFT_SLOT_LAP_MASK / 2;
 }
 
+/* The first number from `from` on and below `end` whose slot is not free; `end`: all are. A drain of
+ * a whole ring looks at slots that are nearly all free. */
+static inline uint64_t dft_ring_find_used(const struct dft_ring *ring, uint64_t from, uint64_t end)
+{
+    for (; end - from >= 4 && (from & (ring->capacity - 1)) + 4 <= ring->capacity; from += 4) {
+        const struct dft_slot *slot = dft_ring_slot(ring, from);
+        uint32_t states = 0;
+
+        for (unsigned i = 0; i < 4; i++)
+            states |= atomic_load_explicit(&slot[i].marker, memory_order_relaxed);
+        if (states & DFT_SLOT_STATE_MASK)
+            break;
+    }
+    while (from < end &&
+           dft_slot_state(atomic_load_explicit(&dft_ring_slot(ring, from)->marker, memory_order_relaxed)) ==
+               DFT_SLOT_FREE)
+        from++;
+    return from;
+}
+
 static inline size_t dft_ring_bytes(uint32_t slots)
 {
     return DFT_LIVE_PAGE + (size_t)slots * sizeof(struct dft_slot);

@@ -95,9 +95,15 @@ static inline __attribute__((always_inline)) uint32_t dft_slot_put_again(struct 
         if (dft_unlikely((flags >> DFT_F_RESULT_SHIFT & 3) == DFT_RESULT_EXPLICIT))
             dft_events_column(p, DFT_EV_RESULT, dft_zigzag((uint64_t)slot->result));
     }
-    if (dft_unlikely(slot->file != file->id || !slot->file)) {
+    if (slot->file != file->id || !slot->file) {
         if (!slot->file || call->subject) {
             flags |= dft_events_put_no_file(p, &file);
+        } else if (slot->file == p->recent[1]->id) { /* two files in turn: a copy */
+            struct dft_entry *other = p->recent[1];
+
+            p->recent[1] = file;
+            p->recent[0] = file = other;
+            flags |= 1u << DFT_F_FILE_SHIFT;
         } else {
             more = dft_events_put_file(p, slot->file);
             if (dft_unlikely(more == UINT32_MAX))
