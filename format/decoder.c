@@ -32,6 +32,7 @@ void dft_decoder_destroy(struct dft_decoder *decoder)
     free(decoder->texts.bytes);
     free(decoder->calls.bytes);
     free(decoder->shapes.bytes);
+    free(decoder->shape_bytes.bytes);
     free(decoder->call_states.bytes);
     free(decoder->file_states.bytes);
     free(decoder->events.bytes);

@@ -5,6 +5,7 @@
 #include "args.h"
 #include "encoder.h"
 #include "format/events_encoder.h"
+#include "shapes.h"
 #include "times.h"
 
 static const uint8_t column_bytes[DFT_EVENTS_COLUMNS] = {
@@ -73,7 +74,9 @@ static int put_columns(struct dft_events_encoder *p, const struct dft_batch *bat
 
     put_shapes(p);
     for (unsigned i = 0; i < DFT_EVENTS_COLUMNS; i++)
-        if (p->at[i] > p->start[i])
+        if (i == DFT_EV_SHAPE)
+            dft_shapes_put(raw, p->start[i], (size_t)(p->at[i] - p->start[i]), p->nshapes);
+        else if (p->at[i] > p->start[i])
             dft_raw_column(raw, i, i == DFT_EV_STACK ? DFT_ENC_BYTES : DFT_ENC_LEB128, p->start[i],
                            (size_t)(p->at[i] - p->start[i]));
     dft_args_put(raw, batch, arg_keys);

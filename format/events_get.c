@@ -6,6 +6,7 @@
 #include "args.h"
 #include "decoder.h"
 #include "format/shape.h"
+#include "shapes.h"
 #include "times.h"
 
 #define DFT_TIME_ENCODINGS                                                                                             \
@@ -321,6 +322,8 @@ static int get_events(struct dft_decoder *decoder, const struct dft_block_header
         status = dft_calls_get(decoder);
     if (!status)
         status = get_shapes(decoder, &nshapes);
+    if (!status)
+        status = dft_shapes_get(decoder, header->count);
     if (!status)
         status = dft_times_get(decoder, header, payload);
     if (!status)

@@ -48,7 +48,7 @@ uint32_t dft_ring_decoder_call_slow(struct dft_ring_decoder *decoder, const stru
     row = &dft_call_rows[slot->call];
     at = &decoder->call_of[slot->call];
     if (!*at)
-        *at = 1 + call_add(decoder, row->text, row->length, 0, row->op);
+        *at = 1 + call_add(decoder, dft_call_text(row), row->length, 0, row->op);
     return *at - 1;
 }
 

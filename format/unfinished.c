@@ -61,10 +61,10 @@ static uint32_t position_of(struct dft_batch *batch, struct dft_call call)
 static uint32_t position_of_call(struct dft_batch *batch, uint32_t number)
 {
     const struct dft_call_row *row = &dft_call_rows[number];
+    const struct dft_text text = {dft_call_text(row), row->length};
 
-    return position_of(
-        batch,
-        (struct dft_call){.id = dft_name_id(row->text, row->length), .text = {row->text, row->length}, .op = row->op});
+    return position_of(batch,
+                       (struct dft_call){.id = dft_name_id(text.bytes, text.length), .text = text, .op = row->op});
 }
 
 static uint32_t position_of_region(struct dft_batch *batch, uint64_t name)

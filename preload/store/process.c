@@ -29,19 +29,23 @@ static struct dft_text text_of(const char *bytes, size_t length)
     return (struct dft_text){bytes, (uint32_t)length};
 }
 
+enum { EXE_ROOM = 4096, COMMAND_ROOM = 16384, CWD_ROOM = 4096, OPTIONS_ROOM = 2048 };
+/* Texts of PROCESS, one behind the other: usual ones share a page. The path of the program is the
+ * first, and stays in a forked child. */
+static char texts[EXE_ROOM + COMMAND_ROOM + CWD_ROOM + OPTIONS_ROOM] DFT_BULK;
+
 /* Reads the path once, at the first event. The path does not change, and a forked child may be
  * where there is no /proc. A process's first access to /proc is the expensive one. */
 const char *dft_process_exe(void)
 {
-    static char exe[4096] DFT_BULK;
     static int asked; /* one thread at a time starts the process */
     long n;
 
-    if (!asked && (n = dft_sys_readlink("/proc/self/exe", exe, sizeof exe - 1)) > 0) {
-        exe[n] = 0;
+    if (!asked && (n = dft_sys_readlink("/proc/self/exe", texts, EXE_ROOM - 1)) > 0) {
+        texts[n] = 0;
         asked = 1;
     }
-    return exe;
+    return texts;
 }
 
 static struct dft_text read_file(const char *path, char *capacity, size_t size)
@@ -172,12 +176,9 @@ static int write_process(const struct dft_staging_block *blocks, uint32_t count)
 
 int dft_process_write_start(void)
 {
-    enum { COMMAND_ROOM = 16384, CWD_ROOM = 4096, OPTIONS_ROOM = 2048 };
-    /* one behind the other: usual texts share a page */
-    static char texts[COMMAND_ROOM + CWD_ROOM + OPTIONS_ROOM] DFT_BULK;
     static struct utsname names;
     struct clock clock = read_clocks(dft_key);
-    char *at = texts;
+    char *at;
     long n;
 
     process = (struct dft_process){.key = dft_key,
@@ -192,6 +193,7 @@ int dft_process_write_start(void)
                                    .version = text_of(DFT_VERSION, strlen(DFT_VERSION))};
 
     process.exe = text_of(dft_process_exe(), strlen(dft_process_exe()));
+    at = texts + process.exe.length + 1;
     process.command = read_file("/proc/self/cmdline", at, COMMAND_ROOM);
     at += process.command.length;
     n = DFT_SYS(getcwd, at, CWD_ROOM, 0, 0, 0, 0);

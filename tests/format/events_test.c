@@ -226,6 +226,33 @@ static void test_loop_is_small(void)
     sample_encoder_free(encoder);
 }
 
+/* A loop of a few calls fills the block, up to its last events or not: its shapes are left out. */
+static void test_loops_of_calls(void)
+{
+    struct dft_encoder *encoder = sample_encoder(DFT_STORE);
+    struct dft_batch batch = sample_batch(140, 0), bare = batch;
+    long sizes[7];
+
+    bare.nnames = bare.nargs = 0;
+    bare.ncalls = 1;
+    for (uint32_t calls = 1; calls <= 6; calls++)
+        for (uint32_t other = batch.count; other-- > 0;) {
+            for (uint32_t i = 0; i < batch.count; i++)
+                batch.events[i] = (struct dft_event){.start_ns = 1000 + 5 * i,
+                                                     .phase = (uint8_t)(i % calls),
+                                                     .bits = i == other ? DFT_BIT_CUT : 0,
+                                                     .offset = -1,
+                                                     .calls = 1,
+                                                     .unit = 1,
+                                                     .fd = -1};
+            sizes[calls] = round_trip(encoder, &bare);
+            CU_ASSERT(sizes[calls] > 0);
+        }
+    CU_ASSERT(sizes[4] + 100 < sizes[5]);
+    sample_batch_free(&batch);
+    sample_encoder_free(encoder);
+}
+
 static void test_one_encoder_many_sizes(void)
 {
     struct dft_encoder *encoder = sample_encoder(DFT_DEFLATE);
@@ -321,6 +348,7 @@ int suite_events(void)
         {"runs of like events", test_runs},
         {"coarse times", test_coarse},
         {"a sequential loop is small", test_loop_is_small},
+        {"loops of calls", test_loops_of_calls},
         {"one encoder, many sizes", test_one_encoder_many_sizes},
         {"refused", test_refused},
         {"too large", test_too_large},

@@ -156,6 +156,25 @@ static void test_shapes(void)
     expect("column SHAPES holds an impossible value");
 }
 
+static void expect_repeated(const char *bytes, size_t length, const char *expected)
+{
+    begin_events(FILE_NONE);
+    add_column(DFT_EV_SHAPE, DFT_ENC_REPEATED, bytes, length);
+    expect(expected);
+}
+
+static void test_repeated_shapes(void)
+{
+    expect_repeated("\x01\x00", 2, NULL);
+    expect_repeated("\x02\x00\x00", 3, NULL);
+    expect_repeated("\x00\x00", 2, "column SHAPE holds an impossible value");         /* those none before */
+    expect_repeated("\x02\x00", 2, "column SHAPE holds an impossible value");         /* two before the second */
+    expect_repeated("\x01\x00\x00\x00", 4, "column SHAPE holds an impossible value"); /* of three events */
+    expect_repeated("\x01\x80", 2, "column SHAPE holds an impossible value");
+    expect_repeated("\x01\x01", 2, "column SHAPE holds an impossible value"); /* there is one shape */
+    expect_repeated("", 0, "column SHAPE ends early");
+}
+
 static void test_positions(void)
 {
     begin_events(0); /* the most recent file, of none */
@@ -368,6 +387,7 @@ int suite_faults(void)
         {"absent and unknown columns", test_absent_and_unknown_columns},
         {"the list of columns", test_list_of_columns},
         {"shapes", test_shapes},
+        {"repeated shapes", test_repeated_shapes},
         {"positions", test_positions},
         {"values over their width", test_values_over_their_width},
         {"arguments", test_arguments},

@@ -19,7 +19,7 @@ TYPES = {1: "PROCESS", 2: "CLOCK", 3: "NAMES", 4: "EVENTS", 5: "BUCKETS", 6: "CO
          9: "INDEX", 11: "UNFINISHED", 12: "GROUP"}
 M64 = (1 << 64) - 1
 RAW_MAX, COUNT_MAX, TEXT_MAX = 16 << 20, 65536, 65535
-LEB, SPLIT, BYTES, SCALED, CODED = 0, 1, 2, 3, 4
+LEB, SPLIT, BYTES, SCALED, CODED, REPEATED = 0, 1, 2, 3, 4, 5
 
 # ops.def: bytes moved. Those not here move nothing.
 BYTES_RESULT = {3, 4, 5, 6, 24, 25}
@@ -151,6 +151,7 @@ def columns_of(kind, raw):
         need(name not in found, f"column {name} appears twice")
         is_bytes = name in ALL_BYTES or kind == "CLOCK"
         allowed = {BYTES} if is_bytes else {LEB, SPLIT, SCALED, CODED} if name in ("GAP", "DURATION") else {LEB}
+        allowed = {LEB, REPEATED} if name == "SHAPE" else allowed
         need(encoding in allowed, f"column {name} has an unknown encoding")
         found[name] = Bytes(data, encoding, name)
     return {name: found.get(name, Bytes(name=name)) for name in known.values()}
@@ -282,12 +283,23 @@ class FileState:
         self.fd, self.end = -1, 0
 
 
+def repeated(column, count):
+    period = column.leb()
+    values = list(column.take(column.left()))
+    need(0 < period <= len(values) <= count and max(values) < 128, "column SHAPE: repeated")
+    while len(values) < count:
+        values.append(values[-period])
+    return Bytes(bytes(values), LEB, column.name)
+
+
 class EventsReader:
     """Section 7."""
 
     def __init__(self, header, raw, tail):
         self.columns = columns_of("EVENTS", raw)
         self.bits = Bits(tail)
+        if self.columns["SHAPE"].encoding == REPEATED:
+            self.columns["SHAPE"] = repeated(self.columns["SHAPE"], header["count"])
         self.names = read_names(self.columns["NAMES"])
         self.calls = read_calls(self.columns["CALLS"], self.names)
         self.shapes = self.read_shapes()

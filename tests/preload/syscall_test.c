@@ -293,7 +293,7 @@ static int on; /* what the constructor found */
 /* test_processes */
 static int is_of_a_process(const struct row *row)
 {
-    return !strcmp(dft_call_rows[row->call].text, "PROCESS");
+    return !strcmp(dft_call_text(&dft_call_rows[row->call]), "PROCESS");
 }
 
 static void check_all(int tracing, int fd)

@@ -405,7 +405,7 @@ static uint16_t number_of_call(const struct dft_call *call)
 {
     for (unsigned i = 1; i < DFT_CALL_COUNT; i++)
         if (dft_call_rows[i].length == call->text.length &&
-            !memcmp(dft_call_rows[i].text, call->text.bytes, call->text.length))
+            !memcmp(dft_call_text(&dft_call_rows[i]), call->text.bytes, call->text.length))
             return (uint16_t)i;
     return 0;
 }

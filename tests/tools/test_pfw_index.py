@@ -221,8 +221,17 @@ def copies_count(directory):
     assert summary(directory / "t")["events"] == 2 * events
 
 
+def kept_blocks_are_compressed(directory):
+    """Blocks that only this question needs are not compressed. Those of a copy are, and so are those that stat measures."""
+    traces(directory / "t")
+    for name, more in (("anew", ["--no-index"]), ("from-index", [])):
+        dftmerge("merge", "-q", *more, "-o", directory / f"{name}.dft", directory / "t")
+    assert (directory / "anew.dft").read_bytes() == (directory / "from-index.dft").read_bytes()
+    assert dftmerge("stat", "--json", "--no-index", directory / "t").out == dftmerge("stat", "--json", directory / "t").out
+
+
 def much_without_index(directory):
-    """More than is kept in memory goes to a file without a name."""
+    """More than is kept in memory goes to a file without a name. The answer does not show it."""
     path = directory / "big.pfw"
     line = ('{"id":%d,"name":"work","cat":"APP","pid":1,"tid":1,"ts":%d,"dur":3,"ph":"X","args":{"x":"%s"}}\n')
     random.seed(5)
@@ -230,6 +239,7 @@ def much_without_index(directory):
         for i in range(60_000):
             out.write(line % (i, 1_700_000_000_000_000 + 5 * i, random.randbytes(1600).hex()))
     write(directory / "small.pfw", sample("2.x").text())
+    answered = []
     for more in (["--no-index"], []):
         out = directory / "answer.json"
         environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1")
@@ -239,8 +249,11 @@ def much_without_index(directory):
             status, usage = os.wait4(process.pid, 0)[1:]
         assert status == 0 and json.loads(out.read_text())["events"] == 60_300
         assert usage.ru_maxrss < 512 << 10, usage.ru_maxrss
+        answered.append(out.read_text())
+    assert answered[0] == answered[1]
 
 
 if __name__ == "__main__":
     main([law, as_the_format_says, later_questions_read_the_index, stale_ones_alone, damaged_index, two_at_once, killed_half_way, another_converter,
-          the_same_bytes, nowhere_to_write, not_searched, copies_count, much_without_index])
+          the_same_bytes, nowhere_to_write, not_searched, copies_count, kept_blocks_are_compressed,
+          much_without_index])

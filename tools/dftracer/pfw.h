@@ -56,6 +56,8 @@ struct dft_pfw_job {
     /* Forgets all blocks put so far: the file is read once more, because of what stands at its
      * end. */
     int (*again)(void *context);
+    /* May be NULL: not 0 as long as the next block need not be compressed. */
+    const int *plain;
     /* May be NULL: how many bytes of the file have been read. */
     void (*progress)(void *context, uint64_t bytes);
     void *context;

@@ -54,11 +54,12 @@ static void make_functions(void)
 {
     for (unsigned i = 1; i < DFT_CALL_COUNT; i++) {
         const struct dft_call_row *row = &dft_call_rows[i];
+        const char *text = dft_call_text(row);
 
-        if (!memcmp(row->text, "POSIX", 6) || !memcmp(row->text, "STDIO", 6))
-            put_function(row->text + 6, row->op);
-        else if (!memcmp(row->text, "PROCESS", 8) && dft_op_class(row->op) == DFT_CLASS_NONE)
-            put_function(row->text + 8, row->op);
+        if (!memcmp(text, "POSIX", 6) || !memcmp(text, "STDIO", 6))
+            put_function(text + 6, row->op);
+        else if (!memcmp(text, "PROCESS", 8) && dft_op_class(row->op) == DFT_CLASS_NONE)
+            put_function(text + 8, row->op);
     }
     put_function("exec", DFT_OP_EXEC); /* the family by its short names */
     put_function("spawn", DFT_OP_SPAWN);

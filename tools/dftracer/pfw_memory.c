@@ -39,4 +39,10 @@ void dft_pfw_put(struct dft_pfw *pfw, const void *block, long bytes)
         return;
     if (bytes > 0)
         pfw->error = pfw->job->put(pfw->job->context, block, (size_t)bytes);
+    dft_pfw_choose_compression(pfw);
+}
+
+void dft_pfw_choose_compression(struct dft_pfw *pfw)
+{
+    dft_encoder_set_compression(pfw->encoder, pfw->job->plain && *pfw->job->plain ? DFT_STORE : DFT_DEFLATE);
 }

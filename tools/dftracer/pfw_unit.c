@@ -22,6 +22,7 @@ static uint64_t unit_of(struct dft_text text)
 /* The same file makes the same bytes, whatever was converted before. */
 void dft_pfw_encoder_begin(struct dft_pfw *pfw)
 {
+    dft_pfw_choose_compression(pfw);
     dft_encoder_coarse_times(pfw->encoder, pfw->known->unit_ns >= 1000);
 }
 

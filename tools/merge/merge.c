@@ -141,6 +141,7 @@ static int run(int argc, char **argv)
         dft_options_fini(&options);
         return DFT_EXIT_USAGE;
     }
+    options.source.copied = 1;
     in_parts = dft_comm_agree(!dft_comm_rank() && dft_outfile_is_directory(path));
     if (dft_command_begin(&options, &source, &code))
         return code;

@@ -192,6 +192,7 @@ static int run(int argc, char **argv)
 
     if (dft_options_parse(&options, &dft_command_stat, NULL, argc, argv, &code))
         return code;
+    options.source.copied = 1;
     if (dft_command_begin(&options, &work.source, &code))
         return code;
     work.shares = calloc(dft_source_threads(work.source), sizeof(*work.shares));

@@ -28,7 +28,8 @@
 
 #define PAGE        UINT64_C(65536)
 #define WRITE_BYTES ((size_t)1 << 20)
-/* bound for converted blocks in memory, without an index */
+/* bound for converted blocks in memory, without an index; what is only there is not compressed,
+ * because compression takes more time than reading it once */
 #define MEMORY_MAX  (UINT64_C(128) << 20)
 
 /* --- where blocks go -------------------------------------------------------------------------- */
@@ -51,6 +52,7 @@ struct output {
     unsigned worker;
     int fd; /* -1: only memory holds the blocks */
     int is_index;
+    int plain;          /* the next block is not compressed */
     uint64_t begin, at; /* in fd: where the blocks of this trace begin; where the next bytes go */
     char *bytes;
     size_t used, capacity;
@@ -93,6 +95,7 @@ static int spill(struct output *output)
     if (end < 0)
         return -errno;
     output->fd = *fd - 1;
+    output->plain = 0;
     output->begin = output->at = ((uint64_t)end + PAGE - 1) / PAGE * PAGE;
     return write_out(output);
 }
@@ -238,6 +241,7 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
                               .identity = key->identity,
                               .period_ns = converting->source->period_ns,
                               .period_ends = converting->source->period_ends,
+                              .plain = &output.plain,
                               .put = put,
                               .again = again,
                               .progress = progress,
@@ -247,6 +251,8 @@ static int convert_into(struct converting *converting, uint32_t number, unsigned
 
     if (with_index)
         begin_index(&output, file->path, &path, &temporary);
+    output.plain =
+        output.fd < 0 && !converting->source->copied && atomic_load(&converting->source->in_memory) < MEMORY_MAX;
     rc = dft_pfw_convert(converting->workers[worker], &job, file->counts);
     if (!rc)
         rc = settle(converting, number, &output, converting->decoders[worker]);

@@ -79,7 +79,7 @@ struct dft_source {
     const struct dft_clocks *clocks; /* corrects the times of events; NULL: no correction */
     size_t used[DFT_TYPES];
     unsigned threads;
-    int quiet, dedupe, no_index;
+    int quiet, dedupe, no_index, copied;
     uint64_t period_ns; /* see struct dft_source_options */
     int period_ends;
     /* by worker: descriptor + 1 of an unnamed file with converted blocks */

@@ -39,6 +39,7 @@ struct dft_source *dft_source_create(const struct dft_source_options *options)
     source->fitted = SIZE_MAX;
     source->dedupe = options->dedupe;
     source->no_index = options->no_index;
+    source->copied = options->copied;
     source->period_ns = options->period_ns;
     source->period_ends = options->period_ends;
     choose_threads(source, options->threads);

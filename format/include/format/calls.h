@@ -31,14 +31,18 @@ enum dft_call_number {
     DFT_CALL_NAME = 0xffff,       /* a definition: id and text */
 };
 
+/* An offset and no pointer: pointers would need a relocation in each process. */
 struct dft_call_row {
-    const char *text; /* "CATEGORY\0name" */
+    uint16_t text; /* of dft_call_text() */
     uint8_t length;
     uint8_t op;
 };
 
 /* By dft_call_number; entry 0 is unused. */
 extern const struct dft_call_row dft_call_rows[DFT_CALL_COUNT];
+
+/* "CATEGORY\0name" of a row. */
+const char *dft_call_text(const struct dft_call_row *row);
 
 /* Changes with the rows: a live file of another build must not be read with this table. */
 uint64_t dft_call_rows_id(void);

@@ -26,7 +26,9 @@
  *    unknown encoding of a known column makes the block unreadable, as does a column that ends early. LEB128 is
  *    unsigned, at most 10 bytes and 64 bits; "zigzag" is (v << 1) ^ (v >> 63) of a signed v (arithmetic shift), as
  *    LEB128. Encodings: 0 LEB128 values, 1 split (5), 2 bytes, 3 scaled: a unit (LEB128, not 0), then LEB128 values, to
- *    be multiplied by it (modulo 2^64), 4 coded (5). A column has encoding 0 unless it says otherwise.
+ *    be multiplied by it (modulo 2^64), 4 coded (5), 5 repeated: p (LEB128, not 0), then at least p values of one byte
+ *    below 128, for the first events; every later value is the one p before it. A column has encoding 0 unless it says
+ *    otherwise.
  *
  * 4. NAMES AND IDS. A name is a string of bytes: an absolute path, or for a call, region, or argument key
  *    "category NUL name" (a path never holds a NUL). Its id is MurmurHash64A (A. Appleby, public domain) with seed 0 of
@@ -99,7 +101,7 @@
  *    above all that FILE, REGION and FILE2 have used (0 at first). Per event, in this order:
  *      SHAPES  (bytes) LEB128 number of shapes, then per shape LEB128 call position (CALLS), LEB128 flags (DFT_F_*).
  *              Shapes with unknown flags, values of a field not listed here, or no such call make the block unreadable.
- *      SHAPE   index of the event's shape.
+ *      SHAPE   index of the event's shape. Encoding 0 or 5.
  *      GAP     |start - end of the previous event| (for the first: start - header.start), less than or equal to 2^63;
  *              flag BACK: it is negative. Encoding 0, 1, 3 or 4.
  *      DURATION  ns. Encoding 0, 1, 3 or 4. The end of an event is start + duration.
@@ -230,7 +232,14 @@ struct dft_block_header {
 };
 _Static_assert(sizeof(struct dft_block_header) == 88, "the header is 88 bytes on disk");
 
-enum dft_encoding { DFT_ENC_LEB128 = 0, DFT_ENC_SPLIT = 1, DFT_ENC_BYTES = 2, DFT_ENC_SCALED = 3, DFT_ENC_CODED = 4 };
+enum dft_encoding {
+    DFT_ENC_LEB128 = 0,
+    DFT_ENC_SPLIT = 1,
+    DFT_ENC_BYTES = 2,
+    DFT_ENC_SCALED = 3,
+    DFT_ENC_CODED = 4,
+    DFT_ENC_REPEATED = 5,
+};
 
 /* Shared by EVENTS, BUCKETS and NAMES. */
 enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2 };
