@@ -72,6 +72,7 @@ struct dft_path_call {
     int err;
     uint16_t call; /* enum dft_call_number */
     uint8_t op;    /* enum dft_op */
+    uint8_t opens; /* the result is a new descriptor for the path */
     uint8_t opened, target, further;
 };
 

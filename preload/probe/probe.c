@@ -151,11 +151,6 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
         dft_path_remember(self, path, fd);
 }
 
-static int opens(enum dft_op op)
-{
-    return dft_op_effect(op) == DFT_EFFECT_OPENS;
-}
-
 /* The id of the second path. Its text is sent when either of the two is traced. */
 static uint64_t second_path(struct dft_thread *self, const struct dft_path_call *at, struct dft_text text,
                             struct dft_path *first)
@@ -254,7 +249,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
         dft_path_below(path, at->folder, text);
     else
         dft_path_make(self, path, at->dirfd, at->op == DFT_OP_CHDIR && !at->err ? (struct dft_text){".", 1} : text);
-    if (opens(at->op) && at->result >= 0 && stands_for_another(path))
+    if (at->opens && at->result >= 0 && stands_for_another(path))
         follow(path, (int)at->result);
 }
 
@@ -311,7 +306,7 @@ void dft_end_path_call(const struct dft_path_call *at)
     if (path.traced && (self = dft_thread_get())) {
         dft_path_define(self, &path);
         put_on_path(self, at, path.id, file2, end);
-    } else if (path.traced && opens(at->op) && !at->err) {
+    } else if (path.traced && at->opens && !at->err) {
         dft_path_keep(&path);
     } else if (!path.id && at->err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
@@ -321,7 +316,7 @@ void dft_end_path_call(const struct dft_path_call *at)
     }
     if (!path.id)
         dft_sandbox_drop();
-    if (opens(at->op))
+    if (at->opens)
         bind_opened(self, at, &path);
     dft_path_done(&path);
 }

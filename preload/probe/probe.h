@@ -25,7 +25,7 @@ uint64_t dft_probe_resolve_in_child(int fd);
 /* Asks now what the first call on a new description would ask. */
 void dft_probe_know_offset(int fd);
 /* The program has asked about a new description what the first call would ask. */
-void dft_probe_learn(const struct dft_probe *probe, const struct stat *status);
+void dft_probe_learn(struct dft_open *open, const struct stat *status);
 /* Ends of calls that are not about bytes. `result` as recorded; err: 0 for success. */
 void dft_end_path_call(const struct dft_path_call *at);
 /* word: the descriptor's, which the call's begin has taken out of the table. */
@@ -375,6 +375,7 @@ static inline __attribute__((always_inline)) void dft_end_path(const struct dft_
                                      .err = err,
                                      .call = (uint16_t)call,
                                      .op = (uint8_t)op,
+                                     .opens = dft_op_effect(op) == DFT_EFFECT_OPENS,
                                      .opened = (uint8_t)args->opened,
                                      .target = (uint8_t)args->target,
                                      .further = (uint8_t)args->further};
@@ -394,11 +395,8 @@ static inline __attribute__((always_inline)) void dft_probe_end(struct dft_probe
     if (op == DFT_OP_SEEK && probe->open)
         dft_seek_end(probe, failed ? -1 : result);
     if (args->status && !failed && probe->open &&
-        atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_NEW) {
-        const struct dft_probe probe_copy = *probe;
-
-        dft_probe_learn(&probe_copy, args->status);
-    }
+        atomic_load_explicit(&probe->open->flags, memory_order_relaxed) & DFT_OPEN_NEW && dft_probe_is_same(probe))
+        dft_probe_learn(probe->open, args->status);
     if (dft_op_is_data(op)) {
         dft_end_data(probe, call, op, args, result, result > 0 ? result * (int64_t)args->unit : 0, err);
     } else if (dft_op_effect(op) == DFT_EFFECT_CLOSES) {

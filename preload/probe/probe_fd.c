@@ -147,10 +147,10 @@ static uint32_t first_offset(struct dft_open *open, int fd, int64_t *offset)
 
 /* Regular files that have a size have an offset. One without may be made by a driver, and have
  * none. */
-void dft_probe_learn(const struct dft_probe *probe, const struct stat *status)
+void dft_probe_learn(struct dft_open *open, const struct stat *status)
 {
-    if (S_ISREG(status->st_mode) && status->st_size > 0 && dft_probe_is_same(probe))
-        atomic_fetch_and_explicit(&probe->open->flags, ~DFT_OPEN_NEW, memory_order_relaxed);
+    if (S_ISREG(status->st_mode) && status->st_size > 0)
+        atomic_fetch_and_explicit(&open->flags, ~DFT_OPEN_NEW, memory_order_relaxed);
 }
 
 int64_t dft_probe_ask_offset(struct dft_probe *probe, enum dft_op op)

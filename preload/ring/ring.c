@@ -60,7 +60,7 @@ struct dft_place dft_ring_reserve_slow(struct dft_thread *self)
 
 /* Reserves `n` busy slots in a row and returns their first number in *first. Returns -1 when not
  * all of them are free; the slots are then released. */
-static int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
+static inline __attribute__((always_inline)) int reserve_row(struct dft_thread *self, uint32_t n, uint64_t *first)
 {
     struct dft_ring *ring = self->ring;
     uint32_t got = 0;
@@ -131,7 +131,8 @@ static struct dft_slot *fill_record(struct dft_ring *ring, uint64_t first, uint3
 }
 
 /* Reserves `n` slots in a row. Returns their ring, or NULL with the record dropped and counted. */
-static struct dft_ring *reserve_slots(struct dft_thread *self, uint32_t n, uint64_t *first)
+static inline __attribute__((always_inline)) struct dft_ring *reserve_slots(struct dft_thread *self, uint32_t n,
+                                                                            uint64_t *first)
 {
     struct dft_ring *ring;
     int tries = 0;
