@@ -17,9 +17,9 @@
 #include "aggregator/aggregate.h"
 #include "aggregator/cursor.h"
 
-#define DFT_SLOTS_MIN       64u
-#define DFT_RECENT          64u
-#define DFT_RECENT_FILES    16u
+#define DFT_SLOTS_MIN    64u
+#define DFT_RECENT       64u
+#define DFT_RECENT_FILES 16u
 #define DFT_TABLE_AHEAD                                                                                                \
     8u /* so far ahead is memory fetched: enough for what the memory takes, few enough to stay in the cache */
 

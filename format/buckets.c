@@ -226,8 +226,7 @@ long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *b
     names = dft_arena_take(encoder, (uint64_t)buckets->count * sizeof *names);
     status = names ? calls_begin(encoder, &calls, buckets) : -E2BIG;
     if (!status)
-        status = dft_entries_begin(encoder, &entries,
-                                   2 * (uint64_t)buckets->count + buckets->nnames + buckets->ncalls);
+        status = dft_entries_begin(encoder, &entries, 2 * (uint64_t)buckets->count + buckets->nnames + buckets->ncalls);
     if (!status)
         status = dft_entries_define(&entries, buckets->names, buckets->nnames);
     for (uint32_t i = 0; i < buckets->count && !status; i++)

@@ -142,10 +142,10 @@ static int put_events(struct dft_events_encoder *p, const struct dft_batch *batc
 
 long dft_encode_events(struct dft_encoder *encoder, const struct dft_batch *batch, const void **block)
 {
-    const struct dft_events_bounds bounds = {
-        .events = batch->count,
-        .calls = batch->ncalls,
-        .ids = UINT64_C(3) * batch->count + batch->nnames + batch->nargs + batch->ncalls};
+    const struct dft_events_bounds bounds = {.events = batch->count,
+                                             .calls = batch->ncalls,
+                                             .ids = UINT64_C(3) * batch->count + batch->nnames + batch->nargs +
+                                                    batch->ncalls};
     struct dft_events_encoder p;
     int status;
 

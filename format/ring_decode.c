@@ -303,8 +303,7 @@ static enum step take_at(struct batch_builder *builder, const struct dft_ring *r
         return STEP_END;
     batch->key = owner.key;
     batch->tid = owner.pid;
-    if (!has_room(builder, slot) ||
-        (goes_to_sink(builder) && !decoder->sink->is_ready(decoder->sink->context, batch)))
+    if (!has_room(builder, slot) || (goes_to_sink(builder) && !decoder->sink->is_ready(decoder->sink->context, batch)))
         return STEP_END;
     if (take_record(builder, ring, number, slot))
         decoder->torn++;
@@ -324,8 +323,7 @@ static uint64_t take_common_name(struct batch_builder *builder, const struct dft
     uint32_t length, first = DFT_PART_BYTES - 5;
 
     if (slot->call != DFT_CALL_NAME || slot->slots < 2 || end - sequence < slot->slots ||
-        atomic_load_explicit(&slot->marker, memory_order_acquire) !=
-            dft_ring_marker(ring, sequence, DFT_SLOT_VALID) ||
+        atomic_load_explicit(&slot->marker, memory_order_acquire) != dft_ring_marker(ring, sequence, DFT_SLOT_VALID) ||
         !is_whole(ring, sequence, slot) || !has_room(builder, slot))
         return sequence;
     memcpy(&length, part->payload + 1, 4);
@@ -354,8 +352,7 @@ static uint64_t take_run(struct batch_builder *builder, const struct dft_ring *r
         uint64_t capacity = decoder->events_max - batch->count;
 
         from = at;
-        at = decoder->sink->run(decoder->sink->context, batch, ring, at,
-                                end - at < capacity ? end : at + capacity);
+        at = decoder->sink->run(decoder->sink->context, batch, ring, at, end - at < capacity ? end : at + capacity);
         batch->count += (uint32_t)(at - from);
         if (at < end)
             at = take_common_name(builder, ring, at, end);

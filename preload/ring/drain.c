@@ -282,7 +282,7 @@ static void drain_open(void *argument)
 
     context->failed = 0;
     context->keeps = can_keep(job->home);
-    dft_drain_rows(context); /* the batch takes their memory */
+    dft_drain_rows(context);                             /* the batch takes their memory */
     if (job->ended->time_ns && depth > DFT_OPEN_REGIONS) /* only the thread knows these */
         atomic_fetch_add_explicit(&job->home->dropped[DFT_DROP_TOO_DEEP], depth - DFT_OPEN_REGIONS,
                                   memory_order_relaxed);

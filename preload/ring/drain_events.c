@@ -196,8 +196,8 @@ static int begin_rows(struct dft_context *context, const struct dft_batch *batch
 }
 
 /* struct dft_ring_sink: records of one slot, of this lap. */
-static uint64_t take_common(void *argument, const struct dft_batch *batch, const struct dft_ring *ring, uint64_t sequence,
-                            uint64_t end)
+static uint64_t take_common(void *argument, const struct dft_batch *batch, const struct dft_ring *ring,
+                            uint64_t sequence, uint64_t end)
 {
     struct dft_context *context = argument;
     struct dft_events_encoder *events = &context->events;

@@ -33,7 +33,7 @@ struct dft_context {
     struct dft_slot_call *calls;      /* of the decoder's calls, behind one that is of none */
     uint32_t calls_ready;             /* so many are ready for this block */
     struct dft_context_rows rows;
-    struct dft_clock clock; /* of the current drain: one clock converts all its events */
+    struct dft_clock clock;     /* of the current drain: one clock converts all its events */
     struct dft_near_clock near; /* the same around the last events */
     uint32_t number;
     uint32_t share;   /* 0: capacity for all of the largest ring; 4: for 1/16 */

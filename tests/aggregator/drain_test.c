@@ -308,8 +308,8 @@ static void add_events(struct result *result, const struct dft_batch *batch)
 {
     for (uint32_t i = 0; i < batch->nnames; i++)
         if (batch->names[i].text.bytes)
-            result->names += dft_name_id(batch->names[i].text.bytes, batch->names[i].text.length) * 3 +
-                             batch->names[i].id;
+            result->names +=
+                dft_name_id(batch->names[i].text.bytes, batch->names[i].text.length) * 3 + batch->names[i].id;
 
     for (uint32_t i = 0; i < batch->count; i++) {
         result->calls[result->count] = batch->calls[batch->events[i].call];
@@ -388,8 +388,8 @@ static void drain_ring(const struct dft_ring *ring, struct dft_context *context,
 
     file.used = 0;
     file.events = 0;
-    context->table = dft_table_init(
-        fixed, rows, INTERVAL, DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
+    context->table = dft_table_init(fixed, rows, INTERVAL,
+                                    DFT_KEEP_HISTOGRAMS | (dft_config.enable_aggregation ? DFT_KEEP_FILES : 0));
     memset(context->decoder.taken, 0, SLOTS_MAX / 8);
     dft_context_drop_rows(context);
     while (sequence < head) {
@@ -436,8 +436,7 @@ static void drain_and_compare(int aggregates_only)
     static struct dft_context context;
     uint32_t events = 0, blocks = 0;
 
-    dft_config = (struct dft_config){
-        .enable_aggregation = aggregates_only, .inc_metadata = 1, .trace_interval_ms = 1};
+    dft_config = (struct dft_config){.enable_aggregation = aggregates_only, .inc_metadata = 1, .trace_interval_ms = 1};
     init_decoder(&decoder);
     init_context(&context);
     for (unsigned round = 0; round < ROUNDS; round++) {

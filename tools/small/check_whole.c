@@ -4,7 +4,8 @@
  * A process reads the clocks when it begins, and once more before its END; beside every block of
  * events that count it writes rows. Not so what was recovered from a live file: that stands behind
  * the END, or has one that the process did not write. Traces of others that were converted have no
- * CLOCK. */
+ * CLOCK. Rows wait for those of later events: a write that fails may take the rows of earlier events
+ * with it, and these events are counted one by one. */
 #include "small/check.h"
 
 #include <errno.h>
@@ -36,6 +37,13 @@ static void look_at(const struct dft_block *block, int counts, struct wrote *wro
         wrote->met += counts && !block->part && block->first <= block->last && !(block->use & DFT_IN_BOTH);
 }
 
+static int write_has_failed(const struct dft_source_process *process)
+{
+    const uint64_t *dropped = process->end.dropped;
+
+    return dropped && (dropped[DFT_DROP_NO_SPACE] || dropped[DFT_DROP_WRITE_FAILED] || dropped[DFT_DROP_NO_NUMBER]);
+}
+
 static void tell(struct dft_source *source, const struct dft_source_process *process, uint64_t clocks, uint64_t rowless)
 {
     uint32_t nfiles;
@@ -46,7 +54,7 @@ static void tell(struct dft_source *source, const struct dft_source_process *pro
         return;
     if (!clocks)
         dft_source_note(source, DFT_BAD_UNREAD, "%s: process %u has no CLOCK block", path, process->process.pid);
-    if (rowless && clocks > 1)
+    if (rowless && clocks > 1 && !write_has_failed(process))
         dft_source_note(source, DFT_BAD_UNREAD, "%s: process %u: %llu of its EVENTS blocks have no BUCKETS block", path,
                         process->process.pid, (unsigned long long)rowless);
 }

@@ -88,8 +88,8 @@ struct dft_batch {
     uint32_t nnames;
     struct dft_arg *args; /* ascending by event */
     uint32_t nargs;
-    uint32_t part;                    /* 0: all events of the range */
-    const uint32_t *numbers;          /* the i-th event has the number first + numbers[i]; NULL: first + i */
+    uint32_t part;           /* 0: all events of the range */
+    const uint32_t *numbers; /* the i-th event has the number first + numbers[i]; NULL: first + i */
 };
 
 static inline uint64_t dft_batch_number(const struct dft_batch *batch, uint32_t i)

@@ -16,7 +16,7 @@
 
 #define DFT_EVENTS_COLUMNS (DFT_EV_NUMBER + 1)
 
-#define DFT_NO_NAME        UINT32_MAX
+#define DFT_NO_NAME UINT32_MAX
 
 /* A name that the block refers to, or that is at hand. Of a file also what the next event on it is
  * predicted from. */
@@ -42,9 +42,9 @@ struct dft_events_encoder {
     uint32_t nshapes;
     uint64_t *gaps, *durations;
     uint64_t first_start_ns; /* of the first event */
-    uint64_t start_ns;     /* the earliest */
-    uint64_t end_ns;       /* the latest, but for the last events' */
-    uint64_t previous_end; /* of the event before */
+    uint64_t start_ns;       /* the earliest */
+    uint64_t end_ns;         /* the latest, but for the last events' */
+    uint64_t previous_end;   /* of the event before */
     /* Prediction state. */
     struct dft_entry *recent[DFT_RECENT];
     struct dft_entry no_file;

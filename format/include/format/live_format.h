@@ -290,9 +290,8 @@ static inline uint64_t dft_ring_find_used(const struct dft_ring *ring, uint64_t 
         if (states & DFT_SLOT_STATE_MASK)
             break;
     }
-    while (from < end &&
-           dft_slot_state(atomic_load_explicit(&dft_ring_slot(ring, from)->marker, memory_order_relaxed)) ==
-               DFT_SLOT_FREE)
+    while (from < end && dft_slot_state(atomic_load_explicit(&dft_ring_slot(ring, from)->marker,
+                                                             memory_order_relaxed)) == DFT_SLOT_FREE)
         from++;
     return from;
 }

@@ -30,9 +30,9 @@ struct dft_ring_decoder {
     uint32_t ncalls;        /* with a sink the calls stay from batch to batch, until they are forgotten */
     struct dft_name *names;
     struct dft_arg *args;
-    char *text;                 /* where texts are put together; batch texts point into it */
-    uint64_t *taken;            /* bit set over slots, capacity / 64 words: those whose record is in a batch */
-    uint32_t *call_of;          /* hash of call positions, DFT_RING_DECODER_HASH words */
+    char *text;        /* where texts are put together; batch texts point into it */
+    uint64_t *taken;   /* bit set over slots, capacity / 64 words: those whose record is in a batch */
+    uint32_t *call_of; /* hash of call positions, DFT_RING_DECODER_HASH words */
     uint32_t events_max, names_max, args_max, text_max;
     const struct dft_clock *clock;
     enum dft_time_metric metric;

@@ -77,11 +77,9 @@ void dft_slot_put_changes(struct dft_events_encoder *p, struct dft_slot_call *ca
 
 /* Puts such a record, which moved so many `bytes`; `offset` as in its event. Returns its flags, or
  * UINT32_MAX: too many names. */
-static inline __attribute__((always_inline)) uint32_t dft_slot_put_again(struct dft_events_encoder *p,
-                                                                         struct dft_slot_call *call,
-                                                                         const struct dft_slot *slot, uint32_t kind,
-                                                                         uint64_t start_ns, uint64_t dur_ns,
-                                                                         int64_t offset, uint64_t bytes)
+static inline __attribute__((always_inline)) uint32_t
+dft_slot_put_again(struct dft_events_encoder *p, struct dft_slot_call *call, const struct dft_slot *slot, uint32_t kind,
+                   uint64_t start_ns, uint64_t dur_ns, int64_t offset, uint64_t bytes)
 {
     uint32_t flags = kind & DFT_SLOT_KIND_FREE, more;
     struct dft_entry *file = p->recent[0];
@@ -137,15 +135,15 @@ static inline int dft_slot_begins_streak(const struct dft_slot_call *call, uint3
 
 /* Does a record go on with a streak, but for its times? `offset`: where the one before has ended; -1:
  * it has none. */
-static inline __attribute__((always_inline)) int dft_slot_goes_on(const struct dft_slot *slot,
-                                                                  const struct dft_slot *first, uint32_t kind,
-                                                                  int64_t offset)
+static inline __attribute__((always_inline)) int
+dft_slot_goes_on(const struct dft_slot *slot, const struct dft_slot *first, uint32_t kind, int64_t offset)
 {
     return kind == dft_slot_kind(slot) && slot->size == first->size && slot->file == first->file &&
            slot->result == first->result && slot->offset == offset && slot->region == first->region &&
            dft_load64(&slot->fd) == dft_load64(&first->fd);
 }
-_Static_assert(sizeof(struct dft_slot) == offsetof(struct dft_slot, fd) + 8, "descriptor, errno and depth are one word");
+_Static_assert(sizeof(struct dft_slot) == offsetof(struct dft_slot, fd) + 8,
+               "descriptor, errno and depth are one word");
 
 /* Puts what the streak has in columns, its times apart, which are in gaps and durations behind those
  * of `count` events: so many records, of which the last ended then. */
