@@ -263,8 +263,19 @@ def each_call_is_in_one_table(where):
     assert list(tables)[0] == "Calls"
 
 
+def tables_of_events_are_those_of_rows(where):
+    """From events the tables of a page are counted in one pass. They share its memory, and say what rows say."""
+    make(where, processes=2, ranks=1)
+    rows, events = (tables_of(dftmerge("summary", *more, where).out.decode()) for more in ([], ["--events"]))
+    assert rows == events and len(rows) > 2, rows
+    for asked in (["--events"], ["--from", "0.0001"]):
+        page = dftmerge("summary", *asked, where).out
+        for budget in (0, 20_000, 200_000):
+            assert dftmerge("summary", *asked, where, env={"DFTMERGE_GROUP_BYTES": str(budget)}).out == page
+
+
 if __name__ == "__main__":
-    main([each_call_is_in_one_table, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, calls_between_two_files,
+    main([each_call_is_in_one_table, tables_of_events_are_those_of_rows, all_keys_from_buckets, all_keys_from_events, buckets_and_events_agree, calls_between_two_files,
           files_come_from_events,
           the_default_is_call, time_groups, patterns, facts_of_the_job, aggregates_only, one_way_to_name_a_file_at_a_time, ranks_come_in_parts,
           mixed_aggregates_and_events,

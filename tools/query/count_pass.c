@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "mpi/comm.h"
 #include "query/count_events.h"
 #include "query/count_rows.h"
@@ -38,25 +39,82 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
 
 /* --- a pass ----------------------------------------------------------------------------------- */
 
+/* What counting puts into an event in place of what the next question needs. */
+struct look {
+    uint64_t region;
+    uint32_t call;
+};
+
+struct looks {
+    struct look *list;
+    struct dft_row *rows; /* of a block, which counting changes, too */
+    size_t capacity, rows_capacity;
+};
+
+/* The questions that one visit counts. */
+struct counting {
+    struct dft_execution *const *executions;
+    unsigned count;
+    struct looks *looks; /* by worker */
+};
+
+static int keep_looks(struct looks *looks, const struct dft_batch *batch)
+{
+    if (DFT_ARRAY_RESERVE(looks->list, looks->capacity, batch->count))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < batch->count; i++)
+        looks->list[i] = (struct look){batch->events[i].region, batch->events[i].call};
+    return 0;
+}
+
+static void restore_looks(const struct looks *looks, struct dft_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->events[i].region = looks->list[i].region;
+        batch->events[i].call = looks->list[i].call;
+    }
+}
+
 static int count_events(void *context, unsigned worker, const struct dft_source_process *process,
                         const struct dft_block *block, struct dft_batch *batch)
 {
-    struct dft_execution *execution = context;
+    struct counting *counting = context;
+    int rc = counting->count > 1 ? keep_looks(&counting->looks[worker], batch) : 0;
 
-    return dft_count_events(execution, &execution->workers[worker], process, block, batch);
+    for (unsigned i = 0; i < counting->count && !rc; i++) {
+        struct dft_execution *execution = counting->executions[i];
+
+        if (i)
+            restore_looks(&counting->looks[worker], batch);
+        rc = dft_count_events(execution, &execution->workers[worker], process, block, batch);
+    }
+    return rc;
 }
 
 static int count_buckets(void *context, unsigned worker, const struct dft_source_process *process,
                          const struct dft_block *block, struct dft_buckets *buckets)
 {
-    struct dft_execution *execution = context;
+    struct counting *counting = context;
+    struct looks *looks = &counting->looks[worker];
+    size_t bytes = counting->count > 1 ? buckets->count * sizeof *buckets->rows : 0;
+    int rc = bytes ? DFT_ARRAY_RESERVE(looks->rows, looks->rows_capacity, buckets->count) : 0;
 
-    return dft_count_rows(execution, &execution->workers[worker], process, block, buckets);
+    if (bytes && !rc)
+        memcpy(looks->rows, buckets->rows, bytes);
+    for (unsigned i = 0; i < counting->count && !rc; i++) {
+        struct dft_execution *execution = counting->executions[i];
+
+        if (i && bytes)
+            memcpy(buckets->rows, looks->rows, bytes);
+        rc = dft_count_rows(execution, &execution->workers[worker], process, block, buckets);
+    }
+    return rc;
 }
 
 static int is_asked(void *context, const struct dft_source_process *process, const struct dft_block *block)
 {
-    struct dft_execution *execution = context;
+    const struct counting *counting = context;
+    const struct dft_execution *execution = counting->executions[0];
 
     return block->use & (execution->rows_only ? DFT_IN_ROWS : DFT_IN_EVENTS) && block->count &&
            dft_filter_block(execution->filter, process, block);
@@ -110,19 +168,9 @@ static int gather(struct dft_execution *execution)
     return rc;
 }
 
-static int pass(struct dft_execution *execution)
+/* The rest of a pass, for one question. */
+static int sum_up(struct dft_execution *execution, int rc)
 {
-    struct dft_visit visit = {.context = execution,
-                              .select = is_asked,
-                              .events = count_events,
-                              .buckets = count_buckets,
-                              .progress = "blocks counted"};
-    int rc = dft_comm_agree(begin(execution));
-
-    execution->when_full = execution->in_memory ? DFT_FULL_ENDS : DFT_FULL_SPILLS;
-    if (!rc)
-        rc = execution->rollup ? dft_count_rollup(execution, &execution->workers[0])
-                               : dft_source_visit(execution->source, &visit);
     for (unsigned i = 0; !rc && i < execution->nworkers; i++)
         rc = dft_merge_worker(execution, &execution->workers[i]);
     end(execution);
@@ -135,24 +183,83 @@ static int pass(struct dft_execution *execution)
     return rc;
 }
 
-int dft_count(struct dft_execution *execution)
+/* Questions that are asked of the same blocks. */
+static int pass(struct dft_execution *const *executions, unsigned count)
 {
-    int names_tried = 0;
+    unsigned nworkers = executions[0]->nworkers;
+    struct counting counting = {executions, count, calloc(nworkers, sizeof *counting.looks)};
+    struct dft_visit visit = {.context = &counting,
+                              .select = is_asked,
+                              .events = count_events,
+                              .buckets = count_buckets,
+                              .progress = "blocks counted"};
+    int rc = counting.looks ? 0 : -ENOMEM, first = 0;
 
-    for (;;) {
-        int rc = pass(execution);
-
-        if (rc == DFT_NOT_EXACT)
-            execution->rows_only = 0;
-        else if (rc || !execution->stats.unknown || names_tried)
-            return rc;
-        if (!rc) {
-            names_tried = 1;
-            rc = dft_source_names_locate(execution->source);
-            if (rc)
-                return rc;
-        }
-        dft_partial_fini(&execution->total);
-        dft_spill_clear(execution);
+    for (unsigned i = 0; i < count; i++) {
+        rc = rc ? rc : begin(executions[i]);
+        executions[i]->when_full = executions[i]->in_memory ? DFT_FULL_ENDS : DFT_FULL_SPILLS;
     }
+    rc = dft_comm_agree(rc);
+    if (!rc)
+        rc = executions[0]->rollup ? dft_count_rollup(executions[0], &executions[0]->workers[0])
+                                   : dft_source_visit(executions[0]->source, &visit);
+    for (unsigned i = 0; i < count; i++) {
+        int summed = sum_up(executions[i], rc);
+
+        first = first ? first : summed;
+    }
+    for (unsigned i = 0; counting.looks && i < nworkers; i++) {
+        free(counting.looks[i].list);
+        free(counting.looks[i].rows);
+    }
+    free(counting.looks);
+    return first;
+}
+
+/* The same blocks once more. */
+static void forget(struct dft_execution *execution)
+{
+    dft_partial_fini(&execution->total);
+    dft_spill_clear(execution);
+}
+
+static int count_together(struct dft_execution *const *executions, unsigned count)
+{
+    int unknown = 0, rc = pass(executions, count);
+
+    for (unsigned i = 0; i < count; i++)
+        unknown |= executions[i]->stats.unknown != 0;
+    if (rc || !unknown)
+        return rc;
+    rc = dft_source_names_locate(executions[0]->source);
+    for (unsigned i = 0; i < count && !rc; i++)
+        forget(executions[i]);
+    return rc ? rc : pass(executions, count);
+}
+
+int dft_count(struct dft_execution *const *executions, unsigned count)
+{
+    struct dft_execution *together[DFT_TOGETHER_MAX];
+    unsigned n = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; i < count && !rc; i++) {
+        struct dft_execution *execution = executions[i];
+
+        if (execution->rollup || execution->rows_only)
+            rc = count_together(&executions[i], 1);
+        if (rc == DFT_NOT_EXACT) {
+            execution->rows_only = 0;
+            forget(execution);
+            rc = 0;
+        } else if (execution->rollup || execution->rows_only) {
+            continue;
+        }
+        together[n++] = execution;
+    }
+    for (unsigned i = 0; i < n && n > 1; i++) {
+        together[i]->budget /= n;
+        together[i]->share /= n;
+    }
+    return rc || !n ? rc : count_together(together, n);
 }

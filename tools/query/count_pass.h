@@ -5,8 +5,11 @@
 
 #include "query/execution.h"
 
-/* Counts all groups. Returns 0, DFT_TOO_MANY (only where they must stay in memory) or -errno.
- * Collective. */
-int dft_count(struct dft_execution *execution);
+#define DFT_TOGETHER_MAX 4u
+
+/* Counts all groups of some questions, at most DFT_TOGETHER_MAX, of one source and filter. Those that
+ * take events are counted in one pass, and share the memory of one. Returns 0, DFT_TOO_MANY (only
+ * where they must stay in memory) or -errno. Collective. */
+int dft_count(struct dft_execution *const *executions, unsigned count);
 
 #endif

@@ -134,7 +134,7 @@ static int done(struct dft_execution *execution, struct dft_answer *answer, int 
 /* Counts all groups, and says what is so of the answer. Collective. */
 static int count(struct dft_execution *execution, struct dft_answer *answer)
 {
-    int rc = dft_count(execution);
+    int rc = dft_count(&execution, 1);
 
     if (!rc)
         describe(execution, answer);
@@ -204,28 +204,68 @@ static int is_swept(const char *column)
     return 0;
 }
 
-int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
-                     const struct dft_order *order, struct dft_answer *answer)
+/* Puts the answer of what was counted in order. */
+static int sort_answer(struct dft_execution *execution, const struct dft_order *order, struct dft_answer *answer)
 {
-    struct dft_query asked = *query;
-    struct dft_execution *execution;
-    int rc = dft_order_check(order, query);
+    int rc;
 
-    if (rc)
-        return rc;
-    asked.events |= asked.busy_union && is_swept(order->column);
-    rc = begin(&execution, source, filter, &asked, answer);
-    if (!rc)
-        rc = count(execution, answer);
-    if (!rc && execution->spilled) {
+    describe(execution, answer);
+    if (execution->spilled) {
         rc = dft_pages_begin(execution, order, answer);
         return rc ? done(execution, answer, rc) : 0;
     }
-    if (!rc)
-        rc = dft_query_finish(execution, answer);
+    rc = dft_query_finish(execution, answer);
     if (!rc && answer->has_union)
         rc = dft_count_union(execution, answer);
     if (!rc)
         rc = dft_answer_sort(answer, order->column, order->top);
     return done(execution, answer, rc);
+}
+
+static int begin_all(struct dft_source *source, const struct dft_filter *filter, const struct dft_asking *askings,
+                     unsigned count, struct dft_execution **executions)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < count && !rc; i++) {
+        struct dft_query asked = askings[i].query;
+
+        asked.events |= asked.busy_union && is_swept(askings[i].order.column);
+        rc = begin(&executions[i], source, filter, &asked, askings[i].answer);
+    }
+    return rc;
+}
+
+int dft_query_together(struct dft_source *source, const struct dft_filter *filter, const struct dft_asking *askings,
+                       unsigned count)
+{
+    struct dft_execution *executions[DFT_TOGETHER_MAX] = {NULL};
+    unsigned answered = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; i < count && !rc; i++)
+        rc = dft_order_check(&askings[i].order, &askings[i].query);
+    if (rc)
+        return rc;
+    rc = begin_all(source, filter, askings, count, executions);
+    if (!rc)
+        rc = dft_count(executions, count);
+    for (; answered < count && !rc; answered++) {
+        rc = sort_answer(executions[answered], &askings[answered].order, askings[answered].answer);
+        executions[answered] = NULL;
+    }
+    for (unsigned i = 0; i < count && rc; i++)
+        if (executions[i])
+            done(executions[i], askings[i].answer, rc);
+        else if (i + 1 < answered) /* the last one has gone already */
+            dft_answer_fini(askings[i].answer);
+    return rc;
+}
+
+int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
+                     const struct dft_order *order, struct dft_answer *answer)
+{
+    const struct dft_asking asking = {*query, *order, answer};
+
+    return dft_query_together(source, filter, &asking, 1);
 }

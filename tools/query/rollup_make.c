@@ -202,7 +202,7 @@ static int count_all(struct dft_source *source, struct dft_execution **execution
     rc = dft_comm_agree(rc);
     if (!rc) {
         (*execution)->in_memory = 1;
-        rc = dft_count(*execution);
+        rc = dft_count(execution, 1);
     }
     if (rc)
         return rc == DFT_TOO_MANY ? 0 : rc;

@@ -14,6 +14,7 @@
 #define TOP_FILES   10
 #define TOP_REGIONS 10
 #define TOP_OTHERS  5
+#define TABLES      4 /* that are asked for together */
 
 /* --- what was lost ---------------------------------------------------------------------------- */
 
@@ -226,47 +227,97 @@ static void print_title(const char *title, const struct dft_answer *answer, uint
         printf("\n%s\n", title);
 }
 
-static int table(struct dft_summary *summary, const struct dft_query *query, const char *title, uint64_t top,
-                 int even_empty)
-{
-    const struct dft_options *options = summary->options;
+/* A table of the page. */
+struct table {
+    const char *title;
+    struct dft_query query;
+    uint64_t top;
+    int even_empty;
     struct dft_answer answer;
-    int rc, any;
+};
 
-    if (options->top)
-        top = options->top;
-    rc = dft_summary_ask(summary, query, options->sort, top, DFT_SUMMARY_LINES, &answer);
-    if (rc == -EINVAL) /* the column to sort by is a key of another table */
-        rc = dft_summary_ask(summary, query, NULL, top, DFT_SUMMARY_LINES, &answer);
-    if (rc)
-        return rc;
-    any = answer.count || even_empty;
+static int print_table(struct dft_summary *summary, struct table *table)
+{
+    int rc = 0, any = table->answer.count || table->even_empty;
+
     dft_comm_broadcast(&any, sizeof any);
-    if (any) {
-        print_title(title, &answer, top);
-        do
-            rc = dft_summary_table(&answer);
-        while (!rc && (rc = dft_answer_next(&answer)) > 0);
-        if (!rc)
-            dft_summary_last_line(summary, &answer);
-    }
-    dft_answer_fini(&answer);
+    if (!any)
+        return 0;
+    print_title(table->title, &table->answer, table->top);
+    do
+        rc = dft_summary_table(&table->answer);
+    while (!rc && (rc = dft_answer_next(&table->answer)) > 0);
+    if (!rc)
+        dft_summary_last_line(summary, &table->answer);
     return rc;
 }
 
-/* Of calls of these operations, if there are any. */
-static int table_of(struct dft_summary *summary, const struct dft_query *query, uint64_t ops, const char *title,
-                    uint64_t top)
+/* Asks for all tables at once. The column to sort by may be a key of another table. */
+static int ask_tables(struct dft_summary *summary, struct table *tables, unsigned count)
 {
-    struct dft_query those = *query;
+    struct dft_asking askings[TABLES];
 
-    those.ops = ops;
-    return ops ? table(summary, &those, title, top, 0) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct table *table = &tables[i];
+
+        if (summary->options->top)
+            table->top = summary->options->top;
+        askings[i] =
+            (struct dft_asking){table->query, {summary->options->sort, table->top, DFT_SUMMARY_LINES}, &table->answer};
+        if (dft_order_check(&askings[i].order, &table->query))
+            askings[i].order.column = NULL;
+    }
+    return dft_query_together(summary->source, &summary->options->filter, askings, count);
+}
+
+/* The ranks' table has its place before the calls that are mostly waiting: for children, for
+ * requests. */
+static int print_tables(struct dft_summary *summary, struct table *tables, unsigned count, unsigned before_ranks)
+{
+    int rc = ask_tables(summary, tables, count);
+
+    if (rc)
+        return rc;
+    for (unsigned i = 0; i <= count; i++) {
+        if (!rc && i == before_ranks && summary->job.ranks > 1)
+            rc = dft_summary_ranks(summary);
+        if (!rc && i < count)
+            rc = print_table(summary, &tables[i]);
+        if (i < count)
+            dft_answer_fini(&tables[i].answer);
+    }
+    return rc;
+}
+
+/* Adds a table of calls of these operations, if there are any. */
+static unsigned add_calls(struct table *tables, unsigned count, const char *title, const struct dft_query *query,
+                          uint64_t ops, uint64_t top)
+{
+    struct table *table = &tables[count];
+
+    if (!ops)
+        return count;
+    *table = (struct table){.title = title, .query = *query, .top = top};
+    table->query.ops = ops;
+    return count + 1;
+}
+
+static int print_page(struct dft_summary *summary, const struct dft_query *query, uint64_t ops)
+{
+    const uint64_t regions = UINT64_C(1) << DFT_OP_REGION;
+    struct table tables[TABLES];
+    unsigned count = add_calls(tables, 0, "Calls by time", query, ops & io_ops(), TOP_CALLS), before_ranks;
+
+    tables[count++] = (struct table){.title = "Files by time",
+                                     .query = {.by = {DFT_BY_FILE}, .nby = 1, .events = summary->query.events},
+                                     .top = TOP_FILES};
+    count = before_ranks = add_calls(tables, count, "Regions by time", query, ops & regions, TOP_REGIONS);
+    count = add_calls(tables, count, "Processes and requests by time", query, ops & ~(io_ops() | regions), TOP_OTHERS);
+    return print_tables(summary, tables, count, before_ranks);
 }
 
 int dft_summary_text(struct dft_summary *summary)
 {
-    struct dft_query files = {.by = {DFT_BY_FILE}, .nby = 1, .events = summary->query.events};
     struct dft_query query = summary->query;
     struct dft_answer answer;
     struct classes classes;
@@ -287,17 +338,10 @@ int dft_summary_text(struct dft_summary *summary)
     query.percentiles = query.by[0] != DFT_BY_TIME;
     for (unsigned i = 1; i < query.nby; i++)
         query.percentiles &= query.by[i] != DFT_BY_TIME;
-    if (summary->by)
-        return table(summary, &query, "Groups by time", TOP_CALLS, 1);
-    rc = table_of(summary, &query, classes.ops & io_ops(), "Calls by time", TOP_CALLS);
-    if (!rc)
-        rc = table(summary, &files, "Files by time", TOP_FILES, 0);
-    if (!rc)
-        rc = table_of(summary, &query, classes.ops & UINT64_C(1) << DFT_OP_REGION, "Regions by time", TOP_REGIONS);
-    if (!rc && summary->job.ranks > 1)
-        rc = dft_summary_ranks(summary);
-    if (!rc) /* mostly waiting: for children, for requests */
-        rc = table_of(summary, &query, classes.ops & ~(io_ops() | UINT64_C(1) << DFT_OP_REGION),
-                      "Processes and requests by time", TOP_OTHERS);
-    return rc;
+    if (summary->by) {
+        struct table table = {.title = "Groups by time", .query = query, .top = TOP_CALLS, .even_empty = 1};
+
+        return print_tables(summary, &table, 1, 2);
+    }
+    return print_page(summary, &query, classes.ops);
 }
