@@ -231,7 +231,7 @@ static uint64_t take_common(void *argument, const struct dft_batch *batch, const
             if (dft_cursor_add(cursor, &sample, call->is_data)) {
                 flags = dft_slot_put_again(events, call, slot, kind, sample.start_ns, sample.dur_ns, sample.offset,
                                            sample.bytes);
-                if (dft_slot_begins_streak(call, flags) && slot + 1 < last && dft_slot_kind(slot + 1) == kind)
+                if (slot + 1 < last && dft_slot_kind(slot + 1) == kind && dft_slot_begins_streak(call, flags))
                     slot += take_streak(events, call, slot, (uint32_t)(last - slot) - 1, &near, cursor);
                 continue;
             }

@@ -70,15 +70,12 @@ int dft_cursor_move_bytes(struct dft_cursor *cursor, uint64_t bytes, uint32_t bi
 
 #define DFT_CURSOR_INLINE static inline __attribute__((always_inline))
 
-/* Counts a duration. Returns 0 where there is no counter for it yet. */
-DFT_CURSOR_INLINE int dft_cursor_count(struct dft_chunk *chunks, const struct dft_spine *spine, uint64_t dur_ns)
+/* The counter of a duration; NULL: there is none yet. */
+DFT_CURSOR_INLINE uint64_t *dft_cursor_counter(struct dft_chunk *chunks, const struct dft_spine *spine, uint64_t dur_ns)
 {
     uint32_t bin = dft_bin_of(dur_ns), chunk = spine->chunks[DFT_DURATIONS][bin / DFT_CHUNK_BINS];
 
-    if (__builtin_expect(!chunk, 0))
-        return 0;
-    chunks[chunk - 1].counts[bin % DFT_CHUNK_BINS]++;
-    return 1;
+    return __builtin_expect(chunk != 0, 1) ? &chunks[chunk - 1].counts[bin % DFT_CHUNK_BINS] : NULL;
 }
 
 /* Adds what only a data event has. Returns 0 with nothing done where it must go the slow way. */
@@ -97,6 +94,7 @@ DFT_CURSOR_INLINE int dft_cursor_add_data(struct dft_cursor *cursor, const struc
         if (end > cursor->sum.offset_max)
             cursor->sum.offset_max = end;
     }
+    cursor->same_count++;
     return 1;
 }
 
@@ -105,19 +103,20 @@ DFT_CURSOR_INLINE int dft_cursor_add_data(struct dft_cursor *cursor, const struc
 DFT_CURSOR_INLINE int dft_cursor_add(struct dft_cursor *cursor, const struct dft_sample *sample, int is_data)
 {
     uint64_t start_ns = sample->start_ns, dur_ns = sample->dur_ns, end_ns = start_ns + dur_ns;
-    int has_data = is_data && !sample->err;
+    uint64_t *counter;
 
     if (__builtin_expect(start_ns - cursor->from_ns >= cursor->width_ns || dur_ns > cursor->to_ns - start_ns ||
                              cursor->call != sample->call || cursor->region != sample->region,
                          0))
         return 0;
-    if (has_data && !dft_cursor_add_data(cursor, sample))
+    counter = dft_cursor_counter(cursor->chunks, cursor->spine, dur_ns);
+    if (!counter)
         return 0;
-    if (!dft_cursor_count(cursor->chunks, cursor->spine, dur_ns))
-        return 0;
-    cursor->same_count += (uint64_t)has_data;
-    if (sample->err)
+    if (__builtin_expect(sample->err, 0))
         cursor->sum.errors++;
+    else if (is_data && !dft_cursor_add_data(cursor, sample))
+        return 0;
+    ++*counter;
     cursor->sum.samples++;
     cursor->sum.dur_sum += dur_ns;
     if (dur_ns < cursor->sum.dur_min)
@@ -155,9 +154,11 @@ static inline struct dft_cursor_run dft_cursor_run(struct dft_cursor *cursor)
 /* Returns 0 with nothing done where the event must go another way. */
 DFT_CURSOR_INLINE int dft_cursor_run_add(struct dft_cursor_run *run, uint64_t start_ns, uint64_t dur_ns)
 {
-    if (__builtin_expect(start_ns - run->from_ns >= run->width_ns || dur_ns > run->to_ns - start_ns, 0) ||
-        !dft_cursor_count(run->chunks, run->spine, dur_ns))
+    uint64_t *counter = dft_cursor_counter(run->chunks, run->spine, dur_ns);
+
+    if (__builtin_expect(start_ns - run->from_ns >= run->width_ns || dur_ns > run->to_ns - start_ns, 0) || !counter)
         return 0;
+    ++*counter;
     run->dur_sum += dur_ns;
     run->dur_min = dur_ns < run->dur_min ? dur_ns : run->dur_min;
     run->dur_max = dur_ns > run->dur_max ? dur_ns : run->dur_max;

@@ -150,11 +150,13 @@ uint32_t dft_events_put_other_fd(struct dft_events_encoder *p, struct dft_call_s
 DFT_EVENTS_INLINE uint32_t dft_events_put_fd(struct dft_events_encoder *p, struct dft_call_state *call,
                                              struct dft_entry *file, int32_t fd, int64_t result)
 {
-    if (dft_unlikely(call->opens || (fd == -1) != call->without_fd || (fd != -1 && fd != file->fd)))
-        return dft_events_put_other_fd(p, call, file, fd, result);
-    if (fd != -1)
+    if (fd != -1 && fd == file->fd && !(call->opens | call->without_fd)) {
         p->block.fd = fd;
-    return 0;
+        return 0;
+    }
+    if (fd == -1 && call->without_fd && !call->opens)
+        return 0;
+    return dft_events_put_other_fd(p, call, file, fd, result);
 }
 
 /* Sets *file to what an event without one is on: each access without a file is the first one to
