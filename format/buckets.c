@@ -31,7 +31,7 @@ struct row_names {
 
 /* The calls of a block by id and op. Rows of unknown calls get one without a text. */
 struct call_list {
-    struct dft_idmap map;
+    struct dft_idmap *map;
     struct dft_call *list;
     uint64_t *keys; /* of each: its id and op in one */
     uint32_t count;
@@ -40,14 +40,13 @@ struct call_list {
 static struct dft_call *call_get(struct call_list *calls, uint64_t id, uint8_t op)
 {
     const uint64_t key = id ^ (uint64_t)op << 56; /* ids are hashes: it is as unlikely that two are alike */
-    struct dft_idmap_slot *slot = dft_idmap_find(&calls->map, key, calls->keys, sizeof *calls->keys);
+    struct dft_idmap_slot *slot = dft_idmap_find(calls->map, key, calls->keys, sizeof *calls->keys);
 
-    if (slot->generation == calls->map.generation)
+    if (slot->generation == calls->map->generation)
         return &calls->list[slot->position];
-    slot->generation = calls->map.generation;
-    slot->position = calls->count;
     calls->list[calls->count] = (struct dft_call){.id = id, .op = op};
     calls->keys[calls->count] = key;
+    dft_idmap_add(calls->map, slot, calls->keys, sizeof *calls->keys);
     return &calls->list[calls->count++];
 }
 
@@ -63,8 +62,8 @@ static int calls_begin(struct dft_encoder *encoder, struct call_list *calls, con
     calls->count = 0;
     if (!calls->list || !calls->keys)
         return -E2BIG;
-    dft_idmap_reset(&encoder->calls, bound);
-    calls->map = encoder->calls;
+    dft_idmap_reset(&encoder->calls);
+    calls->map = &encoder->calls;
     for (uint32_t i = 0; i < buckets->ncalls; i++)
         *call_get(calls, buckets->calls[i].id, buckets->calls[i].op) = buckets->calls[i];
     return 0;

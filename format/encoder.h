@@ -18,7 +18,7 @@ struct dft_raw {
 };
 
 struct dft_entries {
-    struct dft_idmap map;
+    struct dft_idmap *map;
     struct dft_entry *list;
     uint32_t *order; /* position in the column -> entry */
     uint32_t count, capacity;

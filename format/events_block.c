@@ -46,7 +46,7 @@ int dft_events_begin(struct dft_events_encoder *p, struct dft_encoder *encoder, 
     if (status)
         return status;
     p->start_ns = p->end_ns = p->previous_end = 0;
-    dft_idmap_reset(&encoder->shapes, bounds->events);
+    dft_idmap_reset(&encoder->shapes);
     for (unsigned i = 0; i < DFT_RECENT; i++)
         p->recent[i] = &p->no_file;
     p->no_file = (struct dft_entry){.fd = -1};

@@ -108,12 +108,11 @@ static uint32_t index_of_shape(struct dft_events_encoder *p, struct dft_call_sta
     }
     shape = (uint64_t)call->position << 32 | flags;
     slot = dft_idmap_find(map, shape, p->shapes, sizeof *p->shapes);
-    if (slot->generation != map->generation) {
-        slot->generation = map->generation;
-        slot->position = p->nshapes;
-        p->shapes[p->nshapes++] = shape;
-    }
-    return slot->position;
+    if (slot->generation == map->generation)
+        return slot->position;
+    p->shapes[p->nshapes] = shape;
+    dft_idmap_add(map, slot, p->shapes, sizeof *p->shapes);
+    return p->nshapes++;
 }
 
 /* Many calls have two shapes in turn. */

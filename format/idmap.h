@@ -16,23 +16,28 @@ struct dft_idmap {
     uint32_t generation;
     uint32_t shift; /* of the hash: 64 - log2 of the slots in use */
     uint32_t bits;  /* at most 1 << bits entries */
+    uint32_t count; /* entries */
 };
 
-#define DFT_IDMAP_BITS 16u /* of the largest map */
+#define DFT_IDMAP_BITS       16u /* of the largest map */
+#define DFT_IDMAP_FIRST_BITS 9u  /* log2 of the slots that an empty map uses */
 
-/* Empties the map and makes it ready for at most `entries` (<= 1 << bits) different ids. */
-static inline void dft_idmap_reset(struct dft_idmap *map, uint64_t entries)
+/* All slots are free. */
+static inline void dft_idmap_free_all(struct dft_idmap *map)
 {
-    unsigned bits = 5;
-
-    while (bits <= map->bits && (UINT64_C(1) << bits) < 2 * entries)
-        bits++;
-    map->shift = 64 - bits;
     if (++map->generation)
         return;
     for (uint32_t i = 0; i < 2u << map->bits; i++)
         map->slots[i].generation = 0;
     map->generation = 1;
+}
+
+/* Empties the map, for at most 1 << bits different ids. */
+static inline void dft_idmap_reset(struct dft_idmap *map)
+{
+    map->shift = 64 - (map->bits + 1 < DFT_IDMAP_FIRST_BITS ? map->bits + 1 : DFT_IDMAP_FIRST_BITS);
+    map->count = 0;
+    dft_idmap_free_all(map);
 }
 
 /* The slot of an id: the one that holds it, or (its generation is not the map's) the free one where
@@ -50,6 +55,23 @@ static inline struct dft_idmap_slot *dft_idmap_find(const struct dft_idmap *map,
             return slot;
         if (*(const uint64_t *)((const char *)ids + (uint64_t)slot->position * stride) == id)
             return slot;
+    }
+}
+
+/* Puts the next position, map->count, into a free slot that was found for its id, which is among the
+ * ids by now. A map that is half full takes four times the slots: so one with few ids touches few
+ * pages. */
+static inline void dft_idmap_add(struct dft_idmap *map, struct dft_idmap_slot *slot, const void *ids, uint32_t stride)
+{
+    *slot = (struct dft_idmap_slot){map->generation, map->count++};
+    if (2 * (uint64_t)map->count <= UINT64_C(1) << (64 - map->shift) || 64 - map->shift > map->bits)
+        return;
+    map->shift = 64 - map->shift + 2 > map->bits + 1 ? 63 - map->bits : map->shift - 2;
+    dft_idmap_free_all(map);
+    for (uint32_t i = 0; i < map->count; i++) {
+        uint64_t id = *(const uint64_t *)((const char *)ids + (uint64_t)i * stride);
+
+        *dft_idmap_find(map, id, ids, stride) = (struct dft_idmap_slot){map->generation, i};
     }
 }
 

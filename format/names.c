@@ -20,8 +20,8 @@ int dft_entries_begin(struct dft_encoder *encoder, struct dft_entries *entries, 
     entries->order = dft_arena_take(encoder, bound * sizeof *entries->order);
     if (!entries->list || !entries->order)
         return -E2BIG;
-    dft_idmap_reset(&encoder->names, bound);
-    entries->map = encoder->names;
+    dft_idmap_reset(&encoder->names);
+    entries->map = &encoder->names;
     return 0;
 }
 
@@ -41,17 +41,16 @@ int dft_entries_define(struct dft_entries *entries, const struct dft_name *names
 
 struct dft_entry *dft_entries_get(struct dft_entries *entries, uint64_t id)
 {
-    struct dft_idmap_slot *slot = dft_idmap_find(&entries->map, id, entries->list, sizeof *entries->list);
+    struct dft_idmap_slot *slot = dft_idmap_find(entries->map, id, entries->list, sizeof *entries->list);
     struct dft_entry *entry;
 
-    if (slot->generation == entries->map.generation)
+    if (slot->generation == entries->map->generation)
         return &entries->list[slot->position];
     if (entries->count == entries->capacity)
         return NULL;
-    slot->generation = entries->map.generation;
-    slot->position = entries->count;
     entry = &entries->list[entries->count++];
     entry->id = id;
+    dft_idmap_add(entries->map, slot, entries->list, sizeof *entries->list);
     entry->end = 0;
     entry->fd = -1;
     entry->position = DFT_NO_POSITION;
