@@ -128,6 +128,28 @@ static struct dft_slot_call *call_at(struct dft_context *context, uint32_t index
     return &context->calls[1 + index];
 }
 
+/* The call of a record's kind, if the decoder has met it; else the place that is of no call.
+ * Annotations are told apart by their names, and mostly one follows itself. */
+static __attribute__((noinline)) struct dft_slot_call *annotation_at(struct dft_context *context,
+                                                                     const struct dft_slot *slot)
+{
+    struct dft_ring_decoder *decoder = &context->decoder;
+
+    if (!dft_slot_is_event(slot->call) || decoder->ncalls == decoder->events_max)
+        return &context->calls[0];
+    return call_at(context, dft_ring_decoder_call(decoder, slot));
+}
+
+static inline struct dft_slot_call *known_call(struct dft_context *context, const struct dft_slot *slot, uint32_t kind,
+                                               struct dft_slot_call *last)
+{
+    uint32_t number = kind & 0xffff;
+
+    if (__builtin_expect(number < DFT_CALL_COUNT, 1))
+        return &context->calls[context->decoder.call_of[number]];
+    return (last->kind & 0xffff) == number && last->subject == slot->file ? last : annotation_at(context, slot);
+}
+
 /* A record of another kind than the last one of its call, or that lies elsewhere in time, or in
  * another row. Returns 0, or -1 when it must wait for another block, or is not of one slot. */
 static __attribute__((noinline)) int take_other(struct dft_context *context, const struct dft_slot *slot)
@@ -205,19 +227,21 @@ static uint64_t take_common(void *argument, const struct dft_batch *batch, const
     struct dft_near_clock near = context->near;
     struct dft_cursor *cursors = dft_table_cursors(context->table);
     const uint32_t lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID);
+    struct dft_slot_call *call = &context->calls[0];
 
     if (context->decoder.metric != DFT_TIME_NS || !dft_config.inc_metadata || !begin_rows(context, batch))
         return sequence;
     for (; slot < last; slot++) {
         uint32_t marker = atomic_load_explicit(&slot->marker, memory_order_acquire), kind = dft_slot_kind(slot);
-        uint32_t known = (kind & 0xffff) < DFT_CALL_COUNT ? context->decoder.call_of[kind & 0xffff] : 0, flags;
+        uint32_t flags;
         uint64_t start = slot->start, until = start + slot->duration;
-        struct dft_slot_call *call = &context->calls[known];
-        struct dft_cursor *cursor = dft_cursor_of(cursors, known - 1, slot->region);
+        struct dft_cursor *cursor;
         struct dft_sample sample;
 
         if (marker != lap)
             break;
+        call = known_call(context, slot, kind, call);
+        cursor = dft_cursor_of(cursors, call->state.index, slot->region);
         if (dft_slot_is_again(events, call, slot, kind) && dft_near_clock_knows(&near, start) &&
             dft_near_clock_knows(&near, until)) {
             sample.start_ns = dft_near_clock_ns(&near, start);
@@ -225,7 +249,7 @@ static uint64_t take_common(void *argument, const struct dft_batch *batch, const
             sample.region = slot->region;
             sample.bytes = dft_slot_bytes(call, slot);
             sample.offset = call->meaning.mode ? -1 : slot->offset;
-            sample.call = known - 1;
+            sample.call = call->state.index;
             sample.err = slot->err;
             sample.bits = slot->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
             if (dft_cursor_add(cursor, &sample, call->is_data)) {

@@ -82,6 +82,7 @@ dft_slot_put_again(struct dft_events_encoder *p, struct dft_slot_call *call, con
                    uint64_t start_ns, uint64_t dur_ns, int64_t offset, uint64_t bytes)
 {
     uint32_t flags = kind & DFT_SLOT_KIND_FREE, more;
+    uint64_t id = call->subject ? 0 : slot->file;
     struct dft_entry *file = p->recent[0];
 
     flags |= dft_events_put_times(p, start_ns, dur_ns);
@@ -93,17 +94,17 @@ dft_slot_put_again(struct dft_events_encoder *p, struct dft_slot_call *call, con
         if (dft_unlikely((flags >> DFT_F_RESULT_SHIFT & 3) == DFT_RESULT_EXPLICIT))
             dft_events_column(p, DFT_EV_RESULT, dft_zigzag((uint64_t)slot->result));
     }
-    if (slot->file != file->id || !slot->file) {
-        if (!slot->file || call->subject) {
+    if (id != file->id || !id) {
+        if (!id) {
             flags |= dft_events_put_no_file(p, &file);
-        } else if (slot->file == p->recent[1]->id) { /* two files in turn: a copy */
+        } else if (id == p->recent[1]->id) { /* two files in turn: a copy */
             struct dft_entry *other = p->recent[1];
 
             p->recent[1] = file;
             p->recent[0] = file = other;
             flags |= 1u << DFT_F_FILE_SHIFT;
         } else {
-            more = dft_events_put_file(p, slot->file);
+            more = dft_events_put_file(p, id);
             if (dft_unlikely(more == UINT32_MAX))
                 return UINT32_MAX;
             flags |= more;
