@@ -87,46 +87,78 @@ static long read_fd_link(int fd, char *text, size_t capacity)
     return dft_sys_readlink(link, text, capacity);
 }
 
-static int is_directory(const struct dft_dir *dir, int fd, uint64_t word)
+/* The file of a descriptor with this word; 0: none is known. */
+static uint64_t file_of(uint64_t word)
 {
-    return dir->fd == fd && dir->word == word && dir->length &&
+    return word & DFT_FD_TRACED ? dft_fd_open(word)->file : 0;
+}
+
+static int is_directory(const struct dft_dir *dir, int fd, uint64_t word, uint64_t file)
+{
+    return (file ? dir->file == file : dir->fd == fd && dir->word == word) && dir->length &&
            dir->renames == __atomic_load_n(&renames, __ATOMIC_RELAXED);
+}
+
+/* The last file opened turns out to be a directory. NULL: a signal handler opened another one
+ * meanwhile. */
+static const struct dft_dir *keep_opened(struct dft_thread *self)
+{
+    struct dft_dir *dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
+    uint32_t version = *(volatile uint32_t *)&self->opened.version;
+
+    memcpy(dir, &self->opened, sizeof *dir);
+    if (*(volatile uint32_t *)&self->opened.version == version)
+        return dir;
+    dir->length = 0;
+    return NULL;
 }
 
 /* Looks first where the last one was found. */
 static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
 {
-    uint64_t word = self ? dft_fd_word(fd) : 0;
+    uint64_t word = self ? dft_fd_word(fd) : 0, file = file_of(word);
 
-    if (word && is_directory(&self->dirs[self->dirs_found], fd, word))
+    if (word && is_directory(&self->dirs[self->dirs_found], fd, word, file))
         return &self->dirs[self->dirs_found];
     for (uint32_t i = 0; i < DFT_DIRS && word; i++)
-        if (is_directory(&self->dirs[i], fd, word)) {
+        if (is_directory(&self->dirs[i], fd, word, file)) {
             self->dirs_found = i;
             return &self->dirs[i];
         }
-    return NULL;
+    return word && is_directory(&self->opened, fd, word, file) ? keep_opened(self) : NULL;
 }
 
-static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
+/* A signal handler that keeps another one in the middle of this leaves a mix, which is dropped. */
+static void keep(struct dft_dir *dir, int fd, const char *text, uint32_t length)
 {
     uint64_t word = dft_fd_word(fd);
-    struct dft_dir *dir;
+    uint32_t version = ++dir->version;
 
-    if (!self || !word || length > DFT_DIR_TEXT || dft_vfork_mark)
-        return;
-    dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
     dir->length = 0;
+    if (!word || length > DFT_DIR_TEXT || dft_vfork_mark)
+        return;
+    dir->file = file_of(word);
     dir->fd = fd;
     dir->word = word;
     dir->renames = __atomic_load_n(&renames, __ATOMIC_RELAXED);
     memcpy(dir->text, text, length);
-    dir->length = length;
+    *(volatile uint32_t *)&dir->length = length;
+    if (*(volatile uint32_t *)&dir->version != version)
+        dir->length = 0;
 }
 
-void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd)
+static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
 {
-    keep_directory(self, fd, path->text, path->length);
+    if (self)
+        keep(&self->dirs[self->dirs_at++ % DFT_DIRS], fd, text, length);
+}
+
+void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd, int is_directory)
+{
+    if (is_directory)
+        keep_directory(self, fd, path->text, path->length);
+    else if (self)
+        keep(&self->opened, fd, path->text, path->length);
 }
 
 /* --- making paths ----------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ void dft_paths_know_directory(struct dft_thread *self);
 /* A walk that changes it on its way begins (1) or ends (-1). */
 void dft_paths_walking(int more);
 
-/* Remembers the path of a directory that was just opened, for calls relative to it. */
-void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd);
+/* Remembers the path of a file that was just opened, for calls relative to it: of a directory for
+ * long, of what may be one until the next is opened. */
+void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd, int is_directory);
 
 #endif

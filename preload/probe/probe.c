@@ -147,8 +147,8 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
     }
     dft_fd_bind(fd, path->id, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
                 open_flags(at) | DFT_OPEN_NEW);
-    if (at->op == DFT_OP_OPENDIR || (at->op == DFT_OP_OPEN && at->flags & O_DIRECTORY))
-        dft_path_remember(self, path, fd);
+    if (at->op != DFT_OP_FOPEN)
+        dft_path_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */

@@ -34,13 +34,15 @@
 #define DFT_DEEP_REGIONS 65400u /* beyond those in the live file; an event's depth has 16 bits */
 #define DFT_REGIONS_MAX  (DFT_OPEN_REGIONS + DFT_DEEP_REGIONS)
 
-/* The path of a directory descriptor, valid while the descriptor's word in the table is
- * unchanged. */
+/* The path of a directory: of every descriptor on this file, duplicates too. That of a descriptor
+ * without a description is valid while its word in the table is unchanged. */
 struct dft_dir {
+    uint64_t file; /* id of the name that the description has; 0: there is no description */
     uint64_t word;
     uint64_t renames; /* the number of renames before */
     int32_t fd;
     uint32_t length;
+    uint32_t version; /* how often it was kept */
     char text[DFT_DIR_TEXT];
 };
 
@@ -89,6 +91,7 @@ struct dft_thread {
     uint32_t dirs_at;    /* the next entry to replace */
     uint32_t dirs_found; /* the entry that was found last */
     struct dft_dir dirs[DFT_DIRS];
+    struct dft_dir opened; /* the last file opened: it may be a directory */
     char cwd[4096];
 };
 
