@@ -19,7 +19,7 @@
 #include "tables/fdtable.h"
 #include "tables/maps.h"
 #include "tables/fd_progress.h"
-#include "probe/paths.h"
+#include "probe/directories.h"
 #include "probe/probe.h"
 #include "probe/request.h"
 #include "ring/vfork_child.h"
@@ -96,7 +96,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
     meet_descriptors();
     dft_maps_reserve();
     before = dft_signals_block();
-    dft_paths_know_directory(self);
+    dft_directory_of_work_know(self);
     dft_drain_all_of(self);
     dft_rings_lay_in(self);
     if (kind == DFT_SANDBOX_FILTER_ALL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Owns the meaning of paths: the working directory, and directories behind descriptors. */
+/* Owns the meaning of paths. */
 #include "probe/paths.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "format/hash.h"
 #include "os/vector.h"
 #include "tables/fdtable.h"
+#include "probe/directories.h"
 #include "probe/probe.h"
 #include "ring/ring.h"
 #include "probe/traced.h"
@@ -20,54 +21,7 @@
 #define TOO_LONG "/(too long)"
 #define LONGEST  16384u
 
-/* --- directories ------------------------------------------------------------------------------ */
-
-static uint64_t directory_version = 1; /* atomic */
-
-void dft_paths_directory_changed(void)
-{
-    __atomic_add_fetch(&directory_version, 1, __ATOMIC_RELAXED);
-}
-
-static uint64_t renames; /* atomic */
-
-void dft_paths_renamed(void)
-{
-    __atomic_add_fetch(&renames, 1, __ATOMIC_RELAXED);
-    dft_paths_directory_changed();
-}
-
-/* Walks that change the working directory and back again: until they are over nobody knows where it
- * is. */
-static uint32_t walks; /* atomic */
-
-void dft_paths_walking(int more)
-{
-    __atomic_add_fetch(&walks, (uint32_t)more, __ATOMIC_RELAXED);
-    dft_paths_directory_changed();
-}
-
-static const char *working_directory(struct dft_thread *self, uint32_t *length)
-{
-    uint64_t version = __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
-    int unsure = __atomic_load_n(&walks, __ATOMIC_RELAXED) != 0;
-
-    if (self->cwd_version != version || dft_vfork_mark || unsure) {
-        long n = DFT_SYS(getcwd, self->cwd, sizeof self->cwd, 0, 0, 0, 0);
-
-        self->cwd_length = n > 0 && self->cwd[0] == '/' ? (uint32_t)n - 1 : 0;
-        self->cwd_version = unsure || dft_in_vfork_child() ? 0 : version;
-    }
-    *length = self->cwd_length;
-    return self->cwd;
-}
-
-void dft_paths_know_directory(struct dft_thread *self)
-{
-    uint32_t length;
-
-    working_directory(self, &length);
-}
+/* --- making paths ----------------------------------------------------------------------------- */
 
 static long read_fd_link(int fd, char *text, size_t capacity)
 {
@@ -86,82 +40,6 @@ static long read_fd_link(int fd, char *text, size_t capacity)
     link[used] = 0;
     return dft_sys_readlink(link, text, capacity);
 }
-
-/* The file of a descriptor with this word; 0: none is known. */
-static uint64_t file_of(uint64_t word)
-{
-    return word & DFT_FD_TRACED ? dft_fd_open(word)->file : 0;
-}
-
-static int is_directory(const struct dft_dir *dir, int fd, uint64_t word, uint64_t file)
-{
-    return (file ? dir->file == file : dir->fd == fd && dir->word == word) && dir->length &&
-           dir->renames == __atomic_load_n(&renames, __ATOMIC_RELAXED);
-}
-
-/* The last file opened turns out to be a directory. NULL: a signal handler opened another one
- * meanwhile. */
-static const struct dft_dir *keep_opened(struct dft_thread *self)
-{
-    struct dft_dir *dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
-    uint32_t version = *(volatile uint32_t *)&self->opened.version;
-
-    memcpy(dir, &self->opened, sizeof *dir);
-    if (*(volatile uint32_t *)&self->opened.version == version)
-        return dir;
-    dir->length = 0;
-    return NULL;
-}
-
-/* Looks first where the last one was found. */
-static const struct dft_dir *find_directory(struct dft_thread *self, int fd)
-{
-    uint64_t word = self ? dft_fd_word(fd) : 0, file = file_of(word);
-
-    if (word && is_directory(&self->dirs[self->dirs_found], fd, word, file))
-        return &self->dirs[self->dirs_found];
-    for (uint32_t i = 0; i < DFT_DIRS && word; i++)
-        if (is_directory(&self->dirs[i], fd, word, file)) {
-            self->dirs_found = i;
-            return &self->dirs[i];
-        }
-    return word && is_directory(&self->opened, fd, word, file) ? keep_opened(self) : NULL;
-}
-
-/* A signal handler that keeps another one in the middle of this leaves a mix, which is dropped. */
-static void keep(struct dft_dir *dir, int fd, const char *text, uint32_t length)
-{
-    uint64_t word = dft_fd_word(fd);
-    uint32_t version = ++dir->version;
-
-    dir->length = 0;
-    if (!word || length > DFT_DIR_TEXT || dft_vfork_mark)
-        return;
-    dir->file = file_of(word);
-    dir->fd = fd;
-    dir->word = word;
-    dir->renames = __atomic_load_n(&renames, __ATOMIC_RELAXED);
-    memcpy(dir->text, text, length);
-    *(volatile uint32_t *)&dir->length = length;
-    if (*(volatile uint32_t *)&dir->version != version)
-        dir->length = 0;
-}
-
-static void keep_directory(struct dft_thread *self, int fd, const char *text, uint32_t length)
-{
-    if (self)
-        keep(&self->dirs[self->dirs_at++ % DFT_DIRS], fd, text, length);
-}
-
-void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd, int is_directory)
-{
-    if (is_directory)
-        keep_directory(self, fd, path->text, path->length);
-    else if (self)
-        keep(&self->opened, fd, path->text, path->length);
-}
-
-/* --- making paths ----------------------------------------------------------------------------- */
 
 /* Room for `length` bytes. Returns 0 or -1. */
 static int make_room(struct dft_path *path, size_t length)
@@ -342,7 +220,7 @@ void dft_path_beside(struct dft_path *path, const struct dft_path *link, struct 
 
 static void make_below_fd(struct dft_thread *self, struct dft_path *path, int dirfd, const char *name, size_t length)
 {
-    const struct dft_dir *dir = find_directory(self, dirfd);
+    const struct dft_dir *dir = dft_directory_find(self, dirfd);
     struct dft_path base;
 
     if (dir) {
@@ -351,7 +229,7 @@ static void make_below_fd(struct dft_thread *self, struct dft_path *path, int di
     }
     dft_path_of_fd(&base, dirfd);
     if (base.id) {
-        keep_directory(self, dirfd, base.text, base.length);
+        dft_directory_keep(self, dirfd, base.text, base.length);
         join(path, base.text, base.length, name, length);
     }
     dft_path_done(&base);
@@ -385,7 +263,7 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
     } else if (dirfd != AT_FDCWD) {
         make_below_fd(self, path, dirfd, name.bytes, name.length);
     } else if (self) {
-        base = working_directory(self, &base_length);
+        base = dft_directory_of_work(self, &base_length);
         if (base_length)
             join(path, base, base_length, name.bytes, name.length);
     } else {

@@ -44,21 +44,4 @@ void dft_path_keep(const struct dft_path *path);
 /* Gives back what `path` has and moves the other one's text there. */
 void dft_path_replace(struct dft_path *path, struct dft_path *other);
 
-/* Something was renamed: a directory above the working directory, or above one that is open, may
- * have another name. */
-void dft_paths_renamed(void);
-
-/* The working directory is another one now. */
-void dft_paths_directory_changed(void);
-
-/* Makes sure that the thread knows its working directory: later nobody may ask. */
-void dft_paths_know_directory(struct dft_thread *self);
-
-/* A walk that changes it on its way begins (1) or ends (-1). */
-void dft_paths_walking(int more);
-
-/* Remembers the path of a file that was just opened, for calls relative to it: of a directory for
- * long, of what may be one until the next is opened. */
-void dft_path_remember(struct dft_thread *self, const struct dft_path *path, int fd, int is_directory);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/directories.h"
 #include "probe/paths.h"
 #include "os/reading.h"
 #include "os/resolve.h"
@@ -148,7 +149,7 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
     dft_fd_bind(fd, path->id, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
                 open_flags(at) | DFT_OPEN_NEW);
     if (at->op != DFT_OP_FOPEN)
-        dft_path_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
+        dft_directory_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
 }
 
 /* The id of the second path. Its text is sent when either of the two is traced. */
@@ -279,9 +280,9 @@ static void note_directories(const struct dft_path_call *at)
     if (at->err)
         return;
     if (at->op == DFT_OP_CHDIR)
-        dft_paths_directory_changed();
+        dft_directory_of_work_changed();
     else if (at->op == DFT_OP_RENAME)
-        dft_paths_renamed();
+        dft_directories_renamed();
 }
 
 void dft_end_path_call(const struct dft_path_call *at)
@@ -300,7 +301,7 @@ void dft_end_path_call(const struct dft_path_call *at)
     }
     first_path(self, &path, at, texts[0]);
     if (at->call == DFT_CALL_chroot && !at->err)
-        dft_paths_directory_changed();
+        dft_directory_of_work_changed();
     if (at->path2 != DFT_NO_PATH)
         file2 = second_path(self, at, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
@@ -422,7 +423,7 @@ static void apply(struct dft_probe *probe, enum dft_op op, const struct dft_call
     else if (op == DFT_OP_FRESH && !dft_in_vfork_child())
         forget(args, result);
     else if (op == DFT_OP_CHDIR)
-        dft_paths_directory_changed();
+        dft_directory_of_work_changed();
     else if (op == DFT_OP_FOPEN && probe->open)
         stream_made(probe->open, args->fopen_mode);
 }

@@ -5,7 +5,7 @@
 
 #include "life/env_propagation.h"
 #include "life/lifecycle.h"
-#include "probe/paths.h"
+#include "probe/directories.h"
 #include "probe/probe_process.h"
 #include "ring/vfork_child.h"
 
@@ -59,7 +59,7 @@ void *dft_vfork_end(pid_t pid, const void *at)
     dft_vfork_child_end(&frames[i].child, pid);
     nframes = i;
     dft_env_propagation_child_gone();
-    dft_paths_directory_changed(); /* the child may have looked at its own */
+    dft_directory_of_work_changed(); /* the child may have looked at its own */
     probe.start = frames[i].start;
     if (dft_on & DFT_ON_PROCESS)
         dft_end_many(&probe, DFT_CALL_vfork, &args, pid, pid < 0 ? errno : 0);

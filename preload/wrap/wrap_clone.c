@@ -17,7 +17,7 @@
 #include <sched.h>
 
 #include "life/lifecycle.h"
-#include "probe/paths.h"
+#include "probe/directories.h"
 #include "probe/probe_process.h"
 #include "store/tracefile.h"
 #include "ring/vfork_child.h"
@@ -110,7 +110,7 @@ static void end(struct dft_probe *probe, int flags, int pid, int err)
     const struct dft_process_call what = DFT_PROCESS_CALL(.result = pid, .err = err, .flags = flags);
 
     if (!(flags & CLONE_FS))
-        dft_paths_directory_changed(); /* the child may have looked at its own */
+        dft_directory_of_work_changed(); /* the child may have looked at its own */
     if (dft_on & DFT_ON_PROCESS && !(flags & CLONE_THREAD))
         dft_end_process(probe, DFT_CALL_clone, &what);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "probe/convert.h"
-#include "probe/paths.h"
+#include "probe/directories.h"
 #include "probe/probe.h"
 #include "store/tracefile.h"
 #include "wrap/wrap_special.h"
@@ -79,7 +79,7 @@ int dft_chroot(const char *path, int (*make)(const char *path))
     int result;
 
     if (self)
-        dft_paths_know_directory(self);
+        dft_directory_of_work_know(self);
     if (!dft_probe_begin(&probe, DFT_CALL_chroot, DFT_OP_CONTROL, &args, DFT_ON_POSIX))
         return make(path);
     result = make(path);
@@ -104,10 +104,10 @@ WRAPPER(int, nftw, (const char *path, __nftw_func_t visit, int descriptors, int 
     if (!dft_probe_begin(&probe, DFT_CALL_nftw, DFT_OP_READDIR, &args, DFT_ON_POSIX))
         return DFT_REAL(nftw)(path, visit, descriptors, flags);
     if (moves)
-        dft_paths_walking(1);
+        dft_directories_walking(1);
     result = DFT_REAL(nftw)(path, visit, descriptors, flags);
     if (moves)
-        dft_paths_walking(-1);
+        dft_directories_walking(-1);
     dft_finish(&probe, DFT_CALL_nftw, DFT_OP_READDIR, &args, result, 0);
     return result;
 }
@@ -162,7 +162,7 @@ WRAPPER(FTSENT *, fts_read, (FTS * walk))
         return DFT_REAL(fts_read)(walk);
     result = DFT_REAL(fts_read)(walk);
     if (moves(walk))
-        dft_paths_directory_changed();
+        dft_directory_of_work_changed();
     end_fts(&probe, DFT_CALL_fts_read, result ? result->fts_accpath : NULL, 0, result != NULL, result ? 0 : errno);
     return result;
 }
@@ -192,7 +192,7 @@ WRAPPER(int, fts_close, (FTS * walk))
     if (!begin_fts(&probe, DFT_CALL_fts_close))
         return DFT_REAL(fts_close)(walk);
     result = DFT_REAL(fts_close)(walk);
-    dft_paths_directory_changed(); /* it goes back to where it began */
+    dft_directory_of_work_changed(); /* it goes back to where it began */
     end_fts(&probe, DFT_CALL_fts_close, NULL, 0, result, result ? errno : 0);
     return result;
 }

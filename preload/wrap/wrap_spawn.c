@@ -10,7 +10,7 @@
 
 #include "life/env_propagation.h"
 #include "life/lifecycle.h"
-#include "probe/paths.h"
+#include "probe/directories.h"
 #include "probe/probe_process.h"
 
 /* --- another program -------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ WRAPPER(int, daemon, (int nochdir, int noclose))
     error = errno;
     if (!*dft_generation || (uint32_t)dft_sys_getpid() != dft_pid) { /* the child, even if it could not do all of it */
         dft_lifecycle_forked_once();
-        dft_paths_directory_changed();
+        dft_directory_of_work_changed();
         if (!noclose)
             forget_standard_streams();
     } else if (result < 0) {
