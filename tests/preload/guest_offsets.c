@@ -151,6 +151,26 @@ static int directories(void)
     return 0;
 }
 
+/* Names relative to duplicates of a directory's descriptor, before and after it is renamed. */
+static int duplicates(void)
+{
+    int opened, copy, again;
+
+    guest_say("mkdir", mkdir("sub", 0700));
+    opened = open("sub", O_RDONLY);
+    copy = fcntl(opened, F_DUPFD_CLOEXEC, 50);
+    guest_say("close", close(openat(copy, "a", O_CREAT | O_WRONLY, 0600)));
+    guest_say("close", close(opened));
+    guest_say("access", faccessat(copy, "a", F_OK, 0));
+    guest_say("rename", rename("sub", "moved"));
+    guest_say("access", faccessat(copy, "a", F_OK, 0));
+    again = open("moved", O_RDONLY | O_DIRECTORY);
+    guest_say("unlink", unlinkat(dup2(again, 51), "a", 0));
+    guest_say("close", close(copy) | close(again) | close(51));
+    guest_say("rmdir", rmdir("moved"));
+    return 0;
+}
+
 /* Names of each length up to 40, with parts behind them that mean nothing, and some that look so. */
 static int spellings(void)
 {
@@ -204,12 +224,8 @@ static int left_calls(void)
     return 0;
 }
 
-const struct guest_case guest_offsets[] = {{"append", append},
-                                           {"left_calls", left_calls},
-                                           {"copies", copies},
-                                           {"shared_with_child", shared_with_child},
-                                           {"inherited", inherited},
-                                           {"far_away", far_away},
-                                           {"directories", directories},
-                                           {"spellings", spellings},
-                                           {NULL, NULL}};
+const struct guest_case guest_offsets[] = {{"append", append},           {"left_calls", left_calls},
+                                           {"copies", copies},           {"shared_with_child", shared_with_child},
+                                           {"inherited", inherited},     {"far_away", far_away},
+                                           {"directories", directories}, {"duplicates", duplicates},
+                                           {"spellings", spellings},     {NULL, NULL}};

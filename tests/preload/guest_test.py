@@ -218,6 +218,31 @@ def paths_are_absolute(directory):
 
 
 @tests.case
+def paths_behind_duplicates(directory):
+    events = events_of(both(directory, "duplicates"))
+    found = [(e["name"], e["file"]) for e in events if e["name"] in ("openat", "faccessat", "unlinkat", "rmdir")]
+    equal(found, [("openat", "work/sub/a"), ("faccessat", "work/sub/a"), ("faccessat", "work/moved/a"),
+                  ("unlinkat", "work/moved/a"), ("rmdir", "work/moved")], "paths")
+
+
+@tests.case
+def directories_of_a_walk_are_known(directory):
+    """find duplicates the descriptors of directories: the kernel is not asked for each path."""
+    need("strace")
+    for number in range(60):
+        (directory / "tree" / f"d{number}").mkdir(parents=True)
+        (directory / "tree" / f"d{number}" / "file").write_text("")
+    settings = tracing(directory / "traces" / "t")
+    given = [f"-E{key}={settings[key]}" for key in settings if key == "LD_PRELOAD" or key.startswith("DFTRACER_")]
+    run_checked(["strace", "-f", "-e", "trace=readlink,readlinkat", "-o", directory / "calls", *given,
+                 "find", directory / "tree", "-newer", "/etc/passwd"])
+    asked = [line for line in (directory / "calls").read_text().splitlines() if "/proc/self/fd/" in line]
+    true(len(asked) < 20, f"asked for {len(asked)} paths")
+    found = {event["file"] for event in dump(directory / "traces") if event["name"] == "fstatat"}
+    true({str(directory / "tree" / f"d{number}" / "file") for number in range(60)} <= found, "each file has its path")
+
+
+@tests.case
 def offsets_that_the_program_asked_about(directory):
     """cat asks what it reads with fstat: nothing of its own is asked for the first read."""
     need("strace")
