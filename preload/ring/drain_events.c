@@ -9,6 +9,7 @@
  * gap. */
 #include "ring/drain_events.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "aggregator/cursor.h"
@@ -167,8 +168,7 @@ static __attribute__((noinline)) int take_other(struct dft_context *context, con
     dft_slot_to_event(call, slot, start_ns, dft_clock_since(&context->clock, start_ns, slot->start + slot->duration),
                       &event);
     dft_table_put(context->table, &event, dft_event_bytes_by(&event, call->state.bytes), &decoder->calls[event.call]);
-    if (dft_slot_put_event(&context->events, call, slot, &event))
-        context->failed = 1; /* never: there is room for the ids of so many records */
+    dft_slot_put_event(&context->events, call, slot, &event);
     return 0;
 }
 
@@ -299,8 +299,7 @@ static void put(void *argument, const struct dft_event *event)
         leave_out_arguments(&copy);
     bytes = dft_event_bytes_by(&copy, call->state.bytes);
     dft_table_put(context->table, &copy, bytes, &context->decoder.calls[copy.call]);
-    if (dft_events_put(&context->events, &call->state, &copy, bytes))
-        context->failed = 1;
+    dft_events_put(&context->events, &call->state, &copy, bytes);
     call->kind = 0; /* the next one of one slot may say something else */
 }
 
@@ -378,13 +377,17 @@ static int begin_block(struct dft_context *context, uint64_t slots)
     return dft_events_begin(&context->events, context->encoder, &bounds);
 }
 
+/* An event that was not put would count as lost. There is room for the ids of all, so none is. */
 static void end_block(struct dft_context *context, const struct dft_batch *batch)
 {
+    uint32_t lost = batch->count - context->events.count;
     const void *block;
     long length = dft_events_end(&context->events, batch, &block);
 
-    dft_staging_put(context, block, length, batch->count);
-    if (length < 0)
+    dft_staging_put(context, block, length, batch->count - lost);
+    if (lost)
+        dft_staging_put(context, NULL, -E2BIG, lost);
+    if (length < 0 || lost)
         dft_context_drop_rows(context); /* they have what the events do not */
     else
         join(context, batch);
