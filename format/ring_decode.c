@@ -170,22 +170,44 @@ static uint64_t take_long(struct dft_batch_builder *builder, const struct dft_ri
     return sequence + slot->slots;
 }
 
-/* Common records go to the sink at once. Returns where they end. */
+/* Records of one slot, of this lap, the process's own, into a batch. Returns where they end. */
+static uint64_t take_short(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
+                           uint64_t end)
+{
+    const struct dft_ring_decoder *decoder = builder->decoder;
+    uint32_t lap = dft_ring_marker(ring, sequence, DFT_SLOT_VALID);
+    uint64_t at = sequence;
+
+    if (decoder->torn_ok || decoder->covered || builder->batch->key != decoder->key)
+        return sequence;
+    for (; at < end; at++) {
+        const struct dft_slot *slot = dft_ring_slot(ring, at);
+
+        if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1 ||
+            slot->call == DFT_CALL_NAME || slot->bits & DFT_BIT_VFORK || decoder->ncalls == decoder->events_max ||
+            dft_take_short_event(builder, slot))
+            break;
+    }
+    dft_ring_decoder_mark(decoder, ring, sequence, at);
+    return at;
+}
+
+/* Common records, which go to the sink if there is one. Returns where they end. */
 static uint64_t take_run(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                          uint64_t end)
 {
     const struct dft_ring_decoder *decoder = builder->decoder;
     struct dft_batch *batch = builder->batch;
     uint64_t lap_end = (sequence | (ring->capacity - 1)) + 1, at = sequence, from;
+    uint64_t capacity = decoder->events_max - batch->count;
 
-    if (!dft_goes_to_sink(builder))
-        return sequence;
     end = end < lap_end ? end : lap_end;
+    end = end - sequence < capacity ? end : sequence + capacity; /* a record has an event at most */
+    if (!dft_goes_to_sink(builder))
+        return take_short(builder, ring, sequence, end);
     do {
-        uint64_t capacity = decoder->events_max - batch->count;
-
         from = at;
-        at = decoder->sink->run(decoder->sink->context, batch, ring, at, end - at < capacity ? end : at + capacity);
+        at = decoder->sink->run(decoder->sink->context, batch, ring, at, end);
         batch->count += (uint32_t)(at - from);
         if (at < end)
             at = take_long(builder, ring, at, end);

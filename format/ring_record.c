@@ -144,6 +144,11 @@ static int take_event(struct dft_batch_builder *builder, const struct dft_slot *
     return 0;
 }
 
+int dft_take_short_event(struct dft_batch_builder *builder, const struct dft_slot *slot)
+{
+    return take_event(builder, slot, NULL);
+}
+
 static int take_name(struct dft_batch_builder *builder, const struct dft_slot *slot, struct dft_item_list *items)
 {
     struct dft_batch *batch = builder->batch;

@@ -30,4 +30,7 @@ struct dft_record_owner {
 int dft_take_record(struct dft_batch_builder *builder, const struct dft_ring *ring, uint64_t sequence,
                     const struct dft_slot *slot);
 
+/* An event of one slot, which is not marked. Returns 0, or -1: it makes no sense. */
+int dft_take_short_event(struct dft_batch_builder *builder, const struct dft_slot *slot);
+
 #endif
