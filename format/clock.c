@@ -11,14 +11,15 @@ struct part {
 /* Before a part's base times are rounded in another way. */
 static struct part part_of(const struct dft_clock *clock, uint64_t ticks)
 {
-    uint64_t first = clock->earlier.first, end = first + clock->earlier.count;
+    uint64_t first = clock->earlier.first, count = clock->earlier.count;
+    uint64_t end = count < UINT64_MAX - first ? first + count : UINT64_MAX;
     struct part part = {0, UINT64_MAX, clock->base_ticks, clock->base_ns, clock->mult};
 
-    if (ticks - first < clock->earlier.count)
+    if (ticks >= first && ticks - first < count)
         part = (struct part){first, end, clock->earlier.base_ticks, clock->earlier.base_ns, clock->earlier.mult};
-    else if (clock->earlier.count && ticks < first)
+    else if (count && ticks < first)
         part.end = first;
-    else if (clock->earlier.count)
+    else if (count)
         part.from = end;
     if (part.from < part.base_ticks)
         part.from = part.base_ticks;

@@ -55,16 +55,59 @@ void dft_directory_of_work_know(struct dft_thread *self)
     dft_directory_of_work(self, &length);
 }
 
-/* The file of a descriptor with this word; 0: none is known. */
-static uint64_t file_of(uint64_t word)
+/* The serial number of a descriptor's description. A name does not tell: it may be another
+ * directory's after a rename. */
+static uint32_t description_of(uint64_t word)
 {
-    return word & DFT_FD_TRACED ? dft_fd_open(word)->file : 0;
+    return word & DFT_FD_TRACED ? dft_fd_open(word)->serial : 0;
 }
 
-static int is_directory(const struct dft_dir *dir, int fd, uint64_t word, uint64_t file)
+static int is_directory(const struct dft_dir *dir, int fd, uint64_t word, uint32_t description)
 {
-    return (file ? dir->file == file : dir->fd == fd && dir->word == word) && dir->length &&
+    return (description ? dir->description == description : dir->fd == fd && dir->word == word) && dir->length &&
            dir->renames == __atomic_load_n(&renames, __ATOMIC_RELAXED);
+}
+
+static volatile uint32_t *length_of(struct dft_dir *dir)
+{
+    return &dir->length;
+}
+
+static uint32_t version_of(const struct dft_dir *dir)
+{
+    return *(const volatile uint32_t *)&dir->version;
+}
+
+/* Copies what is to be kept. A signal handler that keeps another one in the middle of this leaves a
+ * mix, which is dropped; to the handler there is nothing meanwhile. Returns whether it is there. */
+static int keep(struct dft_dir *dir, const struct dft_dir *from, const char *text)
+{
+    uint32_t version, length = from->length;
+
+    *length_of(dir) = 0;
+    version = ++dir->version;
+    dir->word = from->word;
+    dir->renames = from->renames;
+    dir->fd = from->fd;
+    dir->description = from->description;
+    memcpy(dir->text, text, length);
+    *length_of(dir) = length;
+    if (version_of(dir) == version)
+        return length != 0;
+    *length_of(dir) = 0;
+    return 0;
+}
+
+static int keep_new(struct dft_dir *dir, int fd, const char *text, uint32_t length)
+{
+    uint64_t word = dft_fd_word(fd);
+    const struct dft_dir new = {.word = word,
+                                .renames = __atomic_load_n(&renames, __ATOMIC_RELAXED),
+                                .fd = fd,
+                                .description = description_of(word),
+                                .length = word && length <= DFT_DIR_TEXT && !dft_vfork_mark ? length : 0};
+
+    return keep(dir, &new, text);
 }
 
 /* The last file opened turns out to be a directory. NULL: a signal handler opened another one
@@ -72,53 +115,34 @@ static int is_directory(const struct dft_dir *dir, int fd, uint64_t word, uint64
 static const struct dft_dir *keep_opened(struct dft_thread *self)
 {
     struct dft_dir *dir = &self->dirs[self->dirs_at++ % DFT_DIRS];
-    uint32_t version = *(volatile uint32_t *)&self->opened.version;
+    uint32_t version = version_of(&self->opened);
 
-    memcpy(dir, &self->opened, sizeof *dir);
-    if (*(volatile uint32_t *)&self->opened.version == version)
+    if (keep(dir, &self->opened, self->opened.text) && version_of(&self->opened) == version)
         return dir;
-    dir->length = 0;
+    *length_of(dir) = 0;
     return NULL;
 }
 
 /* Looks first where the last one was found. */
 const struct dft_dir *dft_directory_find(struct dft_thread *self, int fd)
 {
-    uint64_t word = self ? dft_fd_word(fd) : 0, file = file_of(word);
+    uint64_t word = self ? dft_fd_word(fd) : 0;
+    uint32_t description = description_of(word);
 
-    if (word && is_directory(&self->dirs[self->dirs_found], fd, word, file))
+    if (word && is_directory(&self->dirs[self->dirs_found], fd, word, description))
         return &self->dirs[self->dirs_found];
     for (uint32_t i = 0; i < DFT_DIRS && word; i++)
-        if (is_directory(&self->dirs[i], fd, word, file)) {
+        if (is_directory(&self->dirs[i], fd, word, description)) {
             self->dirs_found = i;
             return &self->dirs[i];
         }
-    return word && is_directory(&self->opened, fd, word, file) ? keep_opened(self) : NULL;
-}
-
-/* A signal handler that keeps another one in the middle of this leaves a mix, which is dropped. */
-static void keep(struct dft_dir *dir, int fd, const char *text, uint32_t length)
-{
-    uint64_t word = dft_fd_word(fd);
-    uint32_t version = ++dir->version;
-
-    dir->length = 0;
-    if (!word || length > DFT_DIR_TEXT || dft_vfork_mark)
-        return;
-    dir->file = file_of(word);
-    dir->fd = fd;
-    dir->word = word;
-    dir->renames = __atomic_load_n(&renames, __ATOMIC_RELAXED);
-    memcpy(dir->text, text, length);
-    *(volatile uint32_t *)&dir->length = length;
-    if (*(volatile uint32_t *)&dir->version != version)
-        dir->length = 0;
+    return word && is_directory(&self->opened, fd, word, description) ? keep_opened(self) : NULL;
 }
 
 void dft_directory_keep(struct dft_thread *self, int fd, const char *text, uint32_t length)
 {
     if (self)
-        keep(&self->dirs[self->dirs_at++ % DFT_DIRS], fd, text, length);
+        keep_new(&self->dirs[self->dirs_at++ % DFT_DIRS], fd, text, length);
 }
 
 void dft_directory_remember(struct dft_thread *self, const struct dft_path *path, int fd, int is_directory)
@@ -126,5 +150,5 @@ void dft_directory_remember(struct dft_thread *self, const struct dft_path *path
     if (is_directory)
         dft_directory_keep(self, fd, path->text, path->length);
     else if (self)
-        keep(&self->opened, fd, path->text, path->length);
+        keep_new(&self->opened, fd, path->text, path->length);
 }

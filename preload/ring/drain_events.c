@@ -49,7 +49,10 @@ static void stage_rows(struct dft_context *context, struct dft_buckets *buckets,
         return;
     find_times(buckets);
     length = dft_encode_buckets(context->encoder, buckets, &block);
-    dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
+    if (!dft_config.enable_aggregation && length > (long)(DFT_STAGING_BYTES - context->staged))
+        dft_staging_flush(context);
+    if (dft_config.enable_aggregation || !context->failed) /* rows of events that are not there are wrong */
+        dft_staging_put(context, block, length, dft_config.enable_aggregation ? events : 0);
 }
 
 void dft_drain_rows(struct dft_context *context)
@@ -65,7 +68,7 @@ void dft_drain_rows(struct dft_context *context)
                                   .names = rows->names,
                                   .nnames = rows->nnames};
 
-    if (rows->are_there)
+    if (rows->are_there && !context->failed)
         stage_rows(context, &buckets, 0);
     dft_context_drop_rows(context);
 }
@@ -362,14 +365,14 @@ void dft_drain_batch(struct dft_context *context, struct dft_batch *batch)
     stage_rows_of(context, batch);
 }
 
-/* Begins a block for at most so many slots. Each has at most four ids: of its file, its region,
+/* Begins a block of at most so many slots. Each has at most four ids: of its file, its region,
  * another file, its call; or those of a part's arguments. A record of an older lap may have more
  * slots. */
 static int begin_block(struct dft_context *context, uint64_t slots)
 {
     const uint32_t most = context->decoder.events_max, count = slots < most ? (uint32_t)slots : most;
     const struct dft_events_bounds bounds = {
-        .events = count, .calls = count, .ids = UINT64_C(4) * (count + DFT_RECORD_SLOTS_MAX)};
+        .events = count, .calls = count, .ids = 4 * (slots + DFT_RECORD_SLOTS_MAX)};
 
     for (uint32_t i = 0; i < context->calls_ready; i++)
         context->calls[1 + i].kind = 0;
@@ -377,17 +380,16 @@ static int begin_block(struct dft_context *context, uint64_t slots)
     return dft_events_begin(&context->events, context->encoder, &bounds);
 }
 
-/* An event that was not put would count as lost. There is room for the ids of all, so none is. */
+/* There is room for the ids of all events. If one could not be put, the block would be no good. */
 static void end_block(struct dft_context *context, const struct dft_batch *batch)
 {
-    uint32_t lost = batch->count - context->events.count;
     const void *block;
     long length = dft_events_end(&context->events, batch, &block);
 
-    dft_staging_put(context, block, length, batch->count - lost);
-    if (lost)
-        dft_staging_put(context, NULL, -E2BIG, lost);
-    if (length < 0 || lost)
+    if (context->events.count != batch->count)
+        length = -E2BIG;
+    dft_staging_put(context, block, length, batch->count);
+    if (length < 0)
         dft_context_drop_rows(context); /* they have what the events do not */
     else
         join(context, batch);

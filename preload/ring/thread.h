@@ -34,15 +34,15 @@
 #define DFT_DEEP_REGIONS 65400u /* beyond those in the live file; an event's depth has 16 bits */
 #define DFT_REGIONS_MAX  (DFT_OPEN_REGIONS + DFT_DEEP_REGIONS)
 
-/* The path of a directory: of every descriptor on this file, duplicates too. That of a descriptor
- * without a description is valid while its word in the table is unchanged. */
+/* The path of a directory: of every descriptor on this description, duplicates too. That of a
+ * descriptor without a description is valid while its word in the table is unchanged. */
 struct dft_dir {
-    uint64_t file; /* id of the name that the description has; 0: there is no description */
     uint64_t word;
     uint64_t renames; /* the number of renames before */
     int32_t fd;
-    uint32_t length;
-    uint32_t version; /* how often it was kept */
+    uint32_t description; /* its serial number; 0: there is none */
+    uint32_t length;      /* 0: nothing is here */
+    uint32_t version;     /* how often something was kept here */
     char text[DFT_DIR_TEXT];
 };
 

@@ -13,7 +13,7 @@
 #define CONTEXTS_MAX 64u
 #define STACK_BYTES  (96u << 10)
 #define ARGS_MAX     8192u
-#define VISIT_WAITS  64u
+#define VISIT_WAITS  32u
 /* So many bytes of blocks are stored before the first one is deflated: with them, the trace of a
  * short process still fits one block of most file systems. */
 #define STORED_BYTES 3072u
@@ -217,10 +217,12 @@ static struct dft_context *take(uint32_t number)
 
 void dft_context_visit(void (*visit)(void *context))
 {
+    uint32_t times = 0; /* of all waits */
+
     for (uint32_t i = 0; i < __atomic_load_n(&made, __ATOMIC_ACQUIRE); i++) {
         struct dft_context *context = take(i);
 
-        for (uint32_t times = 0; !context && times < VISIT_WAITS; times++) {
+        for (; !context && times < VISIT_WAITS; times++) {
             dft_sys_wait(times);
             context = take(i);
         }

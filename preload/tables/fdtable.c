@@ -132,6 +132,7 @@ static void set_word(int fd, uint64_t word)
 static void open_init(struct dft_open *open, uint64_t file, int64_t offset, uint32_t flags)
 {
     open->file = file;
+    open->serial = atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1;
     atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
     atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
     atomic_store_explicit(&open->started, 0, memory_order_relaxed);

@@ -50,7 +50,8 @@ struct dft_open {
     _Atomic uint32_t references;
     _Atomic uint32_t flags;
     uint32_t next_free;
-    uint32_t pad[5];
+    uint32_t serial; /* number of the description: its place in the pool may be another one's later */
+    uint32_t pad[4];
 };
 _Static_assert(sizeof(struct dft_open) == 64, "a cache line");
 

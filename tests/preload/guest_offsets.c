@@ -171,6 +171,24 @@ static int duplicates(void)
     return 0;
 }
 
+/* A directory that is renamed, and another one in its place: each descriptor goes on with its own. */
+static int replaced(void)
+{
+    int old, new;
+
+    guest_say("mkdir", mkdir("sub", 0700));
+    old = open("sub", O_RDONLY | O_DIRECTORY);
+    guest_say("rename", rename("sub", "moved"));
+    guest_say("mkdir", mkdir("sub", 0700));
+    new = open("sub", O_RDONLY | O_DIRECTORY);
+    guest_say("access", faccessat(old, "a", F_OK, 0));
+    guest_say("access", faccessat(new, "a", F_OK, 0));
+    guest_say("access", faccessat(old, "a", F_OK, 0));
+    guest_say("close", close(old) | close(new));
+    guest_say("rmdir", rmdir("moved") | rmdir("sub"));
+    return 0;
+}
+
 /* Names of each length up to 40, with parts behind them that mean nothing, and some that look so. */
 static int spellings(void)
 {
@@ -224,8 +242,14 @@ static int left_calls(void)
     return 0;
 }
 
-const struct guest_case guest_offsets[] = {{"append", append},           {"left_calls", left_calls},
-                                           {"copies", copies},           {"shared_with_child", shared_with_child},
-                                           {"inherited", inherited},     {"far_away", far_away},
-                                           {"directories", directories}, {"duplicates", duplicates},
-                                           {"spellings", spellings},     {NULL, NULL}};
+const struct guest_case guest_offsets[] = {{"append", append},
+                                           {"left_calls", left_calls},
+                                           {"copies", copies},
+                                           {"shared_with_child", shared_with_child},
+                                           {"inherited", inherited},
+                                           {"far_away", far_away},
+                                           {"directories", directories},
+                                           {"duplicates", duplicates},
+                                           {"replaced", replaced},
+                                           {"spellings", spellings},
+                                           {NULL, NULL}};

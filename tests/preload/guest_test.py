@@ -226,6 +226,12 @@ def paths_behind_duplicates(directory):
 
 
 @tests.case
+def paths_behind_replaced_directories(directory):
+    events = events_of(both(directory, "replaced"))
+    equal([e["file"] for e in events if e["name"] == "faccessat"], ["work/moved/a", "work/sub/a", "work/moved/a"], "paths")
+
+
+@tests.case
 def directories_of_a_walk_are_known(directory):
     """find duplicates the descriptors of directories: the kernel is not asked for each path."""
     need("strace")
