@@ -60,7 +60,7 @@ static void test_codes(void)
         uint16_t counts[DFT_CODE_SYMBOLS];
 
         for (unsigned i = 0; i < n; i++)
-            counts[i] = (uint16_t)(sample_random() >> (48 + sample_below(17)));
+            counts[i] = (uint16_t)((sample_random() >> 48) >> sample_below(17));
         counts[0] |= 1;
         counts[n - 1] |= 1;
         check_code(counts, n);
