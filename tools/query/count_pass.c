@@ -223,7 +223,7 @@ static void forget(struct dft_execution *execution)
     dft_spill_clear(execution);
 }
 
-static int count_together(struct dft_execution *const *executions, unsigned count)
+static int count_many(struct dft_execution *const *executions, unsigned count)
 {
     int unknown = 0, rc = pass(executions, count);
 
@@ -239,7 +239,7 @@ static int count_together(struct dft_execution *const *executions, unsigned coun
 
 int dft_count(struct dft_execution *const *executions, unsigned count)
 {
-    struct dft_execution *together[DFT_TOGETHER_MAX];
+    struct dft_execution *many[DFT_QUERIES_MAX];
     unsigned n = 0;
     int rc = 0;
 
@@ -247,7 +247,7 @@ int dft_count(struct dft_execution *const *executions, unsigned count)
         struct dft_execution *execution = executions[i];
 
         if (execution->rollup || execution->rows_only)
-            rc = count_together(&executions[i], 1);
+            rc = count_many(&executions[i], 1);
         if (rc == DFT_NOT_EXACT) {
             execution->rows_only = 0;
             forget(execution);
@@ -255,11 +255,11 @@ int dft_count(struct dft_execution *const *executions, unsigned count)
         } else if (execution->rollup || execution->rows_only) {
             continue;
         }
-        together[n++] = execution;
+        many[n++] = execution;
     }
     for (unsigned i = 0; i < n && n > 1; i++) {
-        together[i]->budget /= n;
-        together[i]->share /= n;
+        many[i]->budget /= n;
+        many[i]->share /= n;
     }
-    return rc || !n ? rc : count_together(together, n);
+    return rc || !n ? rc : count_many(many, n);
 }

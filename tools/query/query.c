@@ -222,50 +222,50 @@ static int sort_answer(struct dft_execution *execution, const struct dft_order *
     return done(execution, answer, rc);
 }
 
-static int begin_all(struct dft_source *source, const struct dft_filter *filter, const struct dft_asking *askings,
-                     unsigned count, struct dft_execution **executions)
+static int begin_all(struct dft_source *source, const struct dft_filter *filter,
+                     const struct dft_query_request *requests, unsigned count, struct dft_execution **executions)
 {
     int rc = 0;
 
     for (unsigned i = 0; i < count && !rc; i++) {
-        struct dft_query asked = askings[i].query;
+        struct dft_query asked = requests[i].query;
 
-        asked.events |= asked.busy_union && is_swept(askings[i].order.column);
-        rc = begin(&executions[i], source, filter, &asked, askings[i].answer);
+        asked.events |= asked.busy_union && is_swept(requests[i].order.column);
+        rc = begin(&executions[i], source, filter, &asked, requests[i].answer);
     }
     return rc;
 }
 
-int dft_query_together(struct dft_source *source, const struct dft_filter *filter, const struct dft_asking *askings,
-                       unsigned count)
+int dft_query_many(struct dft_source *source, const struct dft_filter *filter, const struct dft_query_request *requests,
+                   unsigned count)
 {
-    struct dft_execution *executions[DFT_TOGETHER_MAX] = {NULL};
+    struct dft_execution *executions[DFT_QUERIES_MAX] = {NULL};
     unsigned answered = 0;
     int rc = 0;
 
     for (unsigned i = 0; i < count && !rc; i++)
-        rc = dft_order_check(&askings[i].order, &askings[i].query);
+        rc = dft_order_check(&requests[i].order, &requests[i].query);
     if (rc)
         return rc;
-    rc = begin_all(source, filter, askings, count, executions);
+    rc = begin_all(source, filter, requests, count, executions);
     if (!rc)
         rc = dft_count(executions, count);
     for (; answered < count && !rc; answered++) {
-        rc = sort_answer(executions[answered], &askings[answered].order, askings[answered].answer);
+        rc = sort_answer(executions[answered], &requests[answered].order, requests[answered].answer);
         executions[answered] = NULL;
     }
     for (unsigned i = 0; i < count && rc; i++)
         if (executions[i])
-            done(executions[i], askings[i].answer, rc);
+            done(executions[i], requests[i].answer, rc);
         else if (i + 1 < answered) /* the last one has gone already */
-            dft_answer_fini(askings[i].answer);
+            dft_answer_fini(requests[i].answer);
     return rc;
 }
 
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer)
 {
-    const struct dft_asking asking = {*query, *order, answer};
+    const struct dft_query_request request = {*query, *order, answer};
 
-    return dft_query_together(source, filter, &asking, 1);
+    return dft_query_many(source, filter, &request, 1);
 }

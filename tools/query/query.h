@@ -62,14 +62,14 @@ int dft_query_each(struct dft_source *source, const struct dft_filter *filter, c
 int dft_query_sorted(struct dft_source *source, const struct dft_filter *filter, const struct dft_query *query,
                      const struct dft_order *order, struct dft_answer *answer);
 
-/* The same of some questions at once, at most DFT_TOGETHER_MAX: where events answer several of them,
+/* The same of some questions at once, at most DFT_QUERIES_MAX: where events answer several of them,
  * these are read once. They share the memory of one. On an error there is no answer. */
-struct dft_asking {
+struct dft_query_request {
     struct dft_query query;
     struct dft_order order;
     struct dft_answer *answer;
 };
-int dft_query_together(struct dft_source *source, const struct dft_filter *filter, const struct dft_asking *askings,
-                       unsigned count);
+int dft_query_many(struct dft_source *source, const struct dft_filter *filter, const struct dft_query_request *requests,
+                   unsigned count);
 
 #endif

@@ -14,7 +14,7 @@
 #define TOP_FILES   10
 #define TOP_REGIONS 10
 #define TOP_OTHERS  5
-#define TABLES      4 /* that are asked for together */
+#define TABLES      4 /* of one request */
 
 /* --- what was lost ---------------------------------------------------------------------------- */
 
@@ -255,19 +255,19 @@ static int print_table(struct dft_summary *summary, struct table *table)
 /* Asks for all tables at once. The column to sort by may be a key of another table. */
 static int ask_tables(struct dft_summary *summary, struct table *tables, unsigned count)
 {
-    struct dft_asking askings[TABLES];
+    struct dft_query_request requests[TABLES];
 
     for (unsigned i = 0; i < count; i++) {
         struct table *table = &tables[i];
 
         if (summary->options->top)
             table->top = summary->options->top;
-        askings[i] =
-            (struct dft_asking){table->query, {summary->options->sort, table->top, DFT_SUMMARY_LINES}, &table->answer};
-        if (dft_order_check(&askings[i].order, &table->query))
-            askings[i].order.column = NULL;
+        requests[i] = (struct dft_query_request){
+            table->query, {summary->options->sort, table->top, DFT_SUMMARY_LINES}, &table->answer};
+        if (dft_order_check(&requests[i].order, &table->query))
+            requests[i].order.column = NULL;
     }
-    return dft_query_together(summary->source, &summary->options->filter, askings, count);
+    return dft_query_many(summary->source, &summary->options->filter, requests, count);
 }
 
 /* The ranks' table has its place before the calls that are mostly waiting: for children, for
