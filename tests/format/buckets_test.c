@@ -9,20 +9,6 @@
 #include "suites.h"
 #include "format/decode.h"
 
-static struct dft_decoder *decoder;
-
-static int begin(void)
-{
-    decoder = dft_decoder_create();
-    return !decoder;
-}
-
-static int end(void)
-{
-    dft_decoder_destroy(decoder);
-    return 0;
-}
-
 static long round_trip(struct dft_encoder *encoder, const struct dft_buckets *buckets)
 {
     struct dft_block_header header;
@@ -34,7 +20,7 @@ static long round_trip(struct dft_encoder *encoder, const struct dft_buckets *bu
     payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
     if (!payload || header.type != DFT_BLOCK_BUCKETS)
         why = "no block of rows";
-    else if (dft_decode_buckets(decoder, &header, payload, &after, &why) == 0)
+    else if (dft_decode_buckets(sample_decoder, &header, payload, &after, &why) == 0)
         why = sample_buckets_differ(buckets, &after);
     if (why)
         printf("\n    %u rows: %s\n", buckets->count, why);
@@ -79,7 +65,7 @@ static void test_histogram_rows_are_neutral(void)
     const struct dft_metrics *m;
 
     payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
-    CU_ASSERT_FATAL(payload && !dft_decode_buckets(decoder, &header, payload, &after, &why));
+    CU_ASSERT_FATAL(payload && !dft_decode_buckets(sample_decoder, &header, payload, &after, &why));
     m = &after.rows[0].metrics;
     CU_ASSERT(m->dur_min == UINT64_MAX && m->size_min == UINT64_MAX && m->first_start == UINT64_MAX);
     CU_ASSERT(m->offset_min == INT64_MAX && m->offset_max == -1 && m->last_end == 0 && m->count == 0);
@@ -137,7 +123,8 @@ int suite_buckets(void)
         {"too large", test_too_large},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"buckets", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"buckets", sample_decoder_begin, sample_decoder_end, NULL, NULL, tests},
+                             CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
 }

@@ -13,20 +13,6 @@
 #include "sample.h"
 #include "suites.h"
 
-static struct dft_decoder *decoder;
-
-static int begin(void)
-{
-    decoder = dft_decoder_create();
-    return !decoder;
-}
-
-static int end(void)
-{
-    dft_decoder_destroy(decoder);
-    return 0;
-}
-
 /* Inflates by zlib. Returns 0: the stream holds exactly `raw` bytes. */
 static int inflate_by_zlib(const uint8_t *bytes, size_t length, uint8_t *out, size_t raw)
 {
@@ -67,16 +53,16 @@ static void test_zlib(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(payload);
     CU_ASSERT_FATAL(header.flags & DFT_BLOCK_DEFLATED && one && other && stream);
     length = header.stored - header.tail;
-    CU_ASSERT(!dft_inflate(decoder->inflate, payload, length, one, header.raw));
+    CU_ASSERT(!dft_inflate(sample_decoder->inflate, payload, length, one, header.raw));
     CU_ASSERT(!inflate_by_zlib(payload, length, other, header.raw));
     CU_ASSERT(!memcmp(one, other, header.raw));
     length = deflate_by_zlib(one, header.raw, stream, DFT_RAW_MAX);
     memset(other, 0, header.raw);
-    CU_ASSERT(!dft_inflate(decoder->inflate, stream, length, other, header.raw));
+    CU_ASSERT(!dft_inflate(sample_decoder->inflate, stream, length, other, header.raw));
     CU_ASSERT(!memcmp(one, other, header.raw));
-    CU_ASSERT(dft_inflate(decoder->inflate, stream, length, other, header.raw - 1) == -EBADMSG);
-    CU_ASSERT(dft_inflate(decoder->inflate, stream, length, other, header.raw + 1) == -EBADMSG);
-    CU_ASSERT(dft_inflate(decoder->inflate, stream, length / 2, other, header.raw) == -EBADMSG);
+    CU_ASSERT(dft_inflate(sample_decoder->inflate, stream, length, other, header.raw - 1) == -EBADMSG);
+    CU_ASSERT(dft_inflate(sample_decoder->inflate, stream, length, other, header.raw + 1) == -EBADMSG);
+    CU_ASSERT(dft_inflate(sample_decoder->inflate, stream, length / 2, other, header.raw) == -EBADMSG);
     free(one);
     free(other);
     free(stream);
@@ -98,16 +84,16 @@ static void test_gzip(void)
     CU_ASSERT_FATAL(deflate(&stream, Z_FINISH) == Z_STREAM_END);
     deflateEnd(&stream);
     length = stream.total_out;
-    CU_ASSERT(!dft_inflate_gzip(decoder->inflate, member, length + 3, &used, out, sizeof out, &got));
+    CU_ASSERT(!dft_inflate_gzip(sample_decoder->inflate, member, length + 3, &used, out, sizeof out, &got));
     CU_ASSERT(used == length && got == sizeof text && !memcmp(out, text, got));
-    CU_ASSERT(!dft_inflate_gzip(decoder->inflate, member, length, &used, out, sizeof text, &got));
-    CU_ASSERT(dft_inflate_gzip(decoder->inflate, member, length, &used, out, sizeof text - 1, &got) == -ENOSPC);
-    CU_ASSERT(dft_inflate_gzip(decoder->inflate, member, length - 1, &used, out, sizeof out, &got) == -EBADMSG);
-    CU_ASSERT(dft_inflate_gzip(decoder->inflate, member, length / 2, &used, out, sizeof out, &got) == -EBADMSG);
+    CU_ASSERT(!dft_inflate_gzip(sample_decoder->inflate, member, length, &used, out, sizeof text, &got));
+    CU_ASSERT(dft_inflate_gzip(sample_decoder->inflate, member, length, &used, out, sizeof text - 1, &got) == -ENOSPC);
+    CU_ASSERT(dft_inflate_gzip(sample_decoder->inflate, member, length - 1, &used, out, sizeof out, &got) == -EBADMSG);
+    CU_ASSERT(dft_inflate_gzip(sample_decoder->inflate, member, length / 2, &used, out, sizeof out, &got) == -EBADMSG);
     member[length - 6] ^= 1; /* of the checksum */
-    CU_ASSERT(dft_inflate_gzip(decoder->inflate, member, length, &used, out, sizeof out, &got) == -EBADMSG);
+    CU_ASSERT(dft_inflate_gzip(sample_decoder->inflate, member, length, &used, out, sizeof out, &got) == -EBADMSG);
     member[0] = 0;
-    CU_ASSERT(dft_inflate_gzip(decoder->inflate, member, length, &used, out, sizeof out, &got) == -EBADMSG);
+    CU_ASSERT(dft_inflate_gzip(sample_decoder->inflate, member, length, &used, out, sizeof out, &got) == -EBADMSG);
 }
 
 static unsigned pages_touched(void *memory, size_t bytes)
@@ -202,7 +188,8 @@ int suite_deflate(void)
         {"the first blocks are stored", test_store_first},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"deflate", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"deflate", sample_decoder_begin, sample_decoder_end, NULL, NULL, tests},
+                             CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
 }

@@ -10,20 +10,6 @@
 #include "sample.h"
 #include "suites.h"
 
-static struct dft_decoder *decoder;
-
-static int begin(void)
-{
-    decoder = dft_decoder_create();
-    return !decoder;
-}
-
-static int end(void)
-{
-    dft_decoder_destroy(decoder);
-    return 0;
-}
-
 /* Encodes and decodes. Returns the bytes of the block; 0 and a message when something differs. */
 static long round_trip(struct dft_encoder *encoder, const struct dft_batch *batch)
 {
@@ -36,7 +22,7 @@ static long round_trip(struct dft_encoder *encoder, const struct dft_batch *batc
     payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
     if (!payload || size % 8 || header.type != DFT_BLOCK_EVENTS || header.count != batch->count)
         why = "no block of events";
-    else if (dft_decode_events(decoder, &header, payload, &after, &why) == 0)
+    else if (dft_decode_events(sample_decoder, &header, payload, &after, &why) == 0)
         why = sample_batch_differs(batch, &after);
     if (why)
         printf("\n    %u events: %s\n", batch->count, why);
@@ -354,7 +340,8 @@ int suite_events(void)
         {"too large", test_too_large},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"events", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"events", sample_decoder_begin, sample_decoder_end, NULL, NULL, tests},
+                             CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
 }

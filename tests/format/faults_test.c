@@ -13,21 +13,8 @@
 #include "suites.h"
 #include "format/decode.h"
 
-static struct dft_decoder *decoder;
 static uint8_t raw[1u << 20];
 static size_t used;
-
-static int begin(void)
-{
-    decoder = dft_decoder_create();
-    return !decoder;
-}
-
-static int end(void)
-{
-    dft_decoder_destroy(decoder);
-    return 0;
-}
 
 static void add_column(unsigned id, unsigned encoding, const void *bytes, size_t length)
 {
@@ -58,7 +45,7 @@ static int decode_events(uint32_t count, uint32_t tail, struct dft_batch *batch,
         .type = DFT_BLOCK_EVENTS, .count = count, .raw = (uint32_t)used, .stored = (uint32_t)used + tail, .tail = tail};
 
     *why = NULL;
-    return dft_decode_events(decoder, &header, raw, batch, why);
+    return dft_decode_events(sample_decoder, &header, raw, batch, why);
 }
 
 static void expect(const char *expected)
@@ -342,7 +329,7 @@ static void expect_row(const char *kind, const char *region, const char *subject
     add_column(DFT_BK_SUBJECT, DFT_ENC_LEB128, subject, 1);
     add_column(DFT_BK_BINS, DFT_ENC_BYTES, bins, length);
     header.raw = header.stored = (uint32_t)used;
-    status = dft_decode_buckets(decoder, &header, raw, &buckets, &why);
+    status = dft_decode_buckets(sample_decoder, &header, raw, &buckets, &why);
     CU_ASSERT_EQUAL(status, expected ? -EBADMSG : 0);
     if (expected && why)
         CU_ASSERT_STRING_EQUAL(why, expected);
@@ -369,15 +356,15 @@ static void test_headers(void)
     struct dft_batch batch;
     const char *why;
 
-    CU_ASSERT_EQUAL(dft_decode_events(decoder, &header, raw, &batch, &why), -EBADMSG);
+    CU_ASSERT_EQUAL(dft_decode_events(sample_decoder, &header, raw, &batch, &why), -EBADMSG);
     header = (struct dft_block_header){.type = DFT_BLOCK_EVENTS, .tail = 5};
-    CU_ASSERT_EQUAL(dft_decode_events(decoder, &header, raw, &batch, &why), -EBADMSG);
+    CU_ASSERT_EQUAL(dft_decode_events(sample_decoder, &header, raw, &batch, &why), -EBADMSG);
     header = (struct dft_block_header){.type = DFT_BLOCK_EVENTS, .count = DFT_COUNT_MAX + 1};
-    CU_ASSERT_EQUAL(dft_decode_events(decoder, &header, raw, &batch, &why), -EBADMSG);
+    CU_ASSERT_EQUAL(dft_decode_events(sample_decoder, &header, raw, &batch, &why), -EBADMSG);
     header = (struct dft_block_header){.type = DFT_BLOCK_EVENTS, .flags = DFT_BLOCK_DEFLATED, .raw = DFT_RAW_MAX + 1};
-    CU_ASSERT_EQUAL(dft_decode_events(decoder, &header, raw, &batch, &why), -EBADMSG);
+    CU_ASSERT_EQUAL(dft_decode_events(sample_decoder, &header, raw, &batch, &why), -EBADMSG);
     header.raw = 100;
-    CU_ASSERT_EQUAL(dft_decode_events(decoder, &header, raw, &batch, &why), -EBADMSG);
+    CU_ASSERT_EQUAL(dft_decode_events(sample_decoder, &header, raw, &batch, &why), -EBADMSG);
     CU_ASSERT_STRING_EQUAL(why, "the deflate stream is damaged");
 }
 
@@ -397,7 +384,8 @@ int suite_faults(void)
         {"headers", test_headers},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"faults", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"faults", sample_decoder_begin, sample_decoder_end, NULL, NULL, tests},
+                             CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
 }

@@ -373,3 +373,17 @@ const void *sample_block(const void *bytes, size_t length, struct dft_block_head
         return NULL;
     return (const char *)bytes + found + sizeof *header;
 }
+
+struct dft_decoder *sample_decoder;
+
+int sample_decoder_begin(void)
+{
+    sample_decoder = dft_decoder_create();
+    return !sample_decoder;
+}
+
+int sample_decoder_end(void)
+{
+    dft_decoder_destroy(sample_decoder);
+    return 0;
+}

@@ -4,6 +4,7 @@
 #ifndef DFT_TESTS_SAMPLE_H
 #define DFT_TESTS_SAMPLE_H
 
+#include "format/decode.h"
 #include "format/encode.h"
 
 uint64_t sample_random(void);
@@ -33,6 +34,11 @@ int sample_text_differs(struct dft_text a, struct dft_text b);
 /* An encoder in fresh memory. */
 struct dft_encoder *sample_encoder(enum dft_compression compression);
 void sample_encoder_free(struct dft_encoder *encoder);
+
+/* The decoder of a suite, from its beginning to its end. */
+extern struct dft_decoder *sample_decoder;
+int sample_decoder_begin(void);
+int sample_decoder_end(void);
 
 /* Finds the one block in `bytes`. Returns its payload, or NULL. */
 const void *sample_block(const void *bytes, size_t length, struct dft_block_header *header);

@@ -13,20 +13,6 @@
 #include "format/shape.h"
 #include "suites.h"
 
-static struct dft_decoder *decoder;
-
-static int begin(void)
-{
-    decoder = dft_decoder_create();
-    return !decoder;
-}
-
-static int end(void)
-{
-    dft_decoder_destroy(decoder);
-    return 0;
-}
-
 /* Bits of the code with these counts; checks that it is complete, and that no code begins
  * another. */
 static uint64_t check_code(const uint16_t *counts, unsigned n)
@@ -110,7 +96,7 @@ static struct dft_block_header round_trip(uint32_t count, unsigned shapes, uint6
     size = dft_encode_events(encoder, &batch, &block);
     payload = size > 0 ? sample_block(block, (size_t)size, &header) : NULL;
     CU_ASSERT_FATAL(payload != NULL);
-    if (dft_decode_events(decoder, &header, payload, &after, &why) == 0)
+    if (dft_decode_events(sample_decoder, &header, payload, &after, &why) == 0)
         why = sample_batch_differs(&batch, &after);
     if (why)
         printf("\n    %u events of %u shapes: %s\n", count, shapes, why);
@@ -194,13 +180,13 @@ static const uint64_t *expect(unsigned encoding, const char *gaps, size_t length
     header.raw = (uint32_t)(at - raw);
     header.stored = header.raw + tail_bytes;
     memcpy(at, tail, tail_bytes);
-    status = dft_decode_events(decoder, &header, raw, &batch, &why);
+    status = dft_decode_events(sample_decoder, &header, raw, &batch, &why);
     if (expected ? status != -EBADMSG || !why || strcmp(why, expected) : status != 0) {
         printf("\n    expected \"%s\", got %d \"%s\"\n", expected ? expected : "", status, why ? why : "");
         CU_FAIL_FATAL("another result");
     }
     CU_PASS("as expected");
-    return expected ? NULL : decoder->times.bytes;
+    return expected ? NULL : sample_decoder->times.bytes;
 }
 #define SPLIT(symbols, tail_bytes, expected)                                                                           \
     expect(DFT_ENC_SPLIT, symbols, sizeof symbols - 1, ones, tail_bytes, expected)
@@ -279,7 +265,8 @@ int suite_times(void)
         {"coded columns that are none", test_no_coded},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"times", begin, end, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    CU_SuiteInfo suites[] = {{"times", sample_decoder_begin, sample_decoder_end, NULL, NULL, tests},
+                             CU_SUITE_INFO_NULL};
 
     return CU_register_suites(suites);
 }
