@@ -246,9 +246,10 @@ static int write_all(int fd, int looked, const char *bytes, size_t length, uint6
     return 0;
 }
 
-/* Writes blocks into their place, right after a look at the number. Another thread or a signal may end this thread between any two
- * pages. Then the place holds zeros, or a block that is marked as unfinished. The file gets its
- * full length first, since other blocks may be appended behind this place. */
+/* Writes blocks into their place, right after a look at the number. Another thread or a signal may
+ * end this thread between any two pages. Then the place holds zeros, or a block that is marked as
+ * unfinished. The file gets its full length first, since other blocks may be appended behind this
+ * place. */
 static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, size_t *done)
 {
     struct dft_block_header cover = {.magic = DFT_BLOCK_MAGIC,

@@ -51,23 +51,24 @@
  *    that a reader does not know is thus still understood by its op; one whose op it does not know counts as OTHER.
  *
  * 5. BITS OF TIMES. The bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is
- *    coded or split), event 0's duration (if DURATION is coded or split), event 1's gap, ... The last byte is filled with
- *    zeros.
- *    CODED: unsigned v is v = m + 2^e - 1 + r, with r < 2^e. m, the least value, and the prefix code of the symbol e are
- *    those of the event's shape. In the tail the code of e is followed by the e bits of r, the lowest one first. The
- *    column is a list of codes: first the one of all shapes that have none of their own, then to the end of the column,
- *    before each code, LEB128 d: how many shapes lie between the shape before that has its own (for the first: between
- *    the beginning of SHAPES) and this one, which is below 256. A code:
+ *    coded or split), event 0's duration (if DURATION is coded or split), event 1's gap, ... The last byte is filled
+ *    with zeros.
+ *    CODED: unsigned v is v = m + 2^e - 1 + r, with r < 2^e. m, the least value, and the prefix code of the symbol e
+ *    are those of the event's shape. In the tail the code of e is followed by the e bits of r, the lowest one first.
+ *    The column is a list of codes: first the one of all shapes that have none of their own, then to the end of the
+ *    column, before each code, LEB128 d: how many shapes lie between the shape before that has its own (for the first:
+ *    between the beginning of SHAPES) and this one, which is below 256. A code:
  *        LEB128 n; if n = 0, it is empty (no event may need it), and that is all
  *        LEB128 first, n + first at most 48: the symbols are first, ... first + n - 1
  *        LEB128 m
  *        if n > 1, (n + 1) / 2 bytes: the symbols' lengths, 4 bits each, the lower ones first; 0: it is not in use
  *    If n = 1, the code of the one symbol has no bits. Else lengths are at most 8, and the sum of 2^-length over the
- *    symbols in use is 1. The codes are canonical, as in RFC 1951, 3.2.2: shorter ones come before longer ones, those of
- *    one length are in the order of their symbols, and each is one more than the one before, with zeros appended when it
- *    is longer; the first is 0. A code's most significant bit is its first in the tail.
- *    SPLIT (log-linear, two sub-bits; not written any more): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2, symbol
- *    4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a symbol.
+ *    symbols in use is 1. The codes are canonical, as in RFC 1951, 3.2.2: shorter ones come before longer ones, those
+ *    of one length are in the order of their symbols, and each is one more than the one before, with zeros appended
+ *    when it is longer; the first is 0. A code's most significant bit is its first in the tail.
+ *    SPLIT (log-linear, two sub-bits; not written any more): v < 8: symbol v, no bits. Else e = floor(log2 v) - 2,
+ *    symbol 4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a
+ *    symbol.
  *
  * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS,
  *    STACKS and INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of
