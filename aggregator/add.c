@@ -180,6 +180,54 @@ int dft_table_add_one(struct dft_table *table, const struct dft_event *event, co
     return add_event(table, event, call, class);
 }
 
+/* Where a run counts durations and sizes: read once, since the compiler must think that counting
+ * changes it. */
+struct add_bins {
+    struct dft_spine *spine; /* NULL: none are kept */
+    struct dft_chunk *chunks;
+};
+
+DFT_INLINE void add_bin(struct dft_table *table, const struct add_bins *bins, int which, uint64_t value, uint64_t count)
+{
+    uint32_t bin = dft_bin_of(value), *chunk;
+
+    if (!bins->spine)
+        return;
+    chunk = &bins->spine->chunks[which][bin / DFT_CHUNK_BINS];
+    if (__builtin_expect(!*chunk, 0))
+        *chunk = dft_table_take_chunk(table);
+    bins->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
+}
+
+/* Data events of a run that follow each other and move the same number of bytes, which calls in a
+ * loop do. */
+struct add_same {
+    int64_t result;
+    uint32_t unit, bits;
+    uint64_t bytes, count;
+};
+
+/* Sums them up. */
+DFT_INLINE void add_same_end(struct dft_table *table, const struct add_bins *bins, struct dft_metrics *sum,
+                             const struct add_same *same)
+{
+    if (!same->count)
+        return;
+    add_alike(sum, same->bytes, same->bits, same->count);
+    add_bin(table, bins, DFT_SIZES, same->bytes, same->count);
+}
+
+/* Does the event belong to the run? */
+DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_event *event, uint32_t call)
+{
+    uint64_t end_ns = event->start_ns + event->dur_ns;
+
+    return !((event->call ^ call) | (event->region ^ recent->region) | (event->calls ^ 1u) |
+             (uint32_t)(event->phase ^ DFT_PHASE_COMPLETE) | event->err | (event->bits & DFT_BIT_OPEN)) &&
+           event->start_ns >= recent->from_ns && event->start_ns < recent->to_ns && end_ns <= recent->to_ns &&
+           end_ns >= event->start_ns;
+}
+
 /* The i-th event of those to add: with an order the one that it names. */
 DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, const uint32_t *order, uint32_t i)
 {

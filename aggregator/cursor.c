@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cursors: where they turn to, and how the table takes what they summed up. */
+/* Cursors: where they move to, and how the table takes what they summed up. */
 #include "aggregator/cursor.h"
 
 #include "add_inside.h"
@@ -17,18 +17,13 @@ int dft_table_has_room(struct dft_table *table)
 /* Counts the bytes of the last data events. */
 static void end_same(struct dft_cursor *cursor)
 {
-    struct dft_metrics *sum = &cursor->sum;
-    uint64_t bytes = cursor->same_bytes, count = cursor->same_count;
-    uint32_t bin = dft_bin_of(bytes);
+    uint64_t count = cursor->same_count;
+    uint32_t bin = dft_bin_of(cursor->same_bytes);
 
     if (!count)
         return;
-    sum->data += count;
-    sum->bytes += bytes * count;
-    sum->sequential += cursor->same_bits & DFT_BIT_SEQUENTIAL ? count : 0;
-    sum->consecutive += cursor->same_bits & DFT_BIT_CONSECUTIVE ? count : 0;
-    sum->size_min = bytes < sum->size_min ? bytes : sum->size_min;
-    sum->size_max = bytes > sum->size_max ? bytes : sum->size_max;
+    cursor->sum.data += count;
+    add_alike(&cursor->sum, cursor->same_bytes, cursor->same_bits, count);
     cursor->chunks[cursor->spine->chunks[DFT_SIZES][bin / DFT_CHUNK_BINS] - 1].counts[bin % DFT_CHUNK_BINS] += count;
     cursor->same_count = 0;
 }
@@ -64,9 +59,9 @@ void dft_table_settle(struct dft_table *table)
         settle(table, &table->cursors[i]);
 }
 
-/* Turns a cursor to the row of an event that was just added there. Of an event that reaches beyond
+/* Moves a cursor to the row of an event that was just added there. Of an event that reaches beyond
  * its interval the next one of its kind is likely in another row. */
-static void turn(struct dft_table *table, struct dft_cursor *cursor, const struct dft_event *event)
+static void move_to(struct dft_table *table, struct dft_cursor *cursor, const struct dft_event *event)
 {
     const struct dft_recent *recent = dft_table_recent(table, event);
 
@@ -106,5 +101,5 @@ void dft_table_put(struct dft_table *table, const struct dft_event *event, uint6
     table->sorted = 0;
     dft_table_add_one(table, event, call, class);
     if (is_common)
-        turn(table, cursor, event);
+        move_to(table, cursor, event);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "format/hash.h"
-#include "format/ring_decode.h"
+#include "ring_record.h"
 
 static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uint8_t length, uint64_t id, uint8_t op)
 {

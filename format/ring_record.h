@@ -33,4 +33,8 @@ int dft_take_record(struct dft_batch_builder *builder, const struct dft_ring *ri
 /* An event of one slot, which is not marked. Returns 0, or -1: it makes no sense. */
 int dft_take_short_event(struct dft_batch_builder *builder, const struct dft_slot *slot);
 
+/* Marks the slots of numbers in a row as taken. */
+void dft_ring_decoder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
+                           uint64_t end);
+
 #endif

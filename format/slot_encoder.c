@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of one slot that do not say the same as the last one of their call, and ends of
- * streaks. */
+ * repeats. */
 #include "format/slot_encoder.h"
 
 #include "encoder.h"
@@ -93,7 +93,7 @@ int dft_slot_put_event(struct dft_events_encoder *p, struct dft_slot_call *call,
     return 0;
 }
 
-void dft_slot_put_streak(struct dft_events_encoder *p, struct dft_slot_call *call, const struct dft_slot *first,
+void dft_slot_put_repeat(struct dft_events_encoder *p, struct dft_slot_call *call, const struct dft_slot *first,
                          uint32_t count, uint64_t end_ns)
 {
     uint32_t n = count;

@@ -132,10 +132,10 @@ static struct dft_slot_call *call_at(struct dft_context *context, uint32_t index
     return &context->calls[1 + index];
 }
 
-/* The call of a record's kind, if the decoder has met it; else the place that is of no call.
- * Annotations are told apart by their names, and mostly one follows itself. */
-static __attribute__((noinline)) struct dft_slot_call *annotation_at(struct dft_context *context,
-                                                                     const struct dft_slot *slot)
+/* The call of a record, which the decoder may not have met yet. The place that is of no call: it is
+ * not an event, or there is no room for its call. */
+static __attribute__((noinline)) struct dft_slot_call *find_call(struct dft_context *context,
+                                                                 const struct dft_slot *slot)
 {
     struct dft_ring_decoder *decoder = &context->decoder;
 
@@ -144,6 +144,8 @@ static __attribute__((noinline)) struct dft_slot_call *annotation_at(struct dft_
     return call_at(context, dft_ring_decoder_call(decoder, slot));
 }
 
+/* The same, of a call that the decoder has met in this block. Annotations are told apart by their
+ * names, and mostly one follows itself. */
 static inline struct dft_slot_call *known_call(struct dft_context *context, const struct dft_slot *slot, uint32_t kind,
                                                struct dft_slot_call *last)
 {
@@ -151,38 +153,39 @@ static inline struct dft_slot_call *known_call(struct dft_context *context, cons
 
     if (__builtin_expect(number < DFT_CALL_COUNT, 1))
         return &context->calls[context->decoder.call_of[number]];
-    return (last->kind & 0xffff) == number && last->subject == slot->file ? last : annotation_at(context, slot);
+    return (last->kind & 0xffff) == number && last->subject == slot->file ? last : find_call(context, slot);
 }
 
 /* A record of another kind than the last one of its call, or that lies elsewhere in time, or in
  * another row. Returns 0, or -1 when it must wait for another block, or is not of one slot. */
 static __attribute__((noinline)) int take_other(struct dft_context *context, const struct dft_slot *slot)
 {
-    struct dft_ring_decoder *decoder = &context->decoder;
     struct dft_slot_call *call;
     struct dft_event event;
     uint64_t start_ns;
 
-    if (slot->slots != 1 || !dft_slot_is_event(slot->call) || decoder->ncalls == decoder->events_max ||
-        dft_table_has_room(context->table))
+    if (slot->slots != 1 || dft_table_has_room(context->table))
         return -1;
-    call = call_at(context, dft_ring_decoder_call(decoder, slot));
+    call = find_call(context, slot);
+    if (call == &context->calls[0])
+        return -1;
     start_ns = dft_clock_ns(&context->clock, slot->start);
     dft_slot_to_event(call, slot, start_ns, dft_clock_since(&context->clock, start_ns, slot->start + slot->duration),
                       &event);
-    dft_table_put(context->table, &event, dft_event_bytes_by(&event, call->state.bytes), &decoder->calls[event.call]);
+    dft_table_put(context->table, &event, dft_event_bytes_by(&event, call->state.bytes),
+                  &context->decoder.calls[event.call]);
     dft_slot_put_event(&context->events, call, slot, &event);
     return 0;
 }
 
-/* The records behind one that begins a streak. Returns their number. */
-static uint32_t take_streak(struct dft_events_encoder *events, struct dft_slot_call *call, const struct dft_slot *first,
+/* The records behind one that begins a repeat. Returns their number. */
+static uint32_t take_repeat(struct dft_events_encoder *events, struct dft_slot_call *call, const struct dft_slot *first,
                             uint32_t most, const struct dft_near_clock *clock, struct dft_cursor *cursor)
 {
     const struct dft_near_clock near = *clock; /* whose fields no store can change */
     const uint32_t marker = atomic_load_explicit(&first->marker, memory_order_relaxed), kind = dft_slot_kind(first);
     const struct dft_slot *slot = first + 1;
-    struct dft_cursor_run run = dft_cursor_run(cursor);
+    struct dft_cursor_repeat run = dft_cursor_repeat(cursor);
     uint64_t *gaps = events->gaps + events->count, *durations = events->durations + events->count;
     uint64_t end_ns = events->previous_end, step = first->offset == -1 ? 0 : call->bytes;
     int64_t offset = first->offset;
@@ -198,16 +201,16 @@ static uint32_t take_streak(struct dft_events_encoder *events, struct dft_slot_c
             break;
         start_ns = dft_near_clock_ns(&near, start);
         dur_ns = dft_near_clock_ns(&near, until) - start_ns;
-        if (start_ns < end_ns || !dft_cursor_run_add(&run, start_ns, dur_ns))
+        if (start_ns < end_ns || !dft_cursor_repeat_add(&run, start_ns, dur_ns))
             break;
         gaps[n] = start_ns - end_ns;
         durations[n] = dur_ns;
         end_ns = start_ns + dur_ns;
     }
     if (n) {
-        dft_cursor_run_end(&run, n, end_ns, first->err != 0, call->is_data,
-                           first->offset == -1 ? -1 : first->offset + (int64_t)((n + 1) * step));
-        dft_slot_put_streak(events, call, first, n, end_ns);
+        dft_cursor_repeat_end(&run, n, end_ns, first->err != 0, call->is_data,
+                              first->offset == -1 ? -1 : first->offset + (int64_t)((n + 1) * step));
+        dft_slot_put_repeat(events, call, first, n, end_ns);
     }
     return n;
 }
@@ -258,8 +261,8 @@ static uint64_t take_common(void *argument, const struct dft_batch *batch, const
             if (dft_cursor_add(cursor, &sample, call->is_data)) {
                 flags = dft_slot_put_again(events, call, slot, kind, sample.start_ns, sample.dur_ns, sample.offset,
                                            sample.bytes);
-                if (slot + 1 < last && dft_slot_kind(slot + 1) == kind && dft_slot_begins_streak(call, flags))
-                    slot += take_streak(events, call, slot, (uint32_t)(last - slot) - 1, &near, cursor);
+                if (slot + 1 < last && dft_slot_kind(slot + 1) == kind && dft_slot_begins_repeat(call, flags))
+                    slot += take_repeat(events, call, slot, (uint32_t)(last - slot) - 1, &near, cursor);
                 continue;
             }
         }
@@ -374,9 +377,7 @@ static int begin_block(struct dft_context *context, uint64_t slots)
     const struct dft_events_bounds bounds = {
         .events = count, .calls = count, .ids = 4 * (slots + DFT_RECORD_SLOTS_MAX)};
 
-    for (uint32_t i = 0; i < context->calls_ready; i++)
-        context->calls[1 + i].kind = 0;
-    context->calls_ready = 0;
+    dft_context_begin_calls(context);
     return dft_events_begin(&context->events, context->encoder, &bounds);
 }
 

@@ -47,14 +47,20 @@ struct dft_context {
     char *stack_top;
 };
 
+/* No call is ready: another block begins. */
+static inline void dft_context_begin_calls(struct dft_context *context)
+{
+    for (uint32_t i = 0; i < context->calls_ready; i++)
+        context->calls[1 + i].kind = 0;
+    context->calls_ready = 0;
+}
+
 /* Forgets the rows that wait, and the calls that they are of. */
 static inline void dft_context_drop_rows(struct dft_context *context)
 {
     dft_table_clear(context->table);
     dft_ring_decoder_forget(&context->decoder);
-    for (uint32_t i = 0; i < context->calls_ready; i++)
-        context->calls[1 + i].kind = 0;
-    context->calls_ready = 0;
+    dft_context_begin_calls(context);
     context->rows.are_there = context->rows.are_full = 0;
     context->rows.blocks = context->rows.nnames = context->rows.text_used = 0;
 }

@@ -3,7 +3,7 @@
  *
  * Nearly every event falls into the row that the last event of its call and region fell into. A
  * cursor is that row: it sums up what falls there, and the table takes the sum when it is asked for
- * rows. Everything else goes the slow way (dft_table_put_slow), which turns the cursor to the row
+ * rows. Everything else goes the slow way (dft_table_put), which moves the cursor to the row
  * where the event lies. So what is counted is the same, whichever way an event went. */
 #ifndef DFT_CURSOR_H
 #define DFT_CURSOR_H
@@ -61,7 +61,7 @@ static inline struct dft_cursor *dft_cursor_of(struct dft_cursor *cursors, uint3
 int dft_table_has_room(struct dft_table *);
 
 /* Adds any event, which moved so many bytes, of this call: event->call is its number. There is room
- * for it. Turns the cursor of the call to it. */
+ * for it. Moves the cursor of the call there. */
 void dft_table_put(struct dft_table *, const struct dft_event *event, uint64_t bytes, const struct dft_call *call);
 
 /* The next data event moves so many bytes, has these bits, and the last ones did not. Returns 0 where
@@ -132,7 +132,7 @@ DFT_CURSOR_INLINE int dft_cursor_add(struct dft_cursor *cursor, const struct dft
 
 /* Events behind one that a cursor has just taken, which differ from it in their times alone and
  * follow each other. */
-struct dft_cursor_run {
+struct dft_cursor_repeat {
     struct dft_cursor *cursor;
     uint64_t from_ns, width_ns, to_ns;
     struct dft_chunk *chunks;
@@ -140,19 +140,19 @@ struct dft_cursor_run {
     uint64_t dur_sum, dur_min, dur_max;
 };
 
-static inline struct dft_cursor_run dft_cursor_run(struct dft_cursor *cursor)
+static inline struct dft_cursor_repeat dft_cursor_repeat(struct dft_cursor *cursor)
 {
-    return (struct dft_cursor_run){.cursor = cursor,
-                                   .from_ns = cursor->from_ns,
-                                   .width_ns = cursor->width_ns,
-                                   .to_ns = cursor->to_ns,
-                                   .chunks = cursor->chunks,
-                                   .spine = cursor->spine,
-                                   .dur_min = UINT64_MAX};
+    return (struct dft_cursor_repeat){.cursor = cursor,
+                                      .from_ns = cursor->from_ns,
+                                      .width_ns = cursor->width_ns,
+                                      .to_ns = cursor->to_ns,
+                                      .chunks = cursor->chunks,
+                                      .spine = cursor->spine,
+                                      .dur_min = UINT64_MAX};
 }
 
 /* Returns 0 with nothing done where the event must go another way. */
-DFT_CURSOR_INLINE int dft_cursor_run_add(struct dft_cursor_run *run, uint64_t start_ns, uint64_t dur_ns)
+DFT_CURSOR_INLINE int dft_cursor_repeat_add(struct dft_cursor_repeat *run, uint64_t start_ns, uint64_t dur_ns)
 {
     uint64_t *counter = dft_cursor_counter(run->chunks, run->spine, dur_ns);
 
@@ -166,8 +166,8 @@ DFT_CURSOR_INLINE int dft_cursor_run_add(struct dft_cursor_run *run, uint64_t st
 }
 
 /* The run had `count` events, and ended then; `offset`: where the last one has ended, -1: nowhere. */
-static inline void dft_cursor_run_end(const struct dft_cursor_run *run, uint64_t count, uint64_t end_ns, int err,
-                                      int is_data, int64_t offset)
+static inline void dft_cursor_repeat_end(const struct dft_cursor_repeat *run, uint64_t count, uint64_t end_ns, int err,
+                                         int is_data, int64_t offset)
 {
     struct dft_cursor *cursor = run->cursor;
     struct dft_metrics *sum = &cursor->sum;

@@ -71,8 +71,4 @@ static inline uint32_t dft_ring_decoder_call(struct dft_ring_decoder *decoder, c
     return __builtin_expect(at != 0, 1) ? at - 1 : dft_ring_decoder_call_slow(decoder, slot);
 }
 
-/* Marks the slots of numbers in a row as taken. */
-void dft_ring_decoder_mark(const struct dft_ring_decoder *decoder, const struct dft_ring *ring, uint64_t sequence,
-                           uint64_t end);
-
 #endif

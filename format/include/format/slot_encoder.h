@@ -117,12 +117,12 @@ dft_slot_put_again(struct dft_events_encoder *p, struct dft_slot_call *call, con
     return flags;
 }
 
-/* A streak: records of one call in a row that say the same, of the same file and descriptor, each
+/* A repeat: records of one call in a row that say the same, of the same file and descriptor, each
  * where the one before has ended, and later. They have the shape of the first, and are in no other
  * column. */
 
-/* May an event of the call, with these flags, begin a streak? Not where its result is learnt. */
-static inline int dft_slot_begins_streak(const struct dft_slot_call *call, uint32_t flags)
+/* May an event of the call, with these flags, begin a repeat? Not where its result is learnt. */
+static inline int dft_slot_begins_repeat(const struct dft_slot_call *call, uint32_t flags)
 {
     uint32_t file = flags >> DFT_F_FILE_SHIFT & 7, offset = flags >> DFT_F_OFFSET_SHIFT & 3;
 
@@ -134,7 +134,7 @@ static inline int dft_slot_begins_streak(const struct dft_slot_call *call, uint3
            (flags >> DFT_F_ERRNO_SHIFT & 3) != DFT_ERRNO_EXPLICIT;
 }
 
-/* Does a record go on with a streak, but for its times? `offset`: where the one before has ended; -1:
+/* Does a record go on with a repeat, but for its times? `offset`: where the one before has ended; -1:
  * it has none. */
 static inline __attribute__((always_inline)) int
 dft_slot_goes_on(const struct dft_slot *slot, const struct dft_slot *first, uint32_t kind, int64_t offset)
@@ -146,9 +146,9 @@ dft_slot_goes_on(const struct dft_slot *slot, const struct dft_slot *first, uint
 _Static_assert(sizeof(struct dft_slot) == offsetof(struct dft_slot, fd) + 8,
                "descriptor, errno and depth are one word");
 
-/* Puts what the streak has in columns, its times apart, which are in gaps and durations behind those
+/* Puts what the repeat has in columns, its times apart, which are in gaps and durations behind those
  * of `count` events: so many records, of which the last ended then. */
-void dft_slot_put_streak(struct dft_events_encoder *p, struct dft_slot_call *call, const struct dft_slot *first,
+void dft_slot_put_repeat(struct dft_events_encoder *p, struct dft_slot_call *call, const struct dft_slot *first,
                          uint32_t count, uint64_t end_ns);
 
 #endif
