@@ -74,12 +74,35 @@ static void buckets_again(const struct dft_buckets *buckets)
     }
 }
 
+static void counters_again(const struct dft_counters *counters)
+{
+    struct dft_skipped skipped = {0};
+    struct dft_block_header header;
+    struct dft_counters again;
+    const void *block;
+    const char *why;
+    size_t offset = 0, found;
+    long size = dft_encode_counters(encoder, counters, &block);
+
+    if (size < 0)
+        return;
+    demand(dft_block_next(block, (size_t)size, &offset, &header, &found, &skipped) == 1 && !skipped.damaged);
+    demand(dft_decode_counters(second, &header, (const char *)block + found + sizeof header, &again, &why) == 0);
+    demand(again.count == counters->count && again.nseries == counters->nseries);
+    for (uint32_t i = 0; i < counters->count; i++) {
+        const struct dft_sample *a = &counters->samples[i], *b = &again.samples[i];
+
+        demand(a->time_ns == b->time_ns && a->series == b->series && a->value == b->value);
+    }
+}
+
 static void decode(const struct dft_block_header *header, const void *payload)
 {
     const char *why = NULL;
     const struct dft_name *names;
     const uint64_t(*samples)[2];
     struct dft_process process;
+    struct dft_counters counters;
     struct dft_buckets buckets;
     struct dft_batch batch;
     struct dft_end end;
@@ -105,6 +128,11 @@ static void decode(const struct dft_block_header *header, const void *payload)
         status = dft_decode_buckets(decoder, header, payload, &buckets, &why);
         if (!status)
             buckets_again(&buckets);
+        break;
+    case DFT_BLOCK_COUNTERS:
+        status = dft_decode_counters(decoder, header, payload, &counters, &why);
+        if (!status)
+            counters_again(&counters);
         break;
     case DFT_BLOCK_END:
         status = dft_decode_end(decoder, header, payload, &end, &why);

@@ -2,7 +2,7 @@
 /* Writes a small trace with something of everything, always the same: the golden file of the
  * format.
  *
- *   make_golden stored|deflated|list FILE
+ *   make_golden stored|deflated|counters|list FILE
  *
  * `list` writes the events and rows as they are before they are encoded, one a line, for comparison
  * with what a reader reads. With `stored` the bytes must not change while the format has its
@@ -254,6 +254,41 @@ static int put_buckets(void)
     return list ? 0 : put(dft_encode_buckets(encoder, &buckets, &block), &block);
 }
 
+/* Counters of every sort, all at once and some alone. */
+static int put_counters(void)
+{
+    struct dft_name texts[] = {
+        {.text = TEXT("process\0read_bytes")}, {.text = TEXT("process\0rss_bytes")}, {.text = TEXT("app\0loss")}};
+    struct dft_series series[] = {{.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_TOTAL},
+                                  {.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_LEVEL},
+                                  {.unit = DFT_UNIT_NUMBER, .kind = DFT_COUNTER_LEVEL, .real = 1}};
+    struct dft_sample samples[] = {
+        {START, 0, {4096}},
+        {START, 1, {1 << 20}},
+        {START, 2, {.number = 0.5}},
+        {START + SECOND, 0, {12288}},
+        {START + SECOND, 2, {.number = -1e300}},
+        {START + 5, 1, {-1}},
+        {START + 2 * SECOND, 0, {INT64_MAX}},
+        {START + 2 * SECOND, 1, {0}},
+        {START + 2 * SECOND, 2, {.number = 0.1}},
+    };
+    struct dft_counters counters = {.key = KEY,
+                                    .tid = 4321,
+                                    .first = 7,
+                                    .series = series,
+                                    .nseries = 3,
+                                    .samples = samples,
+                                    .count = sizeof samples / sizeof *samples,
+                                    .names = texts,
+                                    .nnames = 3};
+    const void *block;
+
+    for (unsigned i = 0; i < 3; i++)
+        series[i].id = texts[i].id = dft_name_id(texts[i].text.bytes, texts[i].text.length);
+    return put(dft_encode_counters(encoder, &counters, &block), &block);
+}
+
 /* A part of a range: every third event, and what such blocks are of. */
 static int put_part(void)
 {
@@ -321,13 +356,16 @@ int main(int argc, char **argv)
     int failed;
 
     if (argc != 3 || !(file = fopen(argv[2], "wb"))) {
-        fprintf(stderr, "usage: make_golden stored|deflated|list FILE\n");
+        fprintf(stderr, "usage: make_golden stored|deflated|counters|list FILE\n");
         return 2;
     }
     list = !strcmp(argv[1], "list");
     encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE);
     make_names();
-    failed = put_process() || put_few() || put_many() || put_buckets() || put_end() || put_part();
+    if (!strcmp(argv[1], "counters"))
+        failed = put_counters();
+    else
+        failed = put_process() || put_few() || put_many() || put_buckets() || put_end() || put_part();
     failed |= fclose(file) != 0;
     sample_encoder_free(encoder);
     return failed;

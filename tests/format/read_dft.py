@@ -41,9 +41,10 @@ END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "T
        10: "UNMET", 11: "OUTSIDE"}
 GROUP = {3: "PART", 4: "GROUPS", 5: "NAME", 6: "RULES", 7: "EVENTS"}
 CLOCK = {3: "SAMPLES"}
+COUNTERS = {3: "SERIES", 4: "TIME", 5: "MEMBERS", 6: "VALUE"}
 KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END,
-         "GROUP": GROUP}
-ALL_BYTES = {"NAMES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
+         "GROUP": GROUP, "COUNTERS": COUNTERS}
+ALL_BYTES = {"NAMES", "SERIES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
              "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "BOOT_ID", "RUN_ID", "DROPPED", "MISUSE", "UNMET", "NAME", "RULES"}
 
 
@@ -138,7 +139,7 @@ class Bytes:
 
 
 def columns_of(kind, raw):
-    known = {1: "NAMES", 2: "CALLS"} if kind in ("EVENTS", "BUCKETS") else {1: "NAMES"} if kind == "NAMES" else {}
+    known = {1: "NAMES", 2: "CALLS"} if kind in ("EVENTS", "BUCKETS") else {1: "NAMES"} if kind in ("NAMES", "COUNTERS") else {}
     known = {**known, **KNOWN[kind]}
     found = {}
     source = Bytes(raw, name="list")
@@ -502,6 +503,44 @@ def read_buckets(header, raw):
     return {"interval_ns": width, "rows": rows, "names": names, "calls": calls}
 
 
+def read_moment(columns, nseries):
+    """The positions of the counters of one moment."""
+    count = columns["MEMBERS"].leb()
+    need(count <= nseries and nseries, "moment")
+    if not count:
+        return list(range(nseries))
+    positions, after = [], 0
+    for _ in range(count):
+        positions.append(after + columns["MEMBERS"].leb())
+        after = positions[-1] + 1
+    need(after <= nseries, "moment: position")
+    return positions
+
+
+def read_counters(header, raw):
+    columns = columns_of("COUNTERS", raw)
+    names = read_names(columns["NAMES"])
+    series, samples, time = [], [], header["start"]
+    while columns["SERIES"].left():
+        position, traits = columns["SERIES"].leb(), columns["SERIES"].leb()
+        need(position < len(names) and traits < 256, "series")
+        series.append({"id": names[position]["id"], "unit": traits >> 2, "total": traits & 1, "real": traits >> 1 & 1})
+    last = [0] * len(series)
+    while len(samples) < header["count"]:
+        time = (time + columns["TIME"].zigzag()) & M64
+        samples += [[time, position] for position in read_moment(columns, len(series))]
+    need(len(samples) == header["count"], "samples")
+    for sample in samples:
+        position, number = sample[1], columns["VALUE"].leb()
+        if series[position]["real"]:
+            last[position] ^= int.from_bytes(number.to_bytes(8, "big"), "little")
+            sample.append(struct.unpack("<d", last[position].to_bytes(8, "little"))[0])
+        else:
+            last[position] = (last[position] + unzigzag(number)) & M64
+            sample.append(signed(last[position]))
+    return {"series": series, "samples": samples, "names": names}
+
+
 def read_record(kind, raw):
     values = {}
     for name, column in columns_of(kind, raw).items():
@@ -538,6 +577,8 @@ def read_block(header, payload):
         return {"events": reader.events, "names": reader.names, "calls": reader.calls}
     if kind == "BUCKETS":
         return read_buckets(header, raw)
+    if kind == "COUNTERS":
+        return read_counters(header, raw)
     if kind == "NAMES":
         return {"names": read_names(columns_of(kind, raw)["NAMES"])}
     if kind == "CLOCK":

@@ -10,6 +10,7 @@ int suite_events(void);
 int suite_times(void);
 int suite_buckets(void);
 int suite_records(void);
+int suite_counters(void);
 int suite_damage(void);
 int suite_faults(void);
 

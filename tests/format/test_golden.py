@@ -72,6 +72,25 @@ def check_list(path, expected):
         check(one == other, f"line {number}: given {one}, read {other}")
 
 
+def check_counters(make, folder, update):
+    """Counters have files of their own."""
+    made = os.path.join(folder, "counters")
+    subprocess.run([make, "counters", made], check=True)
+    if update:
+        with open(golden("counters.dft"), "wb") as file:
+            file.write(content(made))
+        with open(golden("counters.json"), "w", encoding="ascii") as file:
+            file.write(read(made))
+    block = json.loads(content(golden("counters.json")))["blocks"][0]
+    check(content(made) == content(golden("counters.dft")), "counters are not the same bytes: the format has changed")
+    check(read(golden("counters.dft")) == content(golden("counters.json")).decode("ascii"),
+          "counters.dft reads differently")
+    check([sample[2] for sample in block["samples"]] ==
+          [4096, 1 << 20, 0.5, 12288, -1e300, -1, (1 << 63) - 1, 0, 0.1], "values of counters differ")
+    check(block["first"] == 7 and block["last"] == 15 and [one["total"] for one in block["series"]] == [1, 0, 0],
+          "the head of counters differs")
+
+
 def check_damage(expected):
     """The reader itself skips what is damaged: without that it would prove little."""
     data = bytearray(content(golden("deflated.dft")))
@@ -101,6 +120,7 @@ def main():
             check(read(os.path.join(folder, way)) == expected, f"what is written now ({way}) reads differently")
         for name in OLD:
             check(read(golden(name + ".dft")) == expected, f"{name}.dft reads differently")
+        check_counters(make, folder, update)
         check_list(os.path.join(folder, "list"), json.loads(expected))
         check(content(golden("stored.dft")) == content(os.path.join(folder, "stored")),
               "stored blocks are not the same bytes: the format has changed")

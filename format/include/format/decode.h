@@ -3,6 +3,7 @@
 #ifndef DFT_FORMAT_DECODE_H
 #define DFT_FORMAT_DECODE_H
 
+#include "format/counter.h"
 #include "format/event.h"
 #include "format/row.h"
 
@@ -17,6 +18,8 @@ int dft_decode_events(struct dft_decoder *, const struct dft_block_header *heade
                       struct dft_batch *batch, const char **reason);
 int dft_decode_buckets(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                        struct dft_buckets *buckets, const char **reason);
+int dft_decode_counters(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
+                        struct dft_counters *counters, const char **reason);
 int dft_decode_process(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                        struct dft_process *process, const char **reason);
 int dft_decode_clock(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
@@ -27,7 +30,8 @@ int dft_decode_origin(struct dft_decoder *, const struct dft_block_header *heade
                       struct dft_origin *origin, const char **reason);
 int dft_decode_group(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                      struct dft_group_record *group, const char **reason);
-/* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, NAMES). */
+/* Just the names of any block that has the column NAMES (EVENTS, BUCKETS, COUNTERS,
+ * NAMES). */
 int dft_decode_names(struct dft_decoder *, const struct dft_block_header *header, const void *payload,
                      const struct dft_name **names, uint32_t *count, const char **reason);
 

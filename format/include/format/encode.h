@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "format/counter.h"
 #include "format/event.h"
 #include "format/row.h"
 
@@ -55,6 +56,7 @@ void dft_encoder_coarse_times(struct dft_encoder *encoder, int coarse);
  * over DFT_TEXT_MAX are cut and marked. */
 long dft_encode_events(struct dft_encoder *, const struct dft_batch *batch, const void **block);
 long dft_encode_buckets(struct dft_encoder *, const struct dft_buckets *buckets, const void **block);
+long dft_encode_counters(struct dft_encoder *, const struct dft_counters *counters, const void **block);
 long dft_encode_process(struct dft_encoder *, const struct dft_process *process, const void **block);
 long dft_encode_clock(struct dft_encoder *, uint64_t key, const uint64_t (*samples)[2], uint32_t count,
                       const void **block);

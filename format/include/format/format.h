@@ -70,9 +70,9 @@
  *    symbol 4e + (v >> e) (at most 251), and the lowest e bits of v go to the tail, the lowest one first. One byte a
  *    symbol.
  *
- * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; COUNTERS,
- *    STACKS and INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of
- *    them the header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams
+ * 6. TYPES: PROCESS, CLOCK, NAMES, EVENTS, BUCKETS, COUNTERS, STACKS, END, INDEX (see enum dft_block_type; STACKS and
+ *    INDEX have a number, but no columns yet: a reader of this version treats them as unknown). In all of them the
+ *    header carries the process key. EVENTS and BUCKETS carry stream (a number that counts the event streams
  *    of the process; one thread's events may lie in several streams), tid, and [first, last]: the range of the stream's
  *    sequence numbers that the block covers. A reader that has seen a range (same key, stream, type) ignores a block
  *    within it. Sequence numbers need not be dense; the i-th event of an EVENTS block has the number first + i,
@@ -161,6 +161,17 @@
  *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of
  *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h, at
  *      most 1,919. At most 1,048,576 bins in a block.
+ *
+ *    COUNTERS. Samples of counters over time. Stream and [first, last] as in EVENTS: the i-th sample has the number
+ *    first + i. The samples stand in moments, which have one time. Columns: enum dft_counters_column.
+ *      SERIES  (bytes) per counter LEB128 position in NAMES ("category NUL name"), LEB128 traits: bit 0 the counter is
+ *              a running total (else a level), bit 1 its values are doubles, from bit 2 on its unit (counter.h). Traits
+ *              are below 256.
+ *      TIME    one value a moment: zigzag of the difference to the moment before (the first: to header.start).
+ *      MEMBERS a moment's counters: 0, all in the order of SERIES; else their number, and for each, in ascending order,
+ *              how many positions lie between the one before (the first: the beginning) and it.
+ *      VALUE   one value a sample, by the counter's last value in this block (at first 0): zigzag of the difference, or
+ *              for doubles their eight bytes XOR those of the last, the first byte taken for the highest.
  *
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
  * 9. PROCESS, CLOCK, END, ORIGIN, GROUP: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
@@ -338,6 +349,13 @@ enum dft_buckets_column {
     DFT_BK_SEQUENTIAL = 25,
     DFT_BK_CONSECUTIVE = 26,
     DFT_BK_BINS = 27,
+};
+
+enum dft_counters_column {
+    DFT_CN_SERIES = 3,
+    DFT_CN_TIME = 4,
+    DFT_CN_MEMBERS = 5,
+    DFT_CN_VALUE = 6,
 };
 
 enum dft_process_column {
