@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows out of a table: sorted in place by key, histograms as lists of bins.
  *
- * sorting moves 192-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots
+ * sorting moves 256-byte rows, so it sorts their numbers first (bottom-up merge sort in the slots
  * of the index, which hold more than two numbers a row; runs already in order are passed over, and
  * rows mostly arrive in order), then moves each row once along the cycles of the permutation, then
  * builds the index anew. No memory is allocated but for lists of bins of growing tables. */

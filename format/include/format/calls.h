@@ -27,8 +27,8 @@ enum dft_call_number {
 #include <dftrace/syscalls.def>
     DFT_CALL_COUNT,
     /* Records that are no calls of the C library. */
-    DFT_CALL_ANNOTATION = 0xff00, /* + op: the name is in the record's file field */
-    DFT_CALL_NAME = 0xffff,       /* a definition: id and text */
+    DFT_CALL_ANNOTATION = 0xf00, /* + op: the name is in the record's file field */
+    DFT_CALL_NAME = 0xfff,       /* a definition: id and text */
 };
 
 /* An offset and no pointer: pointers would need a relocation in each process. */

@@ -29,6 +29,7 @@ struct dft_call {
     uint64_t id;
     struct dft_text text;
     uint8_t op; /* ops.def */
+    uint8_t io; /* enum dft_io */
 };
 
 enum dft_arg_type { DFT_ARG_INT = 0, DFT_ARG_DOUBLE = 1, DFT_ARG_STRING = 2 };
@@ -47,11 +48,14 @@ struct dft_arg {
 #define DFT_RESULT_UNKNOWN INT64_MIN /* of a call whose result another tracer had not recorded */
 #define DFT_ERRNO_UNKNOWN  0xffffu   /* of a call that failed, one does not know why */
 
+/* Where a data access lies (enum dft_access): both of the first two bits: consecutive; the second
+ * alone: strided. */
 #define DFT_BIT_SEQUENTIAL  1u /* starts at or behind the end of the descriptor's last access */
 #define DFT_BIT_CONSECUTIVE 2u /* starts exactly there */
 #define DFT_BIT_VFORK       4u
 #define DFT_BIT_CUT         8u
 #define DFT_BIT_OPEN        16u
+#define DFT_BIT_TURN        32u /* reads after a write on the same description, or writes after a read */
 
 struct dft_event {
     uint64_t start_ns; /* Unix ns */

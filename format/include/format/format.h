@@ -254,7 +254,7 @@ enum dft_encoding {
 };
 
 /* Shared by EVENTS, BUCKETS and NAMES. */
-enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2 };
+enum { DFT_COL_NAMES = 1, DFT_COL_CALLS = 2, DFT_COL_CLASSES = 50 };
 
 enum dft_events_column {
     DFT_EV_SHAPES = 3,
@@ -307,6 +307,7 @@ enum dft_events_column {
 #define DFT_F_CUT          (1u << 28) /* an argument or name was cut */
 #define DFT_F_OPEN         (1u << 29) /* in flight when the process ended: no result, end unknown */
 #define DFT_F_UNKNOWN      (1u << 30) /* the result */
+#define DFT_F_TURN         (1u << 31) /* a read-write turn */
 
 enum dft_phase {
     DFT_PHASE_COMPLETE = 0,
@@ -349,6 +350,16 @@ enum dft_buckets_column {
     DFT_BK_SEQUENTIAL = 25,
     DFT_BK_CONSECUTIVE = 26,
     DFT_BK_BINS = 27,
+    DFT_BK_ASKED = 28,
+    DFT_BK_TURNS = 29,
+    DFT_BK_OCCUPANCY = 30,
+    DFT_BK_SIZE_CLASS = 31,
+    DFT_BK_ACCESS = 32,
+    DFT_BK_ERRNO = 33,
+    DFT_BK_IO = 34,
+    DFT_BK_ASKED_BINS = 35,
+    DFT_BK_TOUCHED = 36,
+    DFT_BK_STRIDES = 37,
 };
 
 enum dft_counters_column {
@@ -378,6 +389,8 @@ enum dft_process_column {
     DFT_PR_NOTES = 19,         /* lines: what could not be done as usual */
     DFT_PR_BOOT_ID = 20,       /* of the machine since its last start, as Linux writes it; absent: not known */
     DFT_PR_PID_NAMESPACE = 21, /* inode of the PID namespace that PID and PPID count in; 0: not known */
+    DFT_PR_ROLE = 23,          /* what the process is in its program: "DataLoader worker 3/8" */
+    DFT_PR_MOUNTS = 24,        /* "mount point, space, file system type" lines */
     DFT_PR_RUN_ID = 22,        /* of the run that it belongs to; empty: JOB_ID says it, or nothing does */
 };
 

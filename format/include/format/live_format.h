@@ -28,7 +28,7 @@
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
 #define DFT_RING_MAGIC       UINT64_C(0x676e697274666400)
-#define DFT_LIVE_VERSION     7
+#define DFT_LIVE_VERSION     8
 #define DFT_LIVE_PAGE        4096u
 #define DFT_RING_SLOTS_MAX   4096u
 #define DFT_OPEN_REGIONS     64u /* regions nested deeper are counted, their names are not kept here */
@@ -76,7 +76,7 @@ struct dft_slot {
     uint32_t size;           /* bytes asked for; flags where no bytes are moved */
     uint64_t start;          /* ticks */
     uint32_t duration;       /* ticks */
-    uint16_t call;           /* enum dft_call_number */
+    uint16_t call;           /* enum dft_call_number, and DFT_SLOT_* above DFT_SLOT_CALL_BITS */
     uint8_t bits;            /* DFT_BIT_*, DFT_SLOT_* */
     uint8_t slots;           /* of the whole record */
     uint64_t file;
@@ -92,6 +92,12 @@ _Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
 /* Bits of a slot beyond DFT_BIT_* (below 32). */
 #define DFT_SLOT_UNIT        32u /* result is items | unit << 32 */
 #define DFT_SLOT_PHASE_SHIFT 6   /* two bits: COMPLETE, BEGIN, END, INSTANT; others in an extension */
+
+/* Bits of `call` above the number. */
+#define DFT_SLOT_CALL_BITS 12u
+#define DFT_SLOT_CALL_MASK 0xfffu
+#define DFT_SLOT_TURN      0x8000u /* DFT_BIT_TURN */
+#define DFT_SLOT_IO_SHIFT  12u     /* three bits: enum dft_io + 1 of the file; 0: that of the operation */
 
 /* Further slots: `payload` of all of them together is a list of items. */
 #define DFT_PART_BYTES 56u

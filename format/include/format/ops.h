@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "format/facets.h"
+
 enum dft_op {
 #define DFT_OP(number, name, class, bytes, effect, group) DFT_OP_##name = number,
 #include <dftrace/ops.def>
@@ -33,6 +35,18 @@ static inline enum dft_class dft_op_class(uint8_t op)
 #undef DFT_OP
     };
     return op < DFT_OP_COUNT ? (enum dft_class)classes[op] : DFT_CLASS_META;
+}
+
+/* What calls of an operation are about, unless their file is of a class of its own. */
+static inline enum dft_io dft_op_io(uint8_t op)
+{
+    static const uint8_t ios[] = {DFT_IO_META, DFT_IO_READ, DFT_IO_WRITE, DFT_IO_NONE, DFT_IO_NONE};
+
+    if (op == DFT_OP_SYNC)
+        return DFT_IO_SYNC;
+    if (op == DFT_OP_FORK || op == DFT_OP_SPAWN || op == DFT_OP_WAIT || op == DFT_OP_LOCK || op == DFT_OP_REQUEST)
+        return DFT_IO_WAIT;
+    return (enum dft_io)ios[dft_op_class(op)];
 }
 
 static inline enum dft_bytes_rule dft_op_bytes(uint8_t op)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/event.h"
+#include "format/facets.h"
 
 #define DFT_COARSE 64u /* histogram and file rows have intervals of this many W */
 
@@ -40,6 +41,31 @@ struct dft_metrics {
     uint64_t size_min, size_max;    /* bytes moved by one of them (a run of calls: by the whole run) */
     int64_t offset_min, offset_max; /* lowest start, highest end; INT64_MAX and -1 when none had an offset */
     uint64_t sequential, consecutive;
+    uint64_t asked; /* bytes asked for */
+    uint64_t turns; /* accesses with DFT_BIT_TURN */
+    /* Which 64ths of the interval some event covers, by the rows where its `edge` lies. Merged by OR;
+     * whole intervals are in `step`. 0 where nothing is known. */
+    uint64_t occupancy;
+};
+
+/* Which bytes of a file were accessed, "at most": bit i is the part of 2^shift bytes from
+ * i << shift on. */
+#define DFT_TOUCHED_PARTS 1024u
+struct dft_touched {
+    uint32_t shift; /* the least with which the highest end fits */
+    uint64_t bits[DFT_TOUCHED_PARTS / 64];
+};
+
+/* A distance between the starts of strided accesses, and how often it was met. */
+struct dft_stride {
+    int64_t bytes;
+    uint64_t count;
+};
+
+/* How a file was accessed. */
+struct dft_pattern {
+    struct dft_touched touched;
+    struct dft_stride strides[2]; /* the two most common, about; count 0: none */
 };
 
 /* A maximum of 0 means that all are 0: where the sum says otherwise, the maximum is not known. */
@@ -63,18 +89,23 @@ static inline int dft_metrics_knows_size_max(const struct dft_metrics *m)
     return m->data && (m->size_max || !m->bytes);
 }
 
-/* Three cache lines where rows are aligned to them, of which rows without data need two: most of
- * merging rows is waiting for memory. */
+/* Four cache lines where rows are aligned to them: most of merging rows is waiting for memory. */
 struct dft_row {
     uint8_t kind;
-    uint8_t class;               /* file rows: META, READ, WRITE */
-    uint8_t op;                  /* of the call, which has a row for each of its ops; not for file rows */
-    uint16_t ndurations, nsizes; /* histogram rows */
-    uint64_t interval;           /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
-    uint64_t region;             /* name id, 0 none */
-    uint64_t subject;            /* call id or file id */
-    struct dft_metrics metrics;  /* call and file rows */
-    const struct dft_bin *durations, *sizes; /* histogram rows */
+    uint8_t class;      /* file rows: META, READ, WRITE */
+    uint8_t op;         /* of the call, which has a row for each of its ops; not for file rows */
+    uint8_t io;         /* enum dft_io */
+    uint8_t size_class; /* dft_size_class of the bytes asked for; this and all below not for file rows */
+    uint8_t access;     /* enum dft_access */
+    uint16_t err;       /* errno, 0: success */
+    uint16_t ndurations, nsizes, nasked; /* histogram rows */
+    uint64_t interval;          /* floor(start / width), width = W for call rows, DFT_COARSE * W for the others */
+    uint64_t region;            /* name id, 0 none */
+    uint64_t subject;           /* call id or file id */
+    struct dft_metrics metrics; /* call and file rows */
+    const struct dft_bin *durations, *sizes, *asked; /* histogram rows */
+    const struct dft_pattern *pattern;               /* file rows; NULL: not known */
+    uint64_t pad[2];
 };
 
 struct dft_buckets {
@@ -101,7 +132,7 @@ struct dft_process {
     uint64_t start_ns;
     int64_t clock_offset;
     uint64_t pid_namespace; /* 0: unknown */
-    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id, run_id;
+    struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id, run_id, role, mounts;
 };
 
 struct dft_end {
