@@ -77,6 +77,7 @@ struct dftrace_api {
     void (*region_end_id)(uint64_t id);
     void (*arg_of_id)(uint64_t id, const struct dftrace_arg *arg);
     void (*metadata_args)(struct dftrace_site *site, const struct dftrace_arg *args, uint32_t count);
+    void (*set_role)(const char *name);
 };
 
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)

@@ -217,6 +217,16 @@ static __inline__ struct dftrace_arg dftrace_string(const char *key, const char 
             dftrace_api_->thread_name(name);                                                                           \
     } while (0)
 
+/* What this process is among those of its job ("loader 3", "trainer"): replaces DFTRACER_ROLE. Copied,
+ * at most 255 bytes. A forked child begins with DFTRACER_ROLE again. */
+static __inline__ void dftrace_set_role(const char *name)
+{
+    DFTRACE_API_;
+
+    if (DFTRACE_HAS_(set_role))
+        dftrace_api_->set_role(name);
+}
+
 /* --- spans ------------------------------------------------------------------------------------ */
 
 /* `span`: struct dftrace_span *, which is filled in; `parent`: another one, or NULL. */

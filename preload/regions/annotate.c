@@ -11,6 +11,8 @@
 #include "os/clock.h"
 #include "format/event.h"
 #include "regions/region.h"
+#include "store/process.h"
+#include "store/process_start.h"
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
@@ -295,6 +297,19 @@ static void thread_name(const char *name)
     dft_annotate_put_metadata("dftrace", &arg);
 }
 
+static void set_role(const char *name)
+{
+    struct dft_signals before;
+
+    if (dft_in_vfork_child())
+        return;
+    before = dft_signals_block();
+    dft_process_set_role(name ? name : "");
+    if (dft_process_start_is_done() && *dft_generation && !dft_is_sandboxed())
+        dft_process_describe();
+    dft_signals_restore(before);
+}
+
 /* --- what programs see ------------------------------------------------------------------------ */
 
 extern struct dftrace_api dftrace_api_v1;
@@ -331,6 +346,7 @@ __attribute__((visibility("default"))) struct dftrace_api dftrace_api_v1 = {
     .region_end_id = region_end_id,
     .arg_of_id = arg_of_id,
     .metadata_args = metadata_args,
+    .set_role = set_role,
 };
 
 void dft_annotate_enable(void)

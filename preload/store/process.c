@@ -12,6 +12,7 @@
 #include "format/encode.h"
 #include "os/config.h"
 #include "store/first.h"
+#include "store/kept.h"
 #include "store/livefile.h"
 #include "tables/fd_progress.h"
 #include "os/ourfile.h"
@@ -124,6 +125,16 @@ static struct clock read_clocks(uint64_t key)
     return (struct clock){key, {dft_clock_monotonic_ns(), dft_clock_realtime_ns()}};
 }
 
+/* The role that the program has told. */
+static char role[256] DFT_BULK;
+static uint32_t role_length = UINT32_MAX;
+#define ROLE_UNSET UINT32_MAX
+
+static struct dft_text role_now(void)
+{
+    return role_length == ROLE_UNSET ? text_of(dft_config.role, strlen(dft_config.role)) : text_of(role, role_length);
+}
+
 static const char *const note_texts[] = {
     "no place for a live file: events not yet written are lost if the process is killed\n",
     "some rings lie in plain memory: the live file could not grow\n",
@@ -134,6 +145,14 @@ static uint32_t notes; /* atomic bits */
 static uint32_t reported;
 #define TOLD_NOTHING UINT32_MAX
 
+/* Atomic: what has changed since the start, but for notes, and how much of it the file has. */
+static uint32_t changes, changes_reported;
+
+void dft_process_changed(void)
+{
+    __atomic_fetch_add(&changes, 1, __ATOMIC_RELAXED);
+}
+
 void dft_process_note(enum dft_process_note note)
 {
     __atomic_fetch_or(&notes, UINT32_C(1) << note, __ATOMIC_RELAXED);
@@ -143,6 +162,8 @@ void dft_process_untold(void)
 {
     notes = 0;
     reported = TOLD_NOTHING;
+    role_length = ROLE_UNSET;
+    dft_kept_forked();
 }
 
 /* The description of the process is put together once: only the notes change. */
@@ -165,7 +186,10 @@ static int write_process(const struct dft_staging_block *blocks, uint32_t count)
     int result;
 
     __atomic_store_n(&reported, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&changes_reported, __atomic_load_n(&changes, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     collect_notes();
+    process.role = role_now();
+    process.kept = dft_kept_column();
     result = dft_staging_write(blocks, count);
     if (result)
         __atomic_store_n(&reported, TOLD_NOTHING, __ATOMIC_RELAXED);
@@ -228,7 +252,8 @@ int dft_process_write_child(const struct dft_process_child *child)
     own.pid = child->pid;
     own.ppid = dft_pid;
     own.start_ns = child->start_ns;
-    own.live_path = own.notes = text_of("", 0);
+    own.live_path = own.notes = own.kept = text_of("", 0);
+    own.role = text_of(dft_config.role, strlen(dft_config.role));
     own.order = 1; /* takes precedence over dftmerge's findings in a ring */
     result = dft_staging_write(
         (const struct dft_staging_block[]){{encode_process, &own}, {encode_clock, &clock}, {encode_end, &end}}, 3);
@@ -236,13 +261,27 @@ int dft_process_write_child(const struct dft_process_child *child)
     return result;
 }
 
+void dft_process_set_role(const char *name)
+{
+    dft_spin_lock(&dft_process_lock);
+    role_length = (uint32_t)strnlen(name, sizeof role - 1);
+    memcpy(role, name, role_length);
+    dft_process_changed();
+    dft_spin_unlock(&dft_process_lock);
+}
+
+static int is_described(void)
+{
+    return __atomic_load_n(&reported, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&changes_reported, __ATOMIC_RELAXED) == __atomic_load_n(&changes, __ATOMIC_RELAXED);
+}
+
 void dft_process_describe(void)
 {
-    if (__atomic_load_n(&reported, __ATOMIC_RELAXED) == __atomic_load_n(&notes, __ATOMIC_RELAXED) ||
-        dft_tracefile_fails())
+    if (is_described() || dft_tracefile_fails())
         return;
     dft_spin_lock(&dft_process_lock);
-    if (reported != __atomic_load_n(&notes, __ATOMIC_RELAXED))
+    if (!is_described())
         write_process(&(const struct dft_staging_block){encode_process, &process}, 1);
     dft_spin_unlock(&dft_process_lock);
 }

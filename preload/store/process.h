@@ -40,6 +40,11 @@ void dft_process_identify(struct dft_live *live, const struct dft_ourfile *file)
 /* Notes that something could not be done as usual. Any thread. */
 enum dft_process_note { DFT_NOTE_NO_LIVEFILE, DFT_NOTE_PLAIN_RINGS, DFT_NOTE_CLOCKS };
 void dft_process_note(enum dft_process_note note);
+
+/* What the process is among those of its job, as it says itself. Signals blocked. */
+void dft_process_set_role(const char *name);
+/* There is something new to write about the process: dft_process_describe() writes it. Any thread. */
+void dft_process_changed(void);
 /* In a forked child. No block has described the child yet. */
 void dft_process_untold(void);
 

@@ -89,7 +89,9 @@ static int put_process(void)
                                   .options = TEXT("DFTRACER_ENABLE=1\n"),
                                   .boot_id = TEXT("b75244dd-9231-4a8b-9af6-c22aecd45f31"),
                                   .pid_namespace = 4026531836,
-                                  .run_id = TEXT("node1-4321")};
+                                  .run_id = TEXT("node1-4321"),
+                                  .role = TEXT("worker 3/8"),
+                                  .kept = TEXT("\x80\x94\xeb\xdc\x03\x09\x05\0")};
     const void *block;
 
     if (list)

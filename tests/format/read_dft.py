@@ -36,7 +36,8 @@ BUCKETS = {3: "INTERVAL_NS", 4: "KIND", 5: "INTERVAL", 6: "REGION", 7: "SUBJECT"
            25: "SEQUENTIAL", 26: "CONSECUTIVE", 27: "BINS"}
 PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: "WORLD_SIZE", 9: "START_NS",
            10: "CLOCK_OFFSET", 11: "HOST", 12: "JOB_ID", 13: "EXE", 14: "COMMAND", 15: "CWD", 16: "VERSION",
-           17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES", 20: "BOOT_ID", 21: "PID_NAMESPACE", 22: "RUN_ID"}
+           17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES", 20: "BOOT_ID", 21: "PID_NAMESPACE", 22: "RUN_ID", 23: "ROLE",
+           25: "KEPT"}
 END = {3: "EVENTS", 4: "DROPPED", 5: "OVERHEAD_NS", 6: "HOW", 7: "STATUS", 8: "TIME_NS", 9: "MISUSE",
        10: "UNMET", 11: "OUTSIDE"}
 GROUP = {3: "PART", 4: "GROUPS", 5: "NAME", 6: "RULES", 7: "EVENTS"}
@@ -45,7 +46,9 @@ COUNTERS = {3: "SERIES", 4: "TIME", 5: "MEMBERS", 6: "VALUE"}
 KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END,
          "GROUP": GROUP, "COUNTERS": COUNTERS}
 ALL_BYTES = {"NAMES", "SERIES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
-             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "BOOT_ID", "RUN_ID", "DROPPED", "MISUSE", "UNMET", "NAME", "RULES"}
+             "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "BOOT_ID", "RUN_ID", "ROLE", "KEPT", "DROPPED",
+             "MISUSE", "UNMET", "NAME", "RULES"}
+PAIRS = {"DROPPED", "MISUSE", "KEPT"}
 
 
 class Unreadable(Exception):
@@ -544,13 +547,13 @@ def read_counters(header, raw):
 def read_record(kind, raw):
     values = {}
     for name, column in columns_of(kind, raw).items():
-        if name in ALL_BYTES and name not in ("DROPPED", "MISUSE"):
+        if name in ALL_BYTES and name not in PAIRS:
             values[name.lower()] = column.data or b""
         elif name in ("RANK", "LOCAL_RANK"):
             values[name.lower()] = column.leb() - 1
         elif name in ("CLOCK_OFFSET", "STATUS"):
             values[name.lower()] = column.zigzag()
-        elif name in ("DROPPED", "MISUSE"):
+        elif name in PAIRS:
             pairs = []
             while column.left():
                 pairs.append([column.leb(), column.leb()])

@@ -11,6 +11,7 @@ int suite_times(void);
 int suite_buckets(void);
 int suite_records(void);
 int suite_counters(void);
+int suite_kept(void);
 int suite_damage(void);
 int suite_faults(void);
 

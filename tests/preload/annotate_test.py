@@ -3,12 +3,13 @@
 """Annotations: what programs in C and C++ say through dftrace.h stands in the trace, whatever way they were compiled; without the
 library they run as if nothing had been said, and link nothing."""
 
+import json
 import pathlib
 import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-from tracing import ROOT, Skip, Tests, dump, environment, equal, run, run_checked, tracing, true  # noqa: E402
+from tracing import ROOT, Skip, Tests, dftmerge, dump, environment, equal, run, run_checked, tracing, true  # noqa: E402
 
 tests = Tests()
 HERE = pathlib.Path(__file__).resolve().parent
@@ -207,6 +208,90 @@ def linked_with_the_library(directory):
     done = run([program, directory / "file"], env=env)
     equal((done.code, done.out, done.err), (0, b"enabled 1, errno kept 1\n", b""), "linked")
     check_c(dump(directory / "out"))
+
+
+ROLES = r"""
+#include <dftrace/dftrace.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void touch(const char *path)
+{
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+}
+
+int main(int argc, char **argv)
+{
+    char text[400];
+
+    if (!strcmp(argv[2], "early"))
+        dftrace_set_role("before the first event");
+    touch(argv[1]);
+    if (!strcmp(argv[2], "late") || !strcmp(argv[2], "fork") || !strcmp(argv[2], "killed"))
+        dftrace_set_role("first");
+    if (!strcmp(argv[2], "late"))
+        dftrace_set_role("second");
+    if (!strcmp(argv[2], "long")) {
+        memset(text, 'x', sizeof text);
+        text[sizeof text - 1] = 0;
+        dftrace_set_role(text);
+    }
+    if (!strcmp(argv[2], "null"))
+        dftrace_set_role(NULL);
+    if (!strcmp(argv[2], "fork") && !fork()) {
+        touch(argv[1]);
+        exit(0);
+    }
+    if (!strcmp(argv[2], "killed"))
+        kill(getpid(), 9);
+    while (wait(NULL) > 0)
+        ;
+    return argc != 3;
+}
+"""
+
+
+def roles(directory, how, language="c", **settings):
+    """The roles of the processes of one run, in the order of `ps`."""
+    program = directory / f"roles-{language}"
+    if not program.exists():
+        source = directory / f"roles.{language}"
+        source.write_text(ROLES.replace("#include <fcntl.h>", "#include <fcntl.h>\n#include <signal.h>"))
+        run_checked([{"c": "gcc", "cpp": "g++"}[language], *WARNINGS, f"-I{ROOT / 'include'}", "-o", program, source])
+    out = directory / f"{how}-{language}"
+    done = run([program, directory / "file", how], env=tracing(out / "t", DATA_DIR=directory, **settings))
+    equal((done.code, done.err), (-9 if how == "killed" else 0, b""), f"{how}: the program")
+    plain = run([program, directory / "file", how])
+    equal((plain.code, plain.err), (-9 if how == "killed" else 0, b""), f"{how}: without the library")
+    return [p["role"] for p in json.loads(dftmerge("ps", "--json", out).out)["processes"]]
+
+
+@tests.case
+def roles_are_told(directory):
+    equal(roles(directory, "none"), [None], "no role")
+    equal(roles(directory, "early"), ["before the first event"], "before the first event")
+    equal(roles(directory, "late"), ["second"], "the last one is true")
+    equal(roles(directory, "killed"), ["first"], "a process that is killed afterwards")
+    equal(roles(directory, "long"), ["x" * 255], "a long one is cut")
+    equal(roles(directory, "late", "cpp"), ["second"], "C++")
+    true(b"[second]" in dftmerge("ps", directory / "late-c").out, "ps shows it")
+
+
+@tests.case
+def roles_come_from_the_environment(directory):
+    equal(roles(directory, "none", ROLE="worker 3/8"), ["worker 3/8"], "DFTRACER_ROLE")
+    equal(roles(directory, "late", ROLE="worker 3/8"), ["second"], "the program knows better")
+    equal(roles(directory, "null", ROLE="worker 3/8"), [None], "NULL is none")
+    equal(roles(directory, "fork", ROLE="of all"), ["first", "of all"], "a child says itself what it is")
+
+
+@tests.case
+def a_forked_child_has_no_role_of_its_parent(directory):
+    equal(roles(directory, "fork"), ["first", None], "parent and child")
 
 
 if __name__ == "__main__":

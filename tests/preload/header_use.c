@@ -47,6 +47,7 @@ static int uses(int n)
     DFTRACE_PAUSE_PROCESS();
     DFTRACE_RESUME_PROCESS();
     DFTRACE_FLUSH();
+    dftrace_set_role("r");
     dftrace_region_begin("c", "n");
     dftrace_region_end("c", "n");
     if (n)

@@ -148,6 +148,7 @@ static void json_process(const struct ps *ps, struct dft_json *json, uint32_t at
     json_text(json, "exe", process->exe);
     json_arguments(json, process->command);
     json_text(json, "cwd", process->cwd);
+    json_text(json, "role", process->role);
     dft_json_uint(json, "start_ns", start_ns);
     dft_json_seconds(json, "start_s", start_ns);
     dft_json_uint(json, "end_ns", end_ns);
@@ -214,6 +215,11 @@ static int add_command(struct dft_grid *grid, const struct dft_source_process *p
     if (!out)
         return rc;
     put_command(out, &p->process, depth);
+    if (p->process.role.length) {
+        fputs(" [", out);
+        dft_text_escape(out, p->process.role.bytes, p->process.role.length);
+        putc(']', out);
+    }
     for (unsigned i = 1; i <= DFT_DROP_LAST; i++)
         dropped += p->end.dropped[i];
     if (dropped)

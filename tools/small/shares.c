@@ -47,7 +47,8 @@ static const char *const process_names[DFT_SHARE_COLUMNS] = {
     COLUMN(DFT_PR_, JOB_ID),        COLUMN(DFT_PR_, EXE),          COLUMN(DFT_PR_, COMMAND),
     COLUMN(DFT_PR_, CWD),           COLUMN(DFT_PR_, VERSION),      COLUMN(DFT_PR_, OPTIONS),
     COLUMN(DFT_PR_, LIVE_PATH),     COLUMN(DFT_PR_, NOTES),        COLUMN(DFT_PR_, BOOT_ID),
-    COLUMN(DFT_PR_, PID_NAMESPACE), COLUMN(DFT_PR_, RUN_ID),
+    COLUMN(DFT_PR_, PID_NAMESPACE), COLUMN(DFT_PR_, RUN_ID),       COLUMN(DFT_PR_, ROLE),
+    COLUMN(DFT_PR_, KEPT),
 };
 
 static const char *const end_names[DFT_SHARE_COLUMNS] = {

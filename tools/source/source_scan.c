@@ -52,9 +52,9 @@ unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[D
 {
     union dft_record_content *of = content;
     struct dft_process *p = &of->process;
-    struct dft_text *const of_process[DFT_RECORD_TEXTS] = {&p->host,  &p->job_id,  &p->exe,     &p->command,
-                                                           &p->cwd,   &p->version, &p->options, &p->live_path,
-                                                           &p->notes, &p->boot_id, &p->run_id};
+    struct dft_text *const of_process[DFT_RECORD_TEXTS] = {
+        &p->host,      &p->job_id, &p->exe,     &p->command, &p->cwd,  &p->version, &p->options,
+        &p->live_path, &p->notes,  &p->boot_id, &p->run_id,  &p->role, &p->kept};
 
     if (type == DFT_BLOCK_PROCESS) {
         memcpy(texts, of_process, sizeof of_process);

@@ -176,8 +176,9 @@
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
  * 9. PROCESS, CLOCK, END, ORIGIN, GROUP: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
  *    CLOCK: column SAMPLES (bytes): pairs of eight bytes (monotonic ns, realtime ns). END: DROPPED (bytes): pairs
- *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. NAMES block: just the column
- * NAMES. */
+ *    LEB128 reason, LEB128 count; MISUSE (bytes): pairs LEB128 enum dft_misuse, LEB128 count. PROCESS: KEPT (bytes): pairs
+ *    LEB128 ns since the pair before (the first: since START_NS), LEB128 what is kept from then on and why (kept.h).
+ *    NAMES block: just the column NAMES. */
 #ifndef DFT_FORMAT_H
 #define DFT_FORMAT_H
 
@@ -389,9 +390,10 @@ enum dft_process_column {
     DFT_PR_NOTES = 19,         /* lines: what could not be done as usual */
     DFT_PR_BOOT_ID = 20,       /* of the machine since its last start, as Linux writes it; absent: not known */
     DFT_PR_PID_NAMESPACE = 21, /* inode of the PID namespace that PID and PPID count in; 0: not known */
+    DFT_PR_RUN_ID = 22,        /* of the run that it belongs to; empty: JOB_ID says it, or nothing does */
     DFT_PR_ROLE = 23,          /* what the process is in its program: "DataLoader worker 3/8" */
     DFT_PR_MOUNTS = 24,        /* "mount point, space, file system type" lines */
-    DFT_PR_RUN_ID = 22,        /* of the run that it belongs to; empty: JOB_ID says it, or nothing does */
+    DFT_PR_KEPT = 25,          /* (bytes) when events were kept: kept.h; absent: all the time */
 };
 
 enum dft_end_column {

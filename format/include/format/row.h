@@ -133,6 +133,7 @@ struct dft_process {
     int64_t clock_offset;
     uint64_t pid_namespace; /* 0: unknown */
     struct dft_text host, job_id, exe, command, cwd, version, options, live_path, notes, boot_id, run_id, role, mounts;
+    struct dft_text kept; /* kept.h */
 };
 
 struct dft_end {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The record of when events were kept, for the PROCESS block (format/kept.h). */
+#ifndef DFT_STORE_KEPT_H
+#define DFT_STORE_KEPT_H
+
+#include "format/kept.h"
+
+/* Notes what is kept from now on. Any thread, signals blocked. Returns 0, or -ENOSPC: the record is
+ * full, and the caller had better change nothing any more. */
+int dft_kept_note(enum dft_keep keep, enum dft_keep_why why);
+
+/* Is there room for two more changes? So a change can still be taken back. */
+int dft_kept_has_room(void);
+
+/* What PROCESS stores. dft_process_lock is held. */
+struct dft_text dft_kept_column(void);
+
+/* In a forked child: the record begins with what is kept now. */
+void dft_kept_forked(void);
+
+#endif
