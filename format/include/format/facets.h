@@ -56,4 +56,36 @@ static inline uint64_t dft_size_class_low(uint8_t class)
     return class < 2 ? 0 : UINT64_C(1) << bits[class];
 }
 
+/* The facets of an event besides its class, in one number: errno in the lowest 16 bits, then the
+ * size class (4 bits), then the access (3 bits). `is_data`: its operation moves bytes; `calls` of a
+ * burst: it asked for `asked` bytes in so many calls; `bits`: DFT_BIT_SEQUENTIAL (1) and
+ * DFT_BIT_CONSECUTIVE (2). */
+static inline uint32_t dft_facets_of(int is_data, uint64_t asked, uint32_t calls, int64_t offset, uint32_t bits,
+                                     uint16_t err)
+{
+    static const uint8_t accesses[4] = {DFT_ACCESS_RANDOM, DFT_ACCESS_SEQUENTIAL, DFT_ACCESS_STRIDED,
+                                        DFT_ACCESS_CONSECUTIVE};
+    uint32_t facets = err;
+
+    if (!is_data)
+        return facets;
+    facets |= (uint32_t)dft_size_class(__builtin_expect(calls > 1, 0) ? asked / calls : asked) << 16;
+    return err || offset < 0 ? facets : facets | (uint32_t)accesses[bits & 3] << 20;
+}
+
+static inline uint16_t dft_facets_err(uint32_t facets)
+{
+    return (uint16_t)facets;
+}
+
+static inline uint8_t dft_facets_size_class(uint32_t facets)
+{
+    return facets >> 16 & 15;
+}
+
+static inline uint8_t dft_facets_access(uint32_t facets)
+{
+    return facets >> 20 & 7;
+}
+
 #endif
