@@ -14,6 +14,7 @@
 #include "store/first.h"
 #include "store/kept.h"
 #include "store/livefile.h"
+#include "store/mounts.h"
 #include "tables/fd_progress.h"
 #include "os/ourfile.h"
 #include "os/self.h"
@@ -101,6 +102,18 @@ static long encode_process(struct dft_encoder *encoder, const void *what, const 
     size = dft_encode_process(encoder, what, block);
     dft_encoder_set_compression(encoder, usual);
     return size;
+}
+
+/* Reads the mounts once: a forked child may be where there is no /proc. */
+static struct dft_text mounts(void)
+{
+    enum { MOUNTS_ROOM = 8192 };
+    static char lines[MOUNTS_ROOM] DFT_BULK;
+    static size_t length;
+
+    if (!length)
+        length = dft_mounts_read(lines, sizeof lines);
+    return text_of(lines, length);
 }
 
 static long encode_end(struct dft_encoder *encoder, const void *what, const void **block)
@@ -229,6 +242,7 @@ int dft_process_write_start(void)
     process.run_id = text_of(dft_config.run_id, strlen(dft_config.run_id));
     process.options = text_of(at, dft_config_describe(at, OPTIONS_ROOM));
     process.live_path = text_of(dft_livefile_path, strlen(dft_livefile_path));
+    process.mounts = mounts();
     process.boot_id = text_of(dft_live->boot_id, strlen(dft_live->boot_id));
     process.pid_namespace = dft_live->pid_namespace;
     return write_process((const struct dft_staging_block[]){{encode_process, &process}, {encode_clock, &clock}}, 2);

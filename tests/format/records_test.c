@@ -59,6 +59,7 @@ static void check_process(const struct dft_process *process, uint32_t command_le
     CU_ASSERT(!sample_text_differs(after.boot_id, process->boot_id));
     CU_ASSERT(after.pid_namespace == process->pid_namespace);
     CU_ASSERT(!sample_text_differs(after.run_id, process->run_id));
+    CU_ASSERT(!sample_text_differs(after.mounts, process->mounts));
     CU_ASSERT(!sample_text_differs(after.role, process->role) && !sample_text_differs(after.kept, process->kept));
     CU_ASSERT(after.command.length == command_length);
     CU_ASSERT(!command_length || !memcmp(after.command.bytes, process->command.bytes, command_length));
@@ -66,7 +67,7 @@ static void check_process(const struct dft_process *process, uint32_t command_le
 
 static void test_process(void)
 {
-    static char texts[12][100], command[100000];
+    static char texts[13][100], command[100000];
     struct dft_process process = {.key = 1, .rank = -1, .local_rank = -1};
 
     check_process(&process, 0);
@@ -92,7 +93,8 @@ static void test_process(void)
                                    .pid_namespace = UINT64_MAX,
                                    .run_id = text_of(texts[9], 90),
                                    .role = text_of(texts[10], 25),
-                                   .kept = text_of(texts[11], 14)};
+                                   .kept = text_of(texts[11], 14),
+                                   .mounts = text_of(texts[12], 95)};
     check_process(&process, 500);
     process.command = text_of(command, sizeof command);
     check_process(&process, DFT_TEXT_MAX); /* cut */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/nearest_word.h"
 #include "mpi/comm.h"
 #include "query/query_types.h"
 #include "source/source_names.h"
@@ -37,6 +38,9 @@ static const struct {
     [DFT_BY_STACK] = {"stack", "stack"},
     [DFT_BY_LINE] = {"line", "line"},
     [DFT_BY_RUN] = {"run", "run"},
+    [DFT_BY_EXT] = {"ext", "ext"},
+    [DFT_BY_MOUNT] = {"mount", "mount"},
+    [DFT_BY_ROLE] = {"role", "role"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -49,6 +53,15 @@ const char *dft_by_word(enum dft_by by)
     return keys[by].word;
 }
 
+const char *dft_by_nearest(const char *word)
+{
+    const char *words[DFT_BY_COUNT + 1] = {"call"};
+
+    for (unsigned i = 0; i < DFT_BY_COUNT; i++)
+        words[i + 1] = keys[i].word;
+    return dft_nearest_word(word, strcspn(word, ",:"), words, DFT_BY_COUNT + 1);
+}
+
 static void add_key(struct dft_query *query, enum dft_by by)
 {
     for (unsigned i = 0; i < query->nby; i++)
@@ -57,11 +70,30 @@ static void add_key(struct dft_query *query, enum dft_by by)
     query->by[query->nby++] = (uint8_t)by;
 }
 
+/* "dir:2": the number. Returns whether it is one. */
+static int parse_depth(const char *text, size_t length, unsigned *depth)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9' || n > 1000)
+            return 0;
+        n = 10 * n + (unsigned)(text[i] - '0');
+    }
+    *depth = n;
+    return n != 0;
+}
+
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong)
 {
     while (*by) {
         size_t n = strcspn(by, ",");
         int found = 0;
+
+        if (n > 4 && !memcmp(by, "dir:", 4) && parse_depth(by + 4, n - 4, &query->depth)) {
+            add_key(query, DFT_BY_DIR);
+            found = 1;
+        }
 
         if (n == 4 && !memcmp(by, "call", 4)) {
             add_key(query, DFT_BY_CAT);
@@ -91,7 +123,7 @@ unsigned dft_query_files(const struct dft_query *query)
     unsigned n = 0;
 
     for (unsigned i = 0; i < query->nby; i++)
-        n += query->by[i] == DFT_BY_FILE || query->by[i] == DFT_BY_DIR || query->by[i] == DFT_BY_PATTERN;
+        n += DFT_BY_FILES >> query->by[i] & 1;
     return n;
 }
 
@@ -193,6 +225,8 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
     case DFT_BY_FILE:
     case DFT_BY_DIR:
     case DFT_BY_PATTERN:
+    case DFT_BY_EXT:
+    case DFT_BY_MOUNT:
         set_id(answer, value, group->key.file);
         break;
     case DFT_BY_STACK:

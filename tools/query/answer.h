@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "query/query_types.h"
 
-/* "call,rank": names of keys (`call` is cat and name). Returns 0 or -EINVAL with *wrong: the
+/* "call,rank": names of keys (`call` is cat and name, `dir:2` is dir with a depth). Returns 0 or -EINVAL with *wrong: the
  * word. */
 int dft_query_parse(struct dft_query *query, const char *by, const char **wrong);
 
@@ -17,6 +17,8 @@ unsigned dft_query_files(const struct dft_query *query);
 const char *dft_by_name(enum dft_by by);
 /* The same as --by has it: "cat", "time". */
 const char *dft_by_word(enum dft_by by);
+/* The key that a misspelt word of --by (up to its comma) was likely meant to be, or NULL. */
+const char *dft_by_nearest(const char *word);
 /* The table that has the text of a file or region of a group. */
 const struct dft_names *dft_answer_names(const struct dft_answer *answer, uint64_t id);
 /* The value of a key of a group. */

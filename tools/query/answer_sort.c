@@ -65,7 +65,7 @@ int dft_group_compare(const void *left, const void *right, void *context)
 static int is_by_group_of_files(const struct dft_answer *answer)
 {
     for (unsigned i = 0; i < answer->query.nby; i++)
-        if (answer->query.by[i] == DFT_BY_DIR || answer->query.by[i] == DFT_BY_PATTERN)
+        if (DFT_BY_FILE_GROUPS >> answer->query.by[i] & 1)
             return 1;
     return 0;
 }

@@ -34,6 +34,7 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
     into->file_rows += from->file_rows;
     into->unknown += from->unknown;
     into->busy_unknown += from->busy_unknown;
+    into->folded += from->folded;
     into->second_files += from->second_files;
 }
 

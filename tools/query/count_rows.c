@@ -117,6 +117,8 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
         if (!dft_event_key(execution, worker, NULL, 0, &event, 0, 0, &with_file))
             return 0;
         key.file = with_file.file;
+        if (execution->may_fold && dft_file_facts_is_folded(execution->files, row->subject))
+            worker->stats.folded += row->metrics.count;
         row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
     }
     if (spreads) {

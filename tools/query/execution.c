@@ -24,8 +24,8 @@ static size_t group_bytes(void)
 static int init(struct dft_execution *execution, struct dft_source *source, const struct dft_filter *filter,
                 const struct dft_query *query)
 {
-    const unsigned no_self = 1u << DFT_BY_REGION | 1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN |
-                             1u << DFT_BY_STACK | 1u << DFT_BY_LINE | 1u << DFT_BY_TIME;
+    const unsigned no_self =
+        1u << DFT_BY_REGION | DFT_BY_FILES | 1u << DFT_BY_STACK | 1u << DFT_BY_LINE | 1u << DFT_BY_TIME;
     uint64_t start, end;
 
     *execution = (struct dft_execution){.source = source, .own_filter = *filter, .query = *query};

@@ -53,6 +53,7 @@ struct dft_stats {
     uint64_t file_rows;    /* ... and rows of files */
     uint64_t unknown;      /* the text of a call that is asked about was not known */
     uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
+    uint64_t folded;       /* calls on files that are known by their directories alone */
     uint64_t second_files; /* events with a second file, when all are asked about */
 };
 
@@ -88,6 +89,7 @@ struct dft_execution {
     int want_busy;                   /* of intervals: there are time groups */
     int all_events;                  /* those without a file are in groups, too */
     const struct dft_rollup *rollup; /* answers, or NULL */
+    int may_fold;                    /* rows may say of files no more than their directory */
     int rows_only;                   /* the answer is tried from rows: a row that does not fit ends it */
     uint32_t *process_group_of;      /* by process number: number of the combination + 1, or 0 */
     const struct dft_source_process **process_group;
@@ -114,7 +116,7 @@ struct dft_execution {
 #define DFT_HAS(execution, by)    ((execution)->has & (1u << (by)))
 /* Is it asked about files, which call rows know nothing of? */
 #define DFT_HAS_STACKS(execution) ((execution)->has & (1u << DFT_BY_STACK | 1u << DFT_BY_LINE))
-#define DFT_HAS_FILES(execution)  ((execution)->has & (1u << DFT_BY_FILE | 1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN))
+#define DFT_HAS_FILES(execution)  ((execution)->has & DFT_BY_FILES)
 /* What ends a visit: rows do not answer; the groups do not fit. */
 #define DFT_NOT_EXACT             1
 #define DFT_TOO_MANY              2

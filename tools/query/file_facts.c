@@ -9,7 +9,6 @@
 
 #include "base/map.h"
 #include "base/names.h"
-#include "base/pattern.h"
 #include "mpi/comm.h"
 #include "mpi/pack.h"
 #include "source/filter.h"
@@ -21,52 +20,20 @@
 struct dft_file_facts {
     struct dft_source *source;
     const struct dft_filter *filter;
-    enum dft_file_facts_by by;
+    struct dft_file_grouping grouping;
     struct dft_map groups; /* id -> that of its directory or pattern */
     struct dft_map passes; /* id -> 1, or 2: it passes */
-    pthread_mutex_t lock;  /* of both, while they are made */
+    struct dft_map folded; /* id -> 1: it stands for files that were not told apart */
+    pthread_mutex_t lock;  /* of all three, while they are made */
 };
 
-/* --- one file --------------------------------------------------------------------------------- */
-
-/* All before the last '/', "/" for what lies at the top; of a text without '/' "." */
-static struct dft_text directory_of(struct dft_text text)
-{
-    while (text.length && text.bytes[text.length - 1] != '/')
-        text.length--;
-    if (!text.length)
-        return (struct dft_text){".", 1};
-    text.length -= text.length > 1;
-    return text;
-}
-
-/* The text of a file's group, in `room` (of the text's length) where it is not part of the text. */
-static struct dft_text group_of(enum dft_file_facts_by by, struct dft_text text, char *capacity)
-{
-    if (by == DFT_FILES_DIR)
-        return directory_of(text);
-    return (struct dft_text){capacity, dft_pattern_of(text.bytes, text.length, capacity)};
-}
-
-/* Calls `use` with the text of a file's group. */
-static int with_group(enum dft_file_facts_by by, struct dft_text text, int (*use)(void *context, struct dft_text group),
-                      void *context)
-{
-    char small[512], *capacity = text.length <= sizeof small ? small : malloc(text.length);
-    int rc = capacity ? use(context, group_of(by, text, capacity)) : -ENOMEM;
-
-    if (capacity != small)
-        free(capacity);
-    return rc;
-}
+/* --- all files -------------------------------------------------------------------------------- */
 
 static int take_id(void *context, struct dft_text group)
 {
     *(uint64_t *)context = dft_name_id(group.bytes, group.length);
     return 0;
 }
-
-/* --- all files -------------------------------------------------------------------------------- */
 
 /* Of two texts with one id, which nobody should have, it must not matter which came first. */
 static int keep(struct dft_map *map, uint64_t id, uint64_t value)
@@ -86,8 +53,8 @@ static int look_at(void *context, uint64_t id, struct dft_text text)
     uint64_t group = 0, passes = 0;
     int rc = 0;
 
-    if (files->by != DFT_FILES_ALONE)
-        rc = with_group(files->by, text, take_id, &group);
+    if (files->grouping.by != DFT_FILES_ALONE)
+        rc = dft_file_grouping_text(&files->grouping, text, take_id, &group);
     if (files->filter->nfiles)
         passes = 1u + (unsigned)dft_patterns_fit(files->filter->files, files->filter->nfiles, text);
     pthread_mutex_lock(&files->lock);
@@ -95,6 +62,8 @@ static int look_at(void *context, uint64_t id, struct dft_text text)
         rc = keep(&files->groups, id, group);
     if (!rc)
         rc = keep(&files->passes, id, passes);
+    if (!rc)
+        rc = keep(&files->folded, id, (uint64_t)dft_file_is_folded(text));
     pthread_mutex_unlock(&files->lock);
     return rc;
 }
@@ -131,7 +100,7 @@ static int share(struct dft_map *map)
 }
 
 int dft_file_facts_create(struct dft_file_facts **result, struct dft_source *source, const struct dft_filter *filter,
-                          enum dft_file_facts_by by, int look)
+                          enum dft_file_facts_by by, unsigned depth, int look)
 {
     struct dft_file_facts *files = *result = calloc(1, sizeof *files);
     int rc = dft_comm_agree(files ? 0 : -ENOMEM);
@@ -140,11 +109,14 @@ int dft_file_facts_create(struct dft_file_facts **result, struct dft_source *sou
         return rc;
     files->source = source;
     files->filter = filter;
-    files->by = by;
     pthread_mutex_init(&files->lock, NULL);
-    rc = dft_comm_agree(look ? dft_source_names_each(source, look_at, files) : 0);
+    rc = dft_comm_agree(dft_file_grouping_init(&files->grouping, by, depth, source));
+    if (!rc)
+        rc = dft_comm_agree(look ? dft_source_names_each(source, look_at, files) : 0);
     if (!rc)
         rc = share(&files->groups);
+    if (!rc)
+        rc = share(&files->folded);
     return rc ? rc : share(&files->passes);
 }
 
@@ -154,6 +126,8 @@ void dft_file_facts_destroy(struct dft_file_facts *files)
         return;
     dft_map_fini(&files->groups);
     dft_map_fini(&files->passes);
+    dft_map_fini(&files->folded);
+    dft_file_grouping_fini(&files->grouping);
     pthread_mutex_destroy(&files->lock);
     free(files);
 }
@@ -163,6 +137,21 @@ int dft_file_facts_passes(const struct dft_file_facts *files, uint64_t file)
     const uint64_t *known = dft_map_find(&files->passes, file);
 
     return known ? *known == 2 : dft_filter_file(files->filter, file);
+}
+
+int dft_file_facts_is_folded(const struct dft_file_facts *files, uint64_t file)
+{
+    return dft_map_find(&files->folded, file) != NULL;
+}
+
+struct dft_text dft_file_facts_type(const struct dft_file_facts *files, struct dft_text point)
+{
+    return dft_mount_type(&files->grouping.mounts, point);
+}
+
+int dft_file_facts_has_mounts(const struct dft_file_facts *files)
+{
+    return files->grouping.mounts.count != 0;
 }
 
 /* --- texts of groups -------------------------------------------------------------------------- */
@@ -188,7 +177,7 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
     int rc = 0;
 
     if (!known) { /* its text is in the table, or it is "#id", which has few groups, whose texts are nowhere else */
-        rc = with_group(files->by, dft_names_show(naming.into, file, capacity), add_group, &naming);
+        rc = dft_file_grouping_text(&files->grouping, dft_names_show(naming.into, file, capacity), add_group, &naming);
         known = &naming.group;
     }
     *group = *known;
@@ -196,7 +185,7 @@ int dft_file_facts_group(const struct dft_file_facts *files, uint64_t file, uint
 }
 
 struct emitting {
-    enum dft_file_facts_by by;
+    const struct dft_file_grouping *grouping;
     int (*emit)(void *context, uint64_t id, struct dft_text text);
     void *context;
 };
@@ -213,16 +202,18 @@ static int emit_group_of(void *context, uint64_t id, struct dft_text text)
     const struct emitting *emitting = context;
 
     (void)id;
-    return with_group(emitting->by, text, emit_group, context);
+    return dft_file_grouping_text(emitting->grouping, text, emit_group, context);
 }
 
 int dft_file_facts_each_text(const struct dft_file_facts *files, struct dft_source *source,
                              int (*emit)(void *context, uint64_t id, struct dft_text text), void *context)
 {
-    struct emitting emitting = {.by = files ? files->by : DFT_FILES_ALONE, .emit = emit, .context = context};
+    struct emitting emitting = {.emit = emit, .context = context};
 
-    return emitting.by == DFT_FILES_ALONE ? dft_source_names_each(source, emit, context)
-                                          : dft_source_names_each(source, emit_group_of, &emitting);
+    if (!files || files->grouping.by == DFT_FILES_ALONE)
+        return dft_source_names_each(source, emit, context);
+    emitting.grouping = &files->grouping;
+    return dft_source_names_each(source, emit_group_of, &emitting);
 }
 
 /* A file of each group without a text; the smallest, so that it is always the same. Returns how
@@ -271,7 +262,7 @@ int dft_file_facts_texts(const struct dft_file_facts *files, struct dft_names *i
         if (!text.bytes)
             text = dft_names_text(dft_source_names_table(files->source), chosen[i]);
         if (text.bytes)
-            rc = with_group(files->by, text, add_group, &naming);
+            rc = dft_file_grouping_text(&files->grouping, text, add_group, &naming);
     }
     dft_names_destroy(texts);
     free(chosen);

@@ -46,7 +46,7 @@ static const struct dft_memo *memo_of(struct dft_execution *execution, struct df
     *memo = (struct dft_memo){.file = file, .used = 1, .passes = 1};
     if (execution->filter->nfiles)
         memo->passes = (uint8_t)dft_file_facts_passes(execution->files, file);
-    if ((DFT_HAS(execution, DFT_BY_PATTERN) || DFT_HAS(execution, DFT_BY_DIR)) &&
+    if (execution->has & DFT_BY_FILE_GROUPS &&
         dft_file_facts_group(execution->files, file, &memo->group))
         memo->used = 0;
     return memo;

@@ -36,11 +36,17 @@ static int fetch_texts(struct dft_execution *execution)
 {
     const enum dft_file_facts_by by = DFT_HAS(execution, DFT_BY_PATTERN) ? DFT_FILES_PATTERN
                                       : DFT_HAS(execution, DFT_BY_DIR)   ? DFT_FILES_DIR
+                                      : DFT_HAS(execution, DFT_BY_EXT)   ? DFT_FILES_EXT
+                                      : DFT_HAS(execution, DFT_BY_MOUNT) ? DFT_FILES_MOUNT
                                                                          : DFT_FILES_ALONE;
     int rc = 0;
 
-    if (by != DFT_FILES_ALONE || execution->filter->nfiles)
-        rc = dft_file_facts_create(&execution->files, execution->source, execution->filter, by, !execution->rollup);
+    execution->may_fold = DFT_HAS_FILES(execution) && dft_source_kept(execution->source) != DFT_KEPT_ALL;
+    if (by != DFT_FILES_ALONE || execution->filter->nfiles || execution->may_fold)
+        rc = dft_file_facts_create(&execution->files, execution->source, execution->filter, by, execution->query.depth,
+                                   !execution->rollup);
+    if (!rc && by == DFT_FILES_MOUNT && !dft_file_facts_has_mounts(execution->files))
+        dft_source_note(execution->source, 0, "no process has recorded its mount points: they are unknown");
     if (rc || execution->rollup) /* has its own texts */
         return rc;
     if (DFT_HAS_STACKS(execution))
@@ -90,6 +96,11 @@ static void note_inexact(struct dft_execution *execution, struct dft_answer *ans
     if (execution->stats.shared)
         dft_source_note(execution->source, 0,
                         "some calls are known only by their number in a period: each part of it has an even share");
+    if (execution->stats.folded)
+        dft_source_note(execution->source, 0,
+                        "%llu calls are on more files than aggregates tell apart: these calls are counted by the "
+                        "directory of the file",
+                        (unsigned long long)execution->stats.folded);
     if (answer->unsplit) /* without other events the answer is empty */
         dft_source_note(
             execution->source, execution->stats.batches ? DFT_BAD_NOTHING : DFT_BAD_OTHER,
@@ -166,7 +177,7 @@ int dft_query_run(struct dft_source *source, const struct dft_filter *filter, co
         answer->groups[i].bins = answer->bins ? answer->bins + answer->groups[i].bins_at : NULL;
     if (!rc && answer->has_union)
         rc = dft_count_union(execution, answer);
-    if (!rc && (DFT_HAS(execution, DFT_BY_DIR) || DFT_HAS(execution, DFT_BY_PATTERN)))
+    if (!rc && execution->has & DFT_BY_FILE_GROUPS)
         rc = dft_answer_texts(answer, execution->names, answer->groups, answer->count);
     return done(execution, answer, rc);
 }

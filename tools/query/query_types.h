@@ -29,12 +29,20 @@ enum dft_by {
     DFT_BY_STACK,   /* functions of the call stack: stacks.h */
     DFT_BY_LINE,    /* source line that called */
     DFT_BY_RUN,     /* as dft_source_runs has them */
+    DFT_BY_EXT,     /* extension of the file, mount point: file_groups.h */
+    DFT_BY_MOUNT,
+    DFT_BY_ROLE, /* of the process */
     DFT_BY_COUNT
 };
+
+/* The keys that put files together, and all keys that tell files apart. */
+#define DFT_BY_FILE_GROUPS (1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_EXT | 1u << DFT_BY_MOUNT)
+#define DFT_BY_FILES       (DFT_BY_FILE_GROUPS | 1u << DFT_BY_FILE)
 
 struct dft_query {
     uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
     unsigned nby;
+    unsigned depth;    /* of directories: at most so many components; 0: all */
     uint64_t ops;      /* only calls of these operations (1 << enum dft_op); 0: of all */
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     uint64_t base_ns;  /* of an answer by time: where the first group begins, Unix */
@@ -52,7 +60,7 @@ struct dft_group_key {
     uint64_t call;          /* while counting: call id. In an answer: unused */
     uint64_t cat, name;     /* in an answer: ids of the texts */
     uint64_t region;        /* name id, 0 none */
-    uint64_t file;          /* name id of the file, of the directory, or of the pattern */
+    uint64_t file;          /* name id of the file, or of what files are put together by */
     uint64_t stack, line;   /* name ids of their texts; 0 none */
     uint64_t time;          /* number of the interval of width_ns, from base_ns on */
     uint32_t process_group; /* number of the combination of process traits + 1 */

@@ -13,8 +13,8 @@
 static int answers(const struct dft_execution *execution)
 {
     const struct dft_filter *filter = execution->filter;
-    const unsigned reported = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | 1u << DFT_BY_FILE |
-                              1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
+    const unsigned reported = 1u << DFT_BY_CAT | 1u << DFT_BY_NAME | 1u << DFT_BY_REGION | DFT_BY_FILES |
+                              1u << DFT_BY_OP | 1u << DFT_BY_CLASS;
 
     return !execution->query.events && !(execution->has & ~reported) && !filter->nranks && !filter->npids &&
            !filter->from_ns && filter->to_ns == UINT64_MAX;

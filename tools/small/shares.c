@@ -48,7 +48,7 @@ static const char *const process_names[DFT_SHARE_COLUMNS] = {
     COLUMN(DFT_PR_, CWD),           COLUMN(DFT_PR_, VERSION),      COLUMN(DFT_PR_, OPTIONS),
     COLUMN(DFT_PR_, LIVE_PATH),     COLUMN(DFT_PR_, NOTES),        COLUMN(DFT_PR_, BOOT_ID),
     COLUMN(DFT_PR_, PID_NAMESPACE), COLUMN(DFT_PR_, RUN_ID),       COLUMN(DFT_PR_, ROLE),
-    COLUMN(DFT_PR_, KEPT),
+    COLUMN(DFT_PR_, MOUNTS),        COLUMN(DFT_PR_, KEPT),
 };
 
 static const char *const end_names[DFT_SHARE_COLUMNS] = {

@@ -43,7 +43,7 @@ union dft_record_content {
     struct dft_source_end end;
     struct dft_group_record group;
 };
-#define DFT_RECORD_TEXTS 13u
+#define DFT_RECORD_TEXTS 14u
 size_t dft_record_bytes(uint16_t type);
 unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[DFT_RECORD_TEXTS]);
 int dft_record_own(struct dft_source *source, struct dft_found_record *record, union dft_record_content *content);

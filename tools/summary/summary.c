@@ -16,6 +16,19 @@ struct asked {
     int events;
 };
 
+static void deny_key(const char *wrong)
+{
+    const char *nearest = dft_by_nearest(wrong);
+
+    fprintf(stderr, "dftmerge summary: --by %s: no such key.", *wrong ? wrong : "(empty)");
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
+    fputs(" There are call", stderr);
+    for (unsigned by = 0; by < DFT_BY_COUNT; by++)
+        fprintf(stderr, ", %s", dft_by_word((enum dft_by)by));
+    fputs(", and dir:N (the first N parts of a directory)\n", stderr);
+}
+
 static int parse_keys(struct dft_summary *summary, const struct asked *asked)
 {
     const char *wrong;
@@ -24,16 +37,13 @@ static int parse_keys(struct dft_summary *summary, const struct asked *asked)
     summary->by = asked->by != NULL;
     summary->query.events = asked->events;
     if (dft_query_parse(&summary->query, asked->by ? asked->by : "call", &wrong)) {
-        fprintf(stderr,
-                "dftmerge summary: --by %s: no such key. There are call, cat, name, region, file, dir, rank, pid,\n"
-                "host, tid, process, program, time, op, class, pattern, stack, line, run\n",
-                *wrong ? wrong : "(empty)");
+        deny_key(wrong);
         return -EINVAL;
     }
     if (dft_query_files(&summary->query) > 1) {
         fprintf(stderr,
-                "dftmerge summary --by %s: file, dir and pattern are each a way to put files together: one of them at "
-                "a time\n",
+                "dftmerge summary --by %s: file, dir, pattern, ext and mount are each a way to put files together: one "
+                "of them at a time\n",
                 asked->by);
         return -EINVAL;
     }
@@ -130,11 +140,12 @@ const struct dft_command dft_command_summary = {
     .arguments = "PATH...",
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
-        "Keys: call (category and name), cat, name, region, file, dir, rank, pid, host, tid, process, program, time,\n"
-        "op, class, run, pattern, and with DFTRACER_STACK stack and line (of code).\n"
+        "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext (of the\n"
+        "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, run, and with\n"
+        "DFTRACER_STACK stack and line (of code).\n"
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
-        "- Groups by file, dir or pattern leave out calls without a file.\n"
+        "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"
         "- In patterns\n"
         "  " DFT_PATTERN_RULE ".\n"
         "- By time a call counts where it starts. Busy is the part of all calls that lies in the interval. In flight is\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/end.h"
+#include "query/file_facts.h"
 #include "summary/summary.h"
 #include "command/write_jobs.h"
 #include "base/write_json.h"
@@ -55,6 +56,14 @@ static void json_key(struct dft_json *json, const struct dft_answer *answer, con
     struct dft_key_value value;
 
     dft_group_value(answer, group, by, &value);
+    if (by == DFT_BY_MOUNT && value.type == DFT_KEY_TEXT) {
+        struct dft_text type = dft_file_facts_type(answer->files, value.text);
+
+        if (type.length)
+            dft_json_text(json, "fstype", type.bytes, type.length);
+        else
+            dft_json_null(json, "fstype");
+    }
     if (by == DFT_BY_REGION && group->key.region) {
         struct dft_text category, region;
         char capacity[18];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/file_facts.h"
 #include "summary/summary.h"
 #include "base/write_text.h"
 
@@ -119,12 +120,31 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
     return n;
 }
 
+/* A text with what belongs to it: the type of a file system, what a directory stands for. */
+static int add_text_cell(struct dft_grid *grid, const struct dft_answer *answer, enum dft_by by, struct dft_text text)
+{
+    char *escaped = dft_text_escaped(text.bytes, text.length), *cell = NULL;
+    struct dft_text type = {0};
+    int rc = escaped ? 0 : -ENOMEM;
+
+    if (by == DFT_BY_MOUNT)
+        type = dft_file_facts_type(answer->files, text);
+    if (!rc && type.length)
+        rc = asprintf(&cell, "%s (%.*s)", escaped, (int)type.length, type.bytes) < 0 ? -ENOMEM : 0;
+    else if (!rc && by == DFT_BY_FILE && dft_file_is_folded(text))
+        rc = asprintf(&cell, "%s (files not told apart)", escaped) < 0 ? -ENOMEM : 0;
+    if (!rc)
+        rc = dft_grid_cell(grid, cell ? cell : escaped);
+    free(cell);
+    free(escaped);
+    return rc;
+}
+
 static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, const struct dft_group *group,
                         enum dft_by by)
 {
     struct dft_key_value value;
-    char capacity[DFT_TEXT_ROOM], *text;
-    int rc;
+    char capacity[DFT_TEXT_ROOM];
 
     dft_group_value(answer, group, by, &value);
     if (value.type == DFT_KEY_NULL)
@@ -136,10 +156,7 @@ static int add_key_cell(struct dft_grid *grid, const struct dft_answer *answer, 
             snprintf(capacity, sizeof capacity, "%llu", (unsigned long long)value.number);
         return dft_grid_cell(grid, capacity);
     }
-    text = dft_text_escaped(value.text.bytes, value.text.length);
-    rc = text ? dft_grid_cell(grid, text) : -ENOMEM;
-    free(text);
-    return rc;
+    return add_text_cell(grid, answer, by, value.text);
 }
 
 static int print_lines(const struct dft_answer *answer)
@@ -157,8 +174,7 @@ static int print_lines(const struct dft_answer *answer)
         int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
 
         columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
-                                              by == DFT_BY_FILE || by == DFT_BY_DIR || by == DFT_BY_PATTERN ||
-                                                  by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK ||
+                                              (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK ||
                                                   by == DFT_BY_LINE};
     }
     for (unsigned i = 0; i < ncells; i++)
