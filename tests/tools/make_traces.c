@@ -15,7 +15,8 @@
  * transfers=1: some reads are the first half of a call between two files; the second half counts no
  * call. many=N: events are on N files in turn; long=N: whose paths are about N bytes longer. run=N:
  * what the processes say of their run (0: nothing). job=N, ppid=N, world=N: of processes with
- * ranks: the job's id (0: none), who started them, how many they are. */
+ * ranks: the job's id (0: none), who started them, how many they are. mounts=1: processes have
+ * recorded their mount points; mounts=2: those of the second one are others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -83,6 +84,7 @@ static const struct setting names_of_settings[] = {
     {"world", &settings.world},
     {"transfers", &settings.transfers},
     {"run", &settings.run},
+    {"mounts", &settings.mounts},
 };
 
 static struct dft_call calls[CALLS];
@@ -529,6 +531,10 @@ static void put_process(uint64_t key, long n, uint64_t start)
     snprintf(run, sizeof run, "run-%ld", settings.run);
     if (settings.run)
         process.run_id = (struct dft_text){run, (uint32_t)strlen(run)};
+    if (settings.mounts)
+        process.mounts = settings.mounts > 1 && n == 1 ? TEXT("/ xfs\n/x nfs\n/data lustre\n")
+                                                       : TEXT("/ ext4\n/data tmpfs\n/data/o lustre\n/x nfs\n"
+                                                              "/data lustre\n/scratch/\\152ob beegfs\n/data/odd/\n");
     put(dft_encode_process(encoder, &process, &block), &block);
 }
 

@@ -181,6 +181,8 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
         set_uint(value, process->process.pid);
     } else if (by == DFT_BY_HOST && process->process.host.length) {
         set_text(value, process->process.host);
+    } else if (by == DFT_BY_ROLE && process->process.role.length) {
+        set_text(value, process->process.role);
     } else if (by == DFT_BY_PROGRAM) {
         set_program(value, process->process.exe);
     } else if (by == DFT_BY_RUN) {

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Keys that put files together: extension, mount point, directory at a depth; and what is said of words that are no keys."""
+
+import json
+import re
+
+from tooltest import DFTMERGE, dftmerge, directory, dump, counts, main, make, run, summary
+
+
+def extension(path):
+    if path.endswith("/") and len(path) > 1:
+        return "(unknown)"
+    name = path.rpartition("/")[2].lstrip(".")
+    parts = name.split(".")[1:]
+    while parts and re.fullmatch("[0-9]*", parts[-1]):
+        parts.pop()
+    if parts:
+        return "." + parts[-1] if len(parts[-1].encode("utf-8", "surrogateescape")) < 16 else "(none)"
+    return ".#" if re.search(r"\.[0-9]", name) else "(none)"
+
+
+def mount(path, points):
+    while path and path not in points:
+        path = path.rpartition("/")[0] or ("/" if path != "/" else "")
+    return path or "(unknown)"
+
+
+def depth(path, n):
+    parts = directory(path).split("/")
+    return "/".join(parts[:n + 1]) or "/"
+
+
+def by(answer, key):
+    return {g[key]: (g["count"], g["time_ns"], g["bytes"]) for g in answer["groups"]}
+
+
+def recount(events, key_of):
+    sums = {}
+    for e in events:
+        n, t, b = sums.get(key_of(e["file"]), (0, 0, 0))
+        sums[key_of(e["file"])] = n + e.get("calls", 1), t + e["dur"], b + (e.get("bytes", 0) if "errno" not in e else 0)
+    return sums
+
+
+POINTS = {"/", "/data", "/data/o", "/x", "/scratch/job"}
+
+
+def files_are_put_together(where):
+    make(where / "t", processes=3, mounts=1)
+    make(where / "n", processes=1, many=300, mounts=1, seed=5)
+    events = [e for e in dump(where) if counts(e) and "file" in e]
+    assert by(summary("--by", "ext", where), "ext") == recount(events, extension)
+    got = summary("--by", "mount", where)
+    assert by(got, "mount") == recount(events, lambda f: mount(f, POINTS))
+    types = {g["mount"]: g["fstype"] for g in got["groups"]}
+    assert types == {"/": "ext4", "/data": "lustre", "/x": "nfs", "/scratch/job": "beegfs"}, types
+    for n in (1, 2, 3, 50):
+        assert by(summary("--by", f"dir:{n}", where), "dir") == recount(events, lambda f: depth(f, n)), n
+    for other in ("class", "call", "rank", "region"):
+        for key in ("ext", "mount", "dir:2"):
+            parts = summary("--by", f"{key},{other}", where)["groups"]
+            assert sum(g["time_ns"] for g in parts) == sum(e["dur"] for e in events if e.get("calls", 1)), (key, other)
+    page = dftmerge("summary", "--by", "mount", where).out.decode()
+    assert re.search(r"^/scratch/job \(beegfs\) +[0-9]", page, re.M), page
+
+
+def names_have_one_extension(where):
+    for path, wanted in (("/a/libc.so.6", ".so"), ("/a/x.tar.gz", ".gz"), ("/a/.bashrc", "(none)"), ("/a/..b.c", ".c"), ("/a.b/c", "(none)"),
+                         ("/a/run.001", ".#"), ("/a/x.", "(none)"), ("/a/x.c.", ".c"), ("/a/b.1.2.3", ".#"), ("/a/1.5.h5", ".h5"),
+                         ("/a/b.0123456789abcde", ".0123456789abcde"), ("/a/b.0123456789abcdef", "(none)")):
+        assert extension(path) == wanted, (path, extension(path))
+
+
+def aggregates_answer_too(where):
+    make(where / "rows", processes=2, keep=0, mounts=1)
+    make(where / "all", processes=2, mounts=1)
+    for key in ("ext", "mount", "dir:2"):
+        rows, every = (summary("--by", key, where / w) for w in ("rows", "all"))
+        assert rows["source"] == "files" and by(rows, key[:5].rstrip(":2")) == by(every, key[:5].rstrip(":2")), key
+
+
+def mounts_differ_or_are_not_known(where):
+    make(where / "t", processes=2, mounts=2)
+    got = {g["mount"]: g["fstype"] for g in summary("--by", "mount", where / "t")["groups"]}
+    assert got == {"/": None, "/data": "lustre", "/x": "nfs", "/scratch/job": "beegfs"}, got
+    make(where / "u", processes=2, seed=9)
+    answer = summary("--by", "mount", where / "u")
+    assert [(g["mount"], g["fstype"]) for g in answer["groups"]] == [("(unknown)", None)]
+    assert any("mount points: they are unknown" in n for n in answer["notes"])
+    both = summary("--by", "mount", where)  # the longest that is known
+    assert {g["mount"] for g in both["groups"]} == set(got)
+
+
+def wrong_words_are_told(where):
+    make(where / "t", processes=1)
+    for word, meant in (("mout", "mount"), ("exts", "ext"), ("patern", "pattern"), ("call,hosst", "host"), ("dir:0", "dir"), ("dir:x", "dir"),
+                        ("xyzzy", None), ("", None), ("dir:", "dir"), ("dir:99999999999", "dir")):
+        done = run(DFTMERGE, "summary", "--by", word, where / "t")
+        assert done.code == 2 and "no such key" in done.err and "dir:N" in done.err, (word, done)
+        assert re.findall(r"Did you mean (\w+)\?", done.err) == ([meant] if meant else []), (word, done.err)
+    for two in ("file,ext", "mount,dir:2", "pattern,dir"):
+        assert run(DFTMERGE, "summary", "--by", two, where / "t").code == 2
+
+
+if __name__ == "__main__":
+    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, mounts_differ_or_are_not_known, wrong_words_are_told])
