@@ -2,6 +2,7 @@
 /* Reading live files off line: what a killed process left, or what a running one has not drained
  * yet. */
 #include "format/live_read.h"
+#include "format/live_table.h"
 #include "format/unfinished.h"
 
 #include <errno.h>
@@ -41,6 +42,8 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
     for (; *offset + DFT_LIVE_PAGE <= length; *offset += DFT_LIVE_PAGE) {
         const struct dft_ring *ring = (const struct dft_ring *)((const char *)bytes + *offset);
 
+        if (ring->magic == DFT_LIVE_TABLE_MAGIC && length - *offset >= DFT_LIVE_TABLE_BYTES)
+            *offset += DFT_LIVE_TABLE_BYTES - DFT_LIVE_PAGE;
         if (!ring_fits(ring, length - *offset))
             continue;
         *offset += dft_ring_bytes(ring->capacity);
