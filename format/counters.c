@@ -24,7 +24,7 @@ static const struct dft_column_spec specs[] = {
 /* How many samples from `from` on are of one moment. */
 static uint32_t moment_length(const struct dft_counters *counters, uint32_t from)
 {
-    const struct dft_sample *samples = counters->samples;
+    const struct dft_counter_sample *samples = counters->samples;
     uint32_t next = from + 1;
 
     while (next < counters->count && samples[next].time_ns == samples[from].time_ns &&
@@ -83,7 +83,7 @@ static void put_values(struct dft_raw *raw, const struct dft_counters *counters,
     memset(last, 0, counters->nseries * sizeof *last);
     dft_raw_open(raw, DFT_CN_VALUE, DFT_ENC_LEB128);
     for (uint32_t i = 0; i < counters->count; i++) {
-        const struct dft_sample *sample = &counters->samples[i];
+        const struct dft_counter_sample *sample = &counters->samples[i];
         uint64_t value = (uint64_t)sample->value, *before = &last[sample->series];
 
         if (counters->series[sample->series].real)
@@ -201,7 +201,7 @@ static void get_values(struct dft_columns *columns, struct dft_counters *counter
 {
     memset(last, 0, counters->nseries * sizeof *last);
     for (uint32_t i = 0; i < counters->count && !columns->reason; i++) {
-        struct dft_sample *sample = &counters->samples[i];
+        struct dft_counter_sample *sample = &counters->samples[i];
         uint64_t value = dft_column_leb(columns, DFT_CN_VALUE), *before = &last[sample->series];
 
         if (counters->series[sample->series].real)
@@ -231,7 +231,7 @@ static int get_counters(struct dft_decoder *decoder, const struct dft_block_head
     if (!status)
         status = get_series(decoder, counters);
     if (!status)
-        status = dft_buffer_reserve(&decoder->samples, ((size_t)header->count + 1) * sizeof(struct dft_sample));
+        status = dft_buffer_reserve(&decoder->samples, ((size_t)header->count + 1) * sizeof(struct dft_counter_sample));
     if (!status)
         status = dft_buffer_reserve(&decoder->numbers, ((size_t)counters->nseries + 1) * sizeof(uint64_t));
     if (status)

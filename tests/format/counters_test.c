@@ -17,7 +17,7 @@ static struct dft_encoder *encoder;
 static struct dft_series series[SERIES_MAX];
 static struct dft_name names[SERIES_MAX];
 static char texts[SERIES_MAX][32];
-static struct dft_sample samples[SAMPLES_MAX];
+static struct dft_counter_sample samples[SAMPLES_MAX];
 
 static int begin(void)
 {

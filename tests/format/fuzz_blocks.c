@@ -90,7 +90,7 @@ static void counters_again(const struct dft_counters *counters)
     demand(dft_decode_counters(second, &header, (const char *)block + found + sizeof header, &again, &why) == 0);
     demand(again.count == counters->count && again.nseries == counters->nseries);
     for (uint32_t i = 0; i < counters->count; i++) {
-        const struct dft_sample *a = &counters->samples[i], *b = &again.samples[i];
+        const struct dft_counter_sample *a = &counters->samples[i], *b = &again.samples[i];
 
         demand(a->time_ns == b->time_ns && a->series == b->series && a->value == b->value);
     }

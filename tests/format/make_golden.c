@@ -264,7 +264,7 @@ static int put_counters(void)
     struct dft_series series[] = {{.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_TOTAL},
                                   {.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_LEVEL},
                                   {.unit = DFT_UNIT_NUMBER, .kind = DFT_COUNTER_LEVEL, .real = 1}};
-    struct dft_sample samples[] = {
+    struct dft_counter_sample samples[] = {
         {START, 0, {4096}},
         {START, 1, {1 << 20}},
         {START, 2, {.number = 0.5}},

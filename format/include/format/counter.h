@@ -28,7 +28,7 @@ struct dft_series {
     uint8_t real; /* 1: the values are doubles */
 };
 
-struct dft_sample {
+struct dft_counter_sample {
     uint64_t time_ns; /* Unix ns */
     uint32_t series;  /* position */
     union {
@@ -37,7 +37,7 @@ struct dft_sample {
     };
 };
 
-static inline double dft_sample_number(const struct dft_sample *sample, const struct dft_series *series)
+static inline double dft_sample_number(const struct dft_counter_sample *sample, const struct dft_series *series)
 {
     return series->real ? sample->number : (double)sample->value;
 }
@@ -51,7 +51,7 @@ struct dft_counters {
     uint64_t start, end; /* the least and the largest time; filled in by both directions */
     struct dft_series *series;
     uint32_t nseries;
-    struct dft_sample *samples;
+    struct dft_counter_sample *samples;
     uint32_t count;
     struct dft_name *names; /* definitions at hand */
     uint32_t nnames;
