@@ -37,7 +37,7 @@ static int put_series(struct dft_raw *raw, struct dft_entries *entries, const st
 {
     dft_raw_open(raw, DFT_CN_SERIES, DFT_ENC_BYTES);
     for (uint32_t i = 0; i < counters->nseries; i++) {
-        const struct dft_series *series = &counters->series[i];
+        const struct dft_counter_series *series = &counters->series[i];
         struct dft_entry *entry = dft_entries_get(entries, series->id);
 
         if (!entry)
@@ -154,7 +154,7 @@ static int get_series(struct dft_decoder *decoder, struct dft_counters *counters
 
     if (most > DFT_NAMES_MAX)
         most = DFT_NAMES_MAX;
-    if (dft_buffer_reserve(&decoder->rows, (most + 1) * sizeof(struct dft_series)))
+    if (dft_buffer_reserve(&decoder->rows, (most + 1) * sizeof(struct dft_counter_series)))
         return -ENOMEM;
     counters->series = decoder->rows.bytes;
     while (dft_column_left(columns, DFT_CN_SERIES) && !columns->reason) {
@@ -166,10 +166,10 @@ static int get_series(struct dft_decoder *decoder, struct dft_counters *counters
         }
         traits = dft_column_leb_max(columns, DFT_CN_SERIES, UINT8_MAX);
         counters->series[counters->nseries++] =
-            (struct dft_series){.id = names[name].id,
-                                .unit = (uint8_t)(traits >> SERIES_UNIT),
-                                .kind = traits & SERIES_TOTAL ? DFT_COUNTER_TOTAL : DFT_COUNTER_LEVEL,
-                                .real = (traits & SERIES_REAL) != 0};
+            (struct dft_counter_series){.id = names[name].id,
+                                        .unit = (uint8_t)(traits >> SERIES_UNIT),
+                                        .kind = traits & SERIES_TOTAL ? DFT_COUNTER_TOTAL : DFT_COUNTER_LEVEL,
+                                        .real = (traits & SERIES_REAL) != 0};
     }
     return columns->reason ? -EBADMSG : 0;
 }

@@ -30,6 +30,7 @@
 #include "probe/paths.h"
 #include "regions/perfflow.h"
 #include "probe/probe_process.h"
+#include "store/counters.h"
 #include "store/first.h"
 #include "store/process.h"
 #include "store/process_start.h"
@@ -106,6 +107,7 @@ static void set_up(void)
     dft_function_init();
     dft_annotate_enable();
     dft_on = wanted();
+    dft_counters_load();
 }
 
 __attribute__((constructor)) static void load(int argc, char **argv, char **environment)
@@ -155,6 +157,7 @@ void dft_lifecycle_forked(void)
     dft_livefile_forget();
     dft_tracefile_forget();
     dft_process_untold();
+    dft_counters_forked();
     dft_context_forked();
     dft_fdtable_forked();
     dft_requests_forked();

@@ -181,6 +181,15 @@ static int parse_AGGREGATION(const char *value, enum dft_aggregation *to)
     return word >= 0;
 }
 
+static int parse_METRICS(const char *value, enum dft_metrics_mode *to)
+{
+    int word = find_word(value, WORDS("0", "1", "thread")), understood = word >= 0 || parse_BOOL(value, &word);
+
+    if (understood)
+        *to = (enum dft_metrics_mode)word;
+    return understood;
+}
+
 #define PREFIX         "DFTRACER_"
 #define NOT_UNDERSTOOD "the value is not understood; the default is used"
 
@@ -366,6 +375,7 @@ static size_t put_number(char *text, size_t capacity, size_t used, uint64_t numb
 #define KIND_INIT(then, ...)        then##_NUMBER(__VA_ARGS__)
 #define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)
 #define KIND_AGGREGATION(then, ...) then##_NUMBER(__VA_ARGS__)
+#define KIND_METRICS(then, ...)     then##_NUMBER(__VA_ARGS__)
 #define KIND_TIME_METRIC(then, ...) then##_NUMBER(__VA_ARGS__)
 #define PUT_TEXT(value)             (used = put(text, capacity, used, value))
 

@@ -11,6 +11,8 @@
 
 enum dft_init_mode { DFT_INIT_AUTO, DFT_INIT_PRELOAD, DFT_INIT_FUNCTION };
 enum dft_aggregation { DFT_AGGREGATION_FULL, DFT_AGGREGATION_SELECTIVE };
+/* When the process's counters are sampled: not at all, by the program's own calls, by a thread. */
+enum dft_metrics_mode { DFT_METRICS_OFF, DFT_METRICS_CALLS, DFT_METRICS_THREAD };
 enum dft_log_level { DFT_LOG_ERROR, DFT_LOG_WARN, DFT_LOG_INFO, DFT_LOG_DEBUG };
 
 typedef int dft_option_BOOL;
@@ -20,6 +22,7 @@ typedef enum dft_time_metric dft_option_TIME_METRIC;
 typedef enum dft_log_level dft_option_LOG_LEVEL;
 typedef enum dft_init_mode dft_option_INIT;
 typedef enum dft_aggregation dft_option_AGGREGATION;
+typedef enum dft_metrics_mode dft_option_METRICS;
 
 struct dft_config {
 #define DFT_OPTION(field, name, type, initial, help) dft_option_##type field;

@@ -14,6 +14,7 @@ struct dft_spin dft_process_lock;
 struct dft_live *dft_live;
 int dft_sandbox;
 uint32_t dft_too_large;
+uint64_t dft_own_read, dft_own_written;
 
 static uint32_t no_generation;
 volatile uint32_t *dft_generation = &no_generation;

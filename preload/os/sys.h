@@ -61,19 +61,29 @@ static inline long dft_sys_close(int fd)
     return DFT_SYS(close, fd, 0, 0, 0, 0, 0);
 }
 
+/* atomic: bytes that we have read and written by system calls, which the kernel counts as the
+ * program's */
+extern uint64_t dft_own_read DFT_HIDDEN, dft_own_written DFT_HIDDEN;
+
 static inline long dft_sys_read(int fd, void *buffer, size_t size)
 {
-    return DFT_SYS(read, fd, buffer, size, 0, 0, 0);
+    long n = DFT_SYS(read, fd, buffer, size, 0, 0, 0);
+
+    if (n > 0)
+        __atomic_fetch_add(&dft_own_read, (uint64_t)n, __ATOMIC_RELAXED);
+    return n;
 }
 
 /* atomic: how often the kernel found a file of ours too large. Each time it sends a SIGXFSZ. */
 extern uint32_t dft_too_large;
 
-/* For calls that make a file longer. Returns their result. */
+/* For calls that make a file longer. Returns their result: the bytes that they have written, or 0. */
 static inline long dft_sys_lengthened(long result)
 {
     if (__builtin_expect(result == -EFBIG, 0))
         __atomic_add_fetch(&dft_too_large, 1, __ATOMIC_RELAXED);
+    else if (result > 0)
+        __atomic_fetch_add(&dft_own_written, (uint64_t)result, __ATOMIC_RELAXED);
     return result;
 }
 

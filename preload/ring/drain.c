@@ -14,6 +14,7 @@
 #include "os/clock.h"
 #include "os/config.h"
 #include "store/context.h"
+#include "store/counters.h"
 #include "os/self.h"
 #include "store/livefile.h"
 #include "os/onstack.h"
@@ -203,6 +204,7 @@ void dft_drain_own(struct dft_thread *self)
         dft_rings_renew(self);
         dft_spin_unlock(&self->lock);
         dft_process_describe();
+        dft_counters_drained();
     }
     dft_signals_restore(before);
 }

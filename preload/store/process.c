@@ -11,6 +11,7 @@
 #include "os/clock.h"
 #include "format/encode.h"
 #include "os/config.h"
+#include "store/counters.h"
 #include "store/first.h"
 #include "store/kept.h"
 #include "store/livefile.h"
@@ -303,6 +304,7 @@ void dft_process_describe(void)
 int dft_process_write_end(struct dft_end *end)
 {
     struct clock clock;
+    int result;
 
     end->key = dft_key;
     end->events = atomic_load(&dft_live->events);
@@ -312,5 +314,9 @@ int dft_process_write_end(struct dft_end *end)
     for (int reason = 1; reason <= DFT_DROP_LAST; reason++)
         end->dropped[reason] += atomic_load(&dft_live->dropped[reason]);
     clock = read_clocks(dft_key);
-    return dft_staging_write((const struct dft_staging_block[]){{encode_clock, &clock}, {encode_end, end}}, 2);
+    result = dft_staging_write(
+        (const struct dft_staging_block[]){{dft_counters_encode, NULL}, {encode_clock, &clock}, {encode_end, end}}, 3);
+    if (!result)
+        dft_counters_written();
+    return result;
 }

@@ -11,6 +11,7 @@
 #include "os/line.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "store/counters.h"
 #include "store/livefile.h"
 #include "store/process.h"
 #include "store/tracefile.h"
@@ -99,6 +100,7 @@ int dft_process_start(void)
     if (atomic_load(&unrecorded)) /* descriptors opened meanwhile have no name in the trace */
         dft_fdtable_unname();
     atomic_fetch_add(&dft_live->dropped[DFT_DROP_NO_FILE], atomic_exchange(&unrecorded, 0));
+    dft_counters_start();
     __atomic_store_n(&started, STARTED, __ATOMIC_RELEASE);
     return 0;
 }

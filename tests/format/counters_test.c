@@ -14,7 +14,7 @@
 #define SECOND      UINT64_C(1000000000)
 
 static struct dft_encoder *encoder;
-static struct dft_series series[SERIES_MAX];
+static struct dft_counter_series series[SERIES_MAX];
 static struct dft_name names[SERIES_MAX];
 static char texts[SERIES_MAX][32];
 static struct dft_counter_sample samples[SAMPLES_MAX];
@@ -26,10 +26,10 @@ static int begin(void)
         int length = snprintf(texts[i], sizeof texts[i], "process%ccounter_%u", 0, i);
 
         names[i] = (struct dft_name){.id = dft_name_id(texts[i], (size_t)length), .text = {texts[i], (uint32_t)length}};
-        series[i] = (struct dft_series){.id = names[i].id,
-                                        .unit = (uint8_t)(i % (DFT_UNIT_LAST + 1)),
-                                        .kind = i & 1 ? DFT_COUNTER_TOTAL : DFT_COUNTER_LEVEL,
-                                        .real = i % 5 == 4};
+        series[i] = (struct dft_counter_series){.id = names[i].id,
+                                                .unit = (uint8_t)(i % (DFT_UNIT_LAST + 1)),
+                                                .kind = i & 1 ? DFT_COUNTER_TOTAL : DFT_COUNTER_LEVEL,
+                                                .real = i % 5 == 4};
     }
     return sample_decoder_begin();
 }
@@ -83,7 +83,7 @@ static void check(const struct dft_counters *before)
     CU_ASSERT(header.last == before->first + before->count - (before->count != 0));
     CU_ASSERT_FATAL(after.count == before->count && after.nseries == before->nseries);
     for (uint32_t i = 0; i < after.nseries; i++) {
-        const struct dft_series *a = &before->series[i], *b = &after.series[i];
+        const struct dft_counter_series *a = &before->series[i], *b = &after.series[i];
 
         CU_ASSERT(a->id == b->id && a->unit == b->unit && a->kind == b->kind && a->real == b->real);
     }

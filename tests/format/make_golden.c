@@ -261,9 +261,9 @@ static int put_counters(void)
 {
     struct dft_name texts[] = {
         {.text = TEXT("process\0read_bytes")}, {.text = TEXT("process\0rss_bytes")}, {.text = TEXT("app\0loss")}};
-    struct dft_series series[] = {{.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_TOTAL},
-                                  {.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_LEVEL},
-                                  {.unit = DFT_UNIT_NUMBER, .kind = DFT_COUNTER_LEVEL, .real = 1}};
+    struct dft_counter_series series[] = {{.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_TOTAL},
+                                          {.unit = DFT_UNIT_BYTES, .kind = DFT_COUNTER_LEVEL},
+                                          {.unit = DFT_UNIT_NUMBER, .kind = DFT_COUNTER_LEVEL, .real = 1}};
     struct dft_counter_sample samples[] = {
         {START, 0, {4096}},
         {START, 1, {1 << 20}},

@@ -64,6 +64,7 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
     struct dft_batch batch;
     int error;
     struct dft_buckets buckets;
+    struct dft_counters counters;
     struct dft_process process;
     struct dft_end end;
     const uint64_t(*samples)[2];
@@ -83,6 +84,8 @@ static int decode(struct dft_decoder *decoder, const struct dft_block_header *he
         return dft_decode_clock(decoder, header, payload, &samples, &count, reason);
     case DFT_BLOCK_END:
         return dft_decode_end(decoder, header, payload, &end, reason);
+    case DFT_BLOCK_COUNTERS:
+        return dft_decode_counters(decoder, header, payload, &counters, reason);
     case DFT_BLOCK_NAMES:
         return dft_decode_names(decoder, header, payload, &names, &count, reason);
     default:

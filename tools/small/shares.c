@@ -40,6 +40,11 @@ static const char *const buckets_names[DFT_SHARE_COLUMNS] = {
     COLUMN(DFT_BK_, SEQUENTIAL), COLUMN(DFT_BK_, CONSECUTIVE), COLUMN(DFT_BK_, BINS),
 };
 
+static const char *const counters_names[DFT_SHARE_COLUMNS] = {
+    COLUMN(DFT_COL_, NAMES),  COLUMN(DFT_CN_, SERIES), COLUMN(DFT_CN_, TIME),
+    COLUMN(DFT_CN_, MEMBERS), COLUMN(DFT_CN_, VALUE),
+};
+
 static const char *const process_names[DFT_SHARE_COLUMNS] = {
     COLUMN(DFT_PR_, PID),           COLUMN(DFT_PR_, PPID),         COLUMN(DFT_PR_, PARENT_KEY),
     COLUMN(DFT_PR_, RANK),          COLUMN(DFT_PR_, LOCAL_RANK),   COLUMN(DFT_PR_, WORLD_SIZE),
@@ -68,8 +73,9 @@ const char *dft_share_type_name(unsigned type)
 const char *dft_share_column_name(unsigned type, unsigned column)
 {
     static const char *const *const names[DFT_SHARE_TYPES] = {
-        [DFT_BLOCK_PROCESS] = process_names, [DFT_BLOCK_CLOCK] = clock_names,     [DFT_BLOCK_NAMES] = names_names,
-        [DFT_BLOCK_EVENTS] = events_names,   [DFT_BLOCK_BUCKETS] = buckets_names, [DFT_BLOCK_END] = end_names,
+        [DFT_BLOCK_PROCESS] = process_names,   [DFT_BLOCK_CLOCK] = clock_names,     [DFT_BLOCK_NAMES] = names_names,
+        [DFT_BLOCK_EVENTS] = events_names,     [DFT_BLOCK_BUCKETS] = buckets_names, [DFT_BLOCK_END] = end_names,
+        [DFT_BLOCK_COUNTERS] = counters_names,
     };
 
     return type < DFT_SHARE_TYPES && column < DFT_SHARE_COLUMNS && names[type] ? names[type][column] : NULL;

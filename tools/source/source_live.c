@@ -19,6 +19,7 @@
 
 #include "format/decode.h"
 #include "format/encode.h"
+#include "format/live_counters.h"
 #include "format/live_read.h"
 #include "format/ops.h"
 #include "source/source_life.h"
@@ -217,6 +218,32 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
     return rc;
 }
 
+/* Keeps the samples that wait in the head of the file. Blocks of the trace may hold some of them. */
+static int convert_counters(struct converting *converting, const struct dft_live *live)
+{
+    const struct dft_live_counters *waiting = dft_live_counters((struct dft_live *)(uintptr_t)live);
+    struct dft_live_samples *room;
+    struct dft_counters counters;
+    const void *block;
+    long n;
+    int rc = 0;
+
+    if (waiting->id != dft_live_counters_id() ||
+        !atomic_load(&((struct dft_live_counters *)(uintptr_t)waiting)->nmoments))
+        return 0;
+    room = malloc(sizeof *room);
+    if (!room)
+        return -ENOMEM;
+    counters = dft_live_counters_get(waiting, room);
+    counters.key = live->key;
+    counters.tid = live->pid;
+    n = counters.count ? dft_encode_counters(converting->encoder, &counters, &block) : 0;
+    if (n > 0)
+        rc = keep_block(converting, block, n);
+    free(room);
+    return rc;
+}
+
 /* Was the file created, and nothing more? Its room is then zeros. The magic number is written last,
  * and rings follow only after that. */
 static int is_unused(const void *bytes, size_t length)
@@ -249,6 +276,8 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
         return rc;
     converting->capacity = 0;
     rc = convert_rings(converting, bytes, file->bytes, live);
+    if (!rc)
+        rc = convert_counters(converting, live);
     if (!rc && file->memory_bytes)
         rc = dft_scan_bytes(converting->source, converting->file, file->memory, file->memory_bytes, converting->decoder,
                             scanned);

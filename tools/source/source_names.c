@@ -119,7 +119,8 @@ static int fetch_block(void *context, unsigned worker, struct dft_reader *reader
 
 int dft_block_has_names(const struct dft_block *block)
 {
-    return (block->type == DFT_BLOCK_EVENTS || block->type == DFT_BLOCK_BUCKETS || block->type == DFT_BLOCK_NAMES) &&
+    return (block->type == DFT_BLOCK_EVENTS || block->type == DFT_BLOCK_BUCKETS || block->type == DFT_BLOCK_NAMES ||
+            block->type == DFT_BLOCK_COUNTERS) &&
            block->state != DFT_BLOCK_IDENTICAL;
 }
 

@@ -219,6 +219,44 @@ int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block,
     return rc ? rc : keep_calls(reader, buckets->calls, buckets->ncalls);
 }
 
+/* Leaves out the samples that another block holds. */
+static void leave_out_samples(struct dft_counters *counters, uint64_t covered)
+{
+    uint64_t drop = covered < counters->first ? 0 : covered - counters->first + 1;
+
+    if (drop > counters->count)
+        drop = counters->count;
+    counters->samples += drop;
+    counters->count -= (uint32_t)drop;
+    counters->first += drop;
+}
+
+int dft_reader_counters(struct dft_reader *reader, const struct dft_block *block, struct dft_counters *counters)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *reason = NULL;
+    int rc = dft_reader_block(reader, block, &header, &payload);
+
+    if (rc)
+        return rc;
+    rc = dft_decode_counters(reader->decoder, &header, payload, counters, &reason);
+    if (rc == -EBADMSG)
+        note_undecodable(reader, block, reason);
+    if (rc)
+        return rc;
+    if (block->state == DFT_BLOCK_OVERLAPS)
+        leave_out_samples(counters, block->covered);
+    for (uint32_t i = 0; reader->source->clocks && i < counters->count; i++)
+        counters->samples[i].time_ns +=
+            (uint64_t)dft_clocks_shift(reader->source->clocks, block->process, counters->samples[i].time_ns);
+    for (uint32_t i = 0; !rc && i < counters->nnames; i++)
+        if (counters->names[i].text.bytes)
+            rc = dft_names_add(reader->source->names, counters->names[i].id, counters->names[i].text.bytes,
+                               counters->names[i].text.length, NULL);
+    return rc;
+}
+
 /* --- many blocks in many threads -------------------------------------------------------------- */
 
 struct reading {

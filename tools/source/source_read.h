@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "format/counter.h"
 #include "source/source_object.h"
 
 /* What one thread needs to read blocks: an open file, a buffer, a decoder. */
@@ -26,6 +27,8 @@ int dft_reader_block(struct dft_reader *reader, const struct dft_block *block, s
  * source's names. Valid until the next read. */
 int dft_reader_events(struct dft_reader *reader, const struct dft_block *block, struct dft_batch *batch);
 int dft_reader_buckets(struct dft_reader *reader, const struct dft_block *block, struct dft_buckets *buckets);
+/* The same for samples; their times are corrected as those of events are. */
+int dft_reader_counters(struct dft_reader *reader, const struct dft_block *block, struct dft_counters *counters);
 
 /* Takes one block and its position in the list. The function notes and passes over the errors of
  * one block. A result other than 0 ends all. */

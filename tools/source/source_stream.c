@@ -12,7 +12,8 @@
 static int has_range(const struct dft_block *block)
 {
     /* An EVENTS block without events carries only names. */
-    return ((block->type == DFT_BLOCK_EVENTS && block->count) || block->type == DFT_BLOCK_BUCKETS) &&
+    return ((block->type == DFT_BLOCK_EVENTS && block->count) || block->type == DFT_BLOCK_BUCKETS ||
+            (block->type == DFT_BLOCK_COUNTERS && block->count)) &&
            block->first <= block->last;
 }
 
@@ -64,7 +65,7 @@ static uint64_t begin_of(const struct dft_block *block)
 
 int dft_cover_is_kept(const struct dft_block *block)
 {
-    return has_range(block) &&
+    return block->type != DFT_BLOCK_COUNTERS && has_range(block) &&
            (block->state == DFT_BLOCK_USED || (block->state == DFT_BLOCK_OVERLAPS && block->type == DFT_BLOCK_EVENTS));
 }
 
@@ -182,7 +183,7 @@ void dft_cover_part(struct dft_covering *covering, struct dft_block **blocks, si
     for (size_t i = 0; i < count; i++) {
         struct dft_block *block = blocks[i];
 
-        if (block->state == DFT_BLOCK_OVERLAPS)
+        if (block->state == DFT_BLOCK_OVERLAPS && block->type != DFT_BLOCK_COUNTERS)
             dft_source_note(source, DFT_BAD_OTHER, "%s: block at %llu: overlaps another one in part; %s",
                             source->files[block->file].path, (unsigned long long)block->offset,
                             block->type == DFT_BLOCK_EVENTS ? "its events up to there were left out"

@@ -51,6 +51,12 @@ static int visit_block(void *context, unsigned worker, struct dft_reader *reader
         rc = dft_reader_buckets(reader, block, &buckets);
         if (!rc)
             return visit->buckets(visit->context, worker, process, block, &buckets);
+    } else if (block->type == DFT_BLOCK_COUNTERS && visit->counters) {
+        struct dft_counters counters;
+
+        rc = dft_reader_counters(reader, block, &counters);
+        if (!rc)
+            return visit->counters(visit->context, worker, process, block, &counters);
     } else {
         return visit_raw(visiting, worker, reader, block);
     }
@@ -60,7 +66,8 @@ static int visit_block(void *context, unsigned worker, struct dft_reader *reader
 static int wanted_by(const struct dft_source *source, const struct dft_visit *visit, const struct dft_block *block)
 {
     int handled = visit->raw || (block->type == DFT_BLOCK_EVENTS && visit->events) ||
-                  (block->type == DFT_BLOCK_BUCKETS && visit->buckets);
+                  (block->type == DFT_BLOCK_BUCKETS && visit->buckets) ||
+                  (block->type == DFT_BLOCK_COUNTERS && visit->counters);
 
     if (!handled)
         return 0;

@@ -3,6 +3,7 @@
 #ifndef DFT_SOURCE_VISIT_H
 #define DFT_SOURCE_VISIT_H
 
+#include "format/counter.h"
 #include "source/source_object.h"
 
 /* Callbacks return 0 to go on. Any other result ends the visit, which returns that result. The
@@ -18,6 +19,8 @@ struct dft_visit {
                   const struct dft_block *block, struct dft_batch *batch);
     int (*buckets)(void *context, unsigned worker, const struct dft_source_process *process,
                    const struct dft_block *block, struct dft_buckets *buckets);
+    int (*counters)(void *context, unsigned worker, const struct dft_source_process *process,
+                    const struct dft_block *block, struct dft_counters *counters);
     int (*raw)(void *context, unsigned worker, const struct dft_source_process *process, const struct dft_block *block,
                const struct dft_block_header *header, const void *payload);
     const char *progress; /* "events read", for the progress line; NULL: none */

@@ -21,7 +21,7 @@ enum dft_unit {
 enum dft_counter_kind { DFT_COUNTER_LEVEL = 0, DFT_COUNTER_TOTAL = 1 };
 
 /* One counter of a block. */
-struct dft_series {
+struct dft_counter_series {
     uint64_t id;  /* of its name, "category NUL name" */
     uint8_t unit; /* enum dft_unit; a reader takes unknown ones for numbers */
     uint8_t kind; /* enum dft_counter_kind */
@@ -37,7 +37,8 @@ struct dft_counter_sample {
     };
 };
 
-static inline double dft_sample_number(const struct dft_counter_sample *sample, const struct dft_series *series)
+static inline double dft_counter_sample_number(const struct dft_counter_sample *sample,
+                                               const struct dft_counter_series *series)
 {
     return series->real ? sample->number : (double)sample->value;
 }
@@ -49,7 +50,7 @@ struct dft_counters {
     uint32_t stream, tid;
     uint64_t first;      /* number of the first sample */
     uint64_t start, end; /* the least and the largest time; filled in by both directions */
-    struct dft_series *series;
+    struct dft_counter_series *series;
     uint32_t nseries;
     struct dft_counter_sample *samples;
     uint32_t count;
