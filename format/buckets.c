@@ -9,6 +9,7 @@
 static const struct dft_column_spec specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, DFT_MASK(DFT_ENC_BYTES)),
     [DFT_COL_CALLS] = DFT_COLUMN_SPEC(CALLS, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_COL_CLASSES] = DFT_COLUMN_SPEC(CLASSES, DFT_MASK(DFT_ENC_LEB128)),
     [DFT_BK_INTERVAL_NS] = DFT_COLUMN_SPEC(INTERVAL_NS, DFT_MASK(DFT_ENC_LEB128)),
     [DFT_BK_KIND] = DFT_COLUMN_SPEC(KIND, DFT_MASK(DFT_ENC_LEB128)),
     [DFT_BK_INTERVAL] = DFT_COLUMN_SPEC(INTERVAL, DFT_MASK(DFT_ENC_LEB128)),
@@ -44,7 +45,7 @@ static struct dft_call *call_get(struct call_list *calls, uint64_t id, uint8_t o
 
     if (slot->generation == calls->map->generation)
         return &calls->list[slot->position];
-    calls->list[calls->count] = (struct dft_call){.id = id, .op = op};
+    calls->list[calls->count] = (struct dft_call){.id = id, .op = op, .io = (uint8_t)dft_op_io(op)};
     calls->keys[calls->count] = key;
     dft_idmap_add(calls->map, slot, calls->keys, sizeof *calls->keys);
     return &calls->list[calls->count++];

@@ -9,7 +9,7 @@
 #include "format/format.h"
 #include "format/leb128.h"
 
-#define DFT_COLUMNS_MAX 32u /* column ids below this can be known */
+#define DFT_COLUMNS_MAX 64u /* column ids below this can be known */
 
 /* What is known of a column: which encodings it may have, and what to say of it. encodings 0:
  * unknown id. */

@@ -15,6 +15,7 @@
 static const struct dft_column_spec specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, DFT_MASK(DFT_ENC_BYTES)),
     [DFT_COL_CALLS] = DFT_COLUMN_SPEC(CALLS, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_COL_CLASSES] = DFT_COLUMN_SPEC(CLASSES, DFT_MASK(DFT_ENC_LEB128)),
 #define DFT_EVENT_COLUMN(name, encodings, bytes) [DFT_EV_##name] = DFT_COLUMN_SPEC(name, encodings),
 #include "format/events.def"
 #undef DFT_EVENT_COLUMN
@@ -50,8 +51,7 @@ static const char *shape_fault(const struct shape *shape, uint32_t ncalls)
 
     if (shape->call >= ncalls)
         return "column SHAPES refers to no call";
-    if (flags & ~DFT_F_KNOWN || (flags >> DFT_F_FILE_SHIFT & 7) > DFT_FILE_NONE ||
-        (flags >> DFT_F_OFFSET_SHIFT & 3) > DFT_OFFSET_EXPLICIT ||
+    if ((flags >> DFT_F_FILE_SHIFT & 7) > DFT_FILE_NONE || (flags >> DFT_F_OFFSET_SHIFT & 3) > DFT_OFFSET_EXPLICIT ||
         (flags & DFT_F_UNKNOWN && (flags >> DFT_F_RESULT_SHIFT & 3) != DFT_RESULT_EXPLICIT) ||
         (flags >> DFT_F_ERRNO_SHIFT & 3) > DFT_ERRNO_EXPLICIT || (flags >> DFT_F_PHASE_SHIFT & 15) > DFT_PHASE_LAST)
         return "column SHAPES has unknown flags";

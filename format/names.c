@@ -123,6 +123,29 @@ uint32_t dft_names_put(struct dft_raw *raw, struct dft_entries *entries)
     return entries->referred;
 }
 
+static int has_own_class(const struct dft_call *call)
+{
+    return call->io != dft_op_io(call->op);
+}
+
+/* Most blocks have none. */
+static void put_classes(struct dft_raw *raw, const struct dft_call *calls, const uint32_t *order, uint32_t count)
+{
+    uint32_t i = 0;
+
+    while (i < count && !has_own_class(&calls[order ? order[i] : i]))
+        i++;
+    if (i == count)
+        return;
+    dft_raw_open(raw, DFT_COL_CLASSES, DFT_ENC_LEB128);
+    for (i = 0; i < count; i++) {
+        const struct dft_call *call = &calls[order ? order[i] : i];
+
+        dft_raw_leb(raw, has_own_class(call) ? call->io + 1u : 0);
+    }
+    dft_raw_close(raw);
+}
+
 int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct dft_call *calls, const uint32_t *order,
                   uint32_t count)
 {
@@ -147,6 +170,7 @@ int dft_calls_put(struct dft_raw *raw, struct dft_entries *entries, const struct
         }
     }
     dft_raw_close(raw);
+    put_classes(raw, calls, order, count);
     return 0;
 }
 
@@ -253,9 +277,11 @@ static int get_call(struct dft_decoder *decoder, struct dft_call *call)
 {
     struct dft_columns *columns = &decoder->columns;
     const struct dft_name *names = decoder->names.bytes;
-    uint64_t length, position;
+    uint64_t length, position, class;
 
     call->op = (uint8_t)dft_column_leb_max(columns, DFT_COL_CALLS, UINT8_MAX);
+    class = dft_column_leb_max(columns, DFT_COL_CLASSES, DFT_IO_COUNT);
+    call->io = (uint8_t)(class ? class - 1 : dft_op_io(call->op));
     length = dft_column_leb_max(columns, DFT_COL_CALLS, DFT_TEXT_MAX);
     if (length) {
         call->text.bytes = (const char *)dft_column_bytes(columns, DFT_COL_CALLS, length);

@@ -5,11 +5,13 @@
 #include "format/hash.h"
 #include "ring_record.h"
 
-static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uint8_t length, uint64_t id, uint8_t op)
+static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uint8_t length, uint64_t id, uint8_t op,
+                         uint8_t io)
 {
     struct dft_call *call = &decoder->calls[decoder->ncalls];
 
     call->op = op;
+    call->io = io;
     call->text.bytes = text;
     call->text.length = length;
     call->id = text ? dft_name_id(text, length) : id;
@@ -19,17 +21,18 @@ static uint32_t call_add(struct dft_ring_decoder *decoder, const char *text, uin
 /* Annotations: by their op and name, in the hash behind the calls. */
 static uint32_t annotation_of(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
 {
-    uint8_t op = (uint8_t)(slot->call - DFT_CALL_ANNOTATION);
+    uint32_t number = dft_slot_number(slot->call);
+    uint8_t op = (uint8_t)(number - DFT_CALL_ANNOTATION);
 
     decoder->annotated = 1;
-    for (uint32_t i = (uint32_t)((slot->file ^ slot->call) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
+    for (uint32_t i = (uint32_t)((slot->file ^ number) * UINT64_C(0x9e3779b97f4a7c15) >> 51);; i++) {
         uint32_t *at = &decoder->call_of[i % DFT_RING_DECODER_HASH];
         const struct dft_call *call;
 
-        if (i % DFT_RING_DECODER_HASH < DFT_CALL_COUNT)
+        if (i % DFT_RING_DECODER_HASH < DFT_RING_DECODER_DIRECT)
             continue;
         if (!*at) {
-            *at = 1 + call_add(decoder, NULL, 0, slot->file, op);
+            *at = 1 + call_add(decoder, NULL, 0, slot->file, op, (uint8_t)dft_op_io(op));
             return *at - 1;
         }
         call = &decoder->calls[*at - 1];
@@ -43,20 +46,25 @@ uint32_t dft_ring_decoder_call_slow(struct dft_ring_decoder *decoder, const stru
     const struct dft_call_row *row;
     uint32_t *at;
 
-    if (slot->call >= DFT_CALL_COUNT)
+    if (dft_slot_number(slot->call) >= DFT_CALL_COUNT)
         return annotation_of(decoder, slot);
-    row = &dft_call_rows[slot->call];
-    at = &decoder->call_of[slot->call];
+    row = &dft_call_rows[dft_slot_number(slot->call)];
+    at = &decoder->call_of[dft_ring_decoder_place(slot->call)];
+    decoder->classed |= dft_slot_has_class(slot->call);
     if (!*at)
-        *at = 1 + call_add(decoder, dft_call_text(row), row->length, 0, row->op);
+        *at = 1 + call_add(decoder, dft_call_text(row), row->length, 0, row->op,
+                           dft_slot_io(slot->call, (uint8_t)dft_op_io(row->op)));
     return *at - 1;
 }
 
 void dft_ring_decoder_forget(struct dft_ring_decoder *decoder)
 {
-    memset(decoder->call_of, 0,
-           (decoder->annotated ? DFT_RING_DECODER_HASH : (uint32_t)DFT_CALL_COUNT) * sizeof *decoder->call_of);
-    decoder->annotated = 0;
+    uint32_t used = decoder->annotated ? DFT_RING_DECODER_HASH
+                    : decoder->classed ? DFT_RING_DECODER_DIRECT
+                                       : (uint32_t)DFT_CALL_COUNT;
+
+    memset(decoder->call_of, 0, used * sizeof *decoder->call_of);
+    decoder->annotated = decoder->classed = 0;
     decoder->ncalls = 0;
 }
 

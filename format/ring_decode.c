@@ -17,7 +17,7 @@ static struct dft_record_owner owner_of(const struct dft_batch_builder *builder,
     struct dft_record_owner owner = {builder->decoder->key, ring->tid}, child;
     uint8_t tag;
 
-    if (slot->call == DFT_CALL_NAME)
+    if (dft_slot_number(slot->call) == DFT_CALL_NAME)
         return (struct dft_record_owner){builder->batch->key, builder->batch->tid};
     if (slot->bits & DFT_BIT_VFORK && slot->slots > 1 && dft_items_get(&items, &tag, 1) && tag == DFT_ITEM_CHILD &&
         dft_items_get(&items, &child, sizeof child) == sizeof child)
@@ -163,7 +163,7 @@ static uint64_t take_long(struct dft_batch_builder *builder, const struct dft_ri
         atomic_load_explicit(&slot->marker, memory_order_acquire) != dft_ring_marker(ring, sequence, DFT_SLOT_VALID) ||
         !is_whole(ring, sequence, slot) || !has_room(builder, slot))
         return sequence;
-    if (slot->call == DFT_CALL_NAME)
+    if (dft_slot_number(slot->call) == DFT_CALL_NAME)
         return take_common_name(builder, slot) ? sequence : sequence + slot->slots;
     if (!sink->is_ready(sink->context, builder->batch) || dft_take_record(builder, ring, sequence, slot))
         return sequence;
@@ -184,8 +184,8 @@ static uint64_t take_short(struct dft_batch_builder *builder, const struct dft_r
         const struct dft_slot *slot = dft_ring_slot(ring, at);
 
         if (atomic_load_explicit(&slot->marker, memory_order_acquire) != lap || slot->slots != 1 ||
-            slot->call == DFT_CALL_NAME || slot->bits & DFT_BIT_VFORK || decoder->ncalls == decoder->events_max ||
-            dft_take_short_event(builder, slot))
+            dft_slot_number(slot->call) == DFT_CALL_NAME || slot->bits & DFT_BIT_VFORK ||
+            decoder->ncalls == decoder->events_max || dft_take_short_event(builder, slot))
             break;
     }
     dft_ring_decoder_mark(decoder, ring, sequence, at);

@@ -121,13 +121,13 @@ static int take_event(struct dft_batch_builder *builder, const struct dft_slot *
     struct dft_event *event = &builder->decoder->events[sunk ? 0 : batch->count];
     uint32_t nargs = batch->nargs, text_used = builder->text_used;
     uint64_t duration = slot->duration;
-    int annotation = slot->call >= DFT_CALL_COUNT;
+    uint32_t number = dft_slot_number(slot->call);
+    int annotation = number >= DFT_CALL_COUNT;
     uint8_t op;
 
-    if (slot->call == DFT_CALL_NONE ||
-        (annotation && (slot->call < DFT_CALL_ANNOTATION || slot->call >= DFT_CALL_ANNOTATION + DFT_OP_COUNT)))
+    if (!dft_slot_is_event(number))
         return -1;
-    op = annotation ? (uint8_t)(slot->call - DFT_CALL_ANNOTATION) : dft_call_rows[slot->call].op;
+    op = dft_slot_op(number);
     dft_slot_event(slot, event, dft_meaning_of(op));
     if (annotation)
         dft_slot_annotation(event, op);
@@ -172,5 +172,6 @@ int dft_take_record(struct dft_batch_builder *builder, const struct dft_ring *ri
     struct dft_item_list items = {.ring = ring, .sequence = sequence, .left = slot->slots - 1u};
 
     dft_ring_decoder_mark(builder->decoder, ring, sequence, sequence + slot->slots);
-    return slot->call == DFT_CALL_NAME ? take_name(builder, slot, &items) : take_event(builder, slot, &items);
+    return dft_slot_number(slot->call) == DFT_CALL_NAME ? take_name(builder, slot, &items)
+                                                        : take_event(builder, slot, &items);
 }

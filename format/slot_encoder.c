@@ -28,7 +28,7 @@ void dft_slot_to_event(const struct dft_slot_call *call, const struct dft_slot *
                        uint64_t dur_ns, struct dft_event *event)
 {
     dft_slot_event(slot, event, call->meaning);
-    if (slot->call >= DFT_CALL_ANNOTATION)
+    if (dft_slot_number(slot->call) >= DFT_CALL_ANNOTATION)
         dft_slot_annotation(event, call->state.op);
     event->call = call->state.index;
     event->start_ns = start_ns;

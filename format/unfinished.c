@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/calls.h"
+#include "format/slot_event.h"
 #include "format/end.h"
 
 static void add_open(const struct dft_ring_decoder *decoder, struct dft_batch *batch, uint32_t call, uint64_t start,
@@ -51,25 +52,29 @@ static uint32_t position_of(struct dft_batch *batch, struct dft_call call)
 {
     uint32_t i = 0;
 
-    while (i < batch->ncalls && (batch->calls[i].id != call.id || batch->calls[i].op != call.op))
+    while (i < batch->ncalls &&
+           (batch->calls[i].id != call.id || batch->calls[i].op != call.op || batch->calls[i].io != call.io))
         i++;
     if (i == batch->ncalls)
         batch->calls[batch->ncalls++] = call;
     return i;
 }
 
-static uint32_t position_of_call(struct dft_batch *batch, uint32_t number)
+/* call: as in a slot. */
+static uint32_t position_of_call(struct dft_batch *batch, uint32_t call)
 {
-    const struct dft_call_row *row = &dft_call_rows[number];
+    const struct dft_call_row *row = &dft_call_rows[dft_slot_number(call)];
     const struct dft_text text = {dft_call_text(row), row->length};
 
-    return position_of(batch,
-                       (struct dft_call){.id = dft_name_id(text.bytes, text.length), .text = text, .op = row->op});
+    return position_of(batch, (struct dft_call){.id = dft_name_id(text.bytes, text.length),
+                                                .text = text,
+                                                .op = row->op,
+                                                .io = dft_slot_io(call, (uint8_t)dft_op_io(row->op))});
 }
 
 static uint32_t position_of_region(struct dft_batch *batch, uint64_t name)
 {
-    return position_of(batch, (struct dft_call){.id = name, .op = DFT_OP_REGION});
+    return position_of(batch, (struct dft_call){.id = name, .op = DFT_OP_REGION, .io = DFT_IO_NONE});
 }
 
 static uint64_t key_of(const struct dft_live_reader *reader)
@@ -102,7 +107,9 @@ static void add_runs(struct dft_ring *ring, const struct dft_ring_decoder *decod
         if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_burst_calls(&ring->bursts[i]) ||
             (reader && run_is_recorded(reader, &ring->bursts[i])))
             continue;
-        run_event(&ring->bursts[i], decoder->clock, position_of_call(batch, call), &batch->events[batch->count++]);
+        run_event(&ring->bursts[i], decoder->clock,
+                  position_of_call(batch, call | dft_slot_marks(ring->bursts[i].io & 7, 0)),
+                  &batch->events[batch->count++]);
     }
 }
 
@@ -235,8 +242,8 @@ void dft_requests_batch(struct dft_ring *ring, const struct dft_ring_decoder *de
         struct dft_slot *slot = dft_ring_slot(ring, i);
         struct dft_event *event = &batch->events[batch->count];
 
-        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || slot->call == DFT_CALL_NONE ||
-            slot->call >= DFT_CALL_COUNT || (batch->count && slot->duration != batch->tid))
+        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || !dft_slot_is_call(slot->call) ||
+            (batch->count && slot->duration != batch->tid))
             continue;
         batch->tid = slot->duration;
         add_open(decoder, batch, position_of_call(batch, slot->call), slot->start, slot->region, slot->depth);
@@ -246,6 +253,7 @@ void dft_requests_batch(struct dft_ring *ring, const struct dft_ring_decoder *de
         event->offset = slot->offset;
         event->id = (uint64_t)slot->result;
         event->bits |= slot->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
+        event->bits |= slot->call & DFT_SLOT_TURN ? DFT_BIT_TURN : 0;
         atomic_store(&slot->marker, DFT_SLOT_FREE);
     }
 }
@@ -275,7 +283,7 @@ void dft_open_batch(struct dft_ring *ring, const struct dft_ring_decoder *decode
         add_args(ring, decoder, i, ring->regions[i].start, batch);
         region = ring->regions[i].name;
     }
-    if (call > DFT_CALL_NONE && call < DFT_CALL_COUNT) {
+    if (dft_slot_is_call(call)) {
         add_open(decoder, batch, position_of_call(batch, call), ring->flight_start, region, (uint16_t)depth);
         batch->events[batch->count - 1].file = ring->flight_file;
         batch->events[batch->count - 1].fd = ring->flight_fd;

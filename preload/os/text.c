@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/vector.h"
+#include "format/vector.h"
 
 #define OWN __attribute__((visibility("hidden"), used))
 

@@ -10,7 +10,7 @@
 #include "store/process_start.h"
 #include "format/event.h"
 #include "format/hash.h"
-#include "os/vector.h"
+#include "format/vector.h"
 #include "tables/fdtable.h"
 #include "probe/directories.h"
 #include "probe/probe.h"

@@ -139,7 +139,7 @@ static __attribute__((noinline)) struct dft_slot_call *find_call(struct dft_cont
 {
     struct dft_ring_decoder *decoder = &context->decoder;
 
-    if (!dft_slot_is_event(slot->call) || decoder->ncalls == decoder->events_max)
+    if (!dft_slot_is_event(dft_slot_number(slot->call)) || decoder->ncalls == decoder->events_max)
         return &context->calls[0];
     return call_at(context, dft_ring_decoder_call(decoder, slot));
 }
@@ -149,11 +149,13 @@ static __attribute__((noinline)) struct dft_slot_call *find_call(struct dft_cont
 static inline struct dft_slot_call *known_call(struct dft_context *context, const struct dft_slot *slot, uint32_t kind,
                                                struct dft_slot_call *last)
 {
-    uint32_t number = kind & 0xffff;
+    uint32_t key = kind & DFT_SLOT_KEY_MASK;
 
-    if (__builtin_expect(number < DFT_CALL_COUNT, 1))
-        return &context->calls[context->decoder.call_of[number]];
-    return (last->kind & 0xffff) == number && last->subject == slot->file ? last : find_call(context, slot);
+    if (__builtin_expect(key < DFT_CALL_COUNT, 1))
+        return &context->calls[context->decoder.call_of[key]];
+    if (dft_slot_number(key) < DFT_CALL_COUNT)
+        return &context->calls[context->decoder.call_of[dft_ring_decoder_place(key)]];
+    return (last->kind & DFT_SLOT_KEY_MASK) == key && last->subject == slot->file ? last : find_call(context, slot);
 }
 
 /* A record of another kind than the last one of its call, or that lies elsewhere in time, or in

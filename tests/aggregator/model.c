@@ -34,8 +34,10 @@ struct dft_call model_calls[MODEL_CALLS] = {
 
 void model_init(void)
 {
-    for (uint32_t i = 0; i < MODEL_CALLS; i++)
+    for (uint32_t i = 0; i < MODEL_CALLS; i++) {
         model_calls[i].id = dft_name_id(model_calls[i].text.bytes, model_calls[i].text.length);
+        model_calls[i].io = (uint8_t)dft_op_io(model_calls[i].op);
+    }
 }
 
 const uint64_t model_regions[MODEL_REGIONS] = {0, 0, 7001, 7002};

@@ -70,7 +70,7 @@ static int bench_add(const char *title, uint32_t calls, uint32_t regions, unsign
     memset(memory, 0, dft_table_bytes(TABLE_ROWS));
     table = dft_table_init(memory, TABLE_ROWS, 1000000000, keep);
     for (uint32_t i = 0; i < CALLS; i++)
-        kinds[i] = (struct dft_call){.id = bench_random(), .op = ops[i]};
+        kinds[i] = (struct dft_call){.id = bench_random(), .op = ops[i], .io = (uint8_t)dft_op_io(ops[i])};
     for (int i = 0; i < BATCHES; i++) {
         uint32_t position = 0;
         struct dft_row *list;

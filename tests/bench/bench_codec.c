@@ -68,7 +68,8 @@ static void *must(void *memory)
 
 static struct dft_call make_call(const char *text, uint32_t length, uint8_t op)
 {
-    return (struct dft_call){.id = dft_name_id(text, length), .text = {text, length}, .op = op};
+    return (struct dft_call){
+        .id = dft_name_id(text, length), .text = {text, length}, .op = op, .io = (uint8_t)dft_op_io(op)};
 }
 #define CALL(text, op) make_call(text, sizeof text - 1, op)
 

@@ -90,7 +90,7 @@ const char *sample_batch_differs(const struct dft_batch *before, const struct df
             return differs;
         if (dft_batch_number(before, i) != dft_batch_number(after, i))
             return "event: number";
-        if (b->call >= after->ncalls || x->id != y->id || x->op != y->op)
+        if (b->call >= after->ncalls || x->id != y->id || x->op != y->op || x->io != y->io)
             return "event: call";
         if (x->text.length && sample_text_differs(x->text, y->text))
             return "call: text";

@@ -118,8 +118,7 @@ static void test_list_of_columns(void)
 
 static void test_shapes(void)
 {
-    static const uint32_t wrong[] = {1u << 31,
-                                     DFT_F_UNKNOWN,
+    static const uint32_t wrong[] = {DFT_F_UNKNOWN,
                                      DFT_F_UNKNOWN | DFT_RESULT_ZERO << DFT_F_RESULT_SHIFT,
                                      7u << DFT_F_FILE_SHIFT,
                                      3u << DFT_F_OFFSET_SHIFT,
@@ -138,6 +137,11 @@ static void test_shapes(void)
                          "C\0x");
     BYTES(DFT_EV_SHAPES, "\x01\x01\x00");
     expect("column SHAPES refers to no call");
+    used = 0;
+    BYTES(DFT_COL_CALLS, "\x03\x03"
+                         "C\0x");
+    BYTES(DFT_EV_SHAPES, "\x01\x00\x80\x80\x80\x80\x10"); /* more than 32 flags */
+    expect("column SHAPES holds an impossible value");
     used = 0;
     BYTES(DFT_EV_SHAPES, "\xff\xff\xff\x7f");
     expect("column SHAPES holds an impossible value");
@@ -255,6 +259,34 @@ static void expect_names(const char *bytes, size_t length, const char *expected)
     expect(expected);
 }
 #define EXPECT_NAMES(bytes, expected) expect_names(bytes, sizeof bytes - 1, expected)
+
+/* The class that the one call, a read, has with this column. */
+static int class_with(const char *bytes, size_t length)
+{
+    struct dft_batch batch;
+    const char *why;
+
+    begin_events(FILE_NONE);
+    add_column(DFT_COL_CLASSES, DFT_ENC_LEB128, bytes, length);
+    LEBS(DFT_EV_SHAPE, "\0\0");
+    return decode_events(2, 0, &batch, &why) ? -1 : batch.calls[batch.events[1].call].io;
+}
+
+static void test_classes(void)
+{
+    CU_ASSERT(class_with("\x00", 1) == DFT_IO_READ);
+    CU_ASSERT(class_with("\x01", 1) == DFT_IO_NONE);
+    CU_ASSERT(class_with("\x07", 1) == DFT_IO_STARTUP);
+    begin_events(FILE_NONE);
+    LEBS(DFT_COL_CLASSES, "\x08");
+    expect("column CLASSES holds an impossible value");
+    begin_events(FILE_NONE);
+    LEBS(DFT_COL_CLASSES, "");
+    expect("column CLASSES ends early");
+    begin_events(FILE_NONE);
+    BYTES(DFT_COL_CLASSES, "\x07");
+    expect("column CLASSES has an unknown encoding");
+}
 
 static void test_names_and_calls(void)
 {
@@ -378,6 +410,7 @@ int suite_faults(void)
         {"positions", test_positions},
         {"values over their width", test_values_over_their_width},
         {"arguments", test_arguments},
+        {"classes", test_classes},
         {"names and calls", test_names_and_calls},
         {"a bomb of names", test_bomb_of_names},
         {"rows", test_rows},

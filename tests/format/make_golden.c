@@ -36,7 +36,8 @@ static void name(unsigned position, struct dft_text text)
 
 static void call(unsigned position, struct dft_text text, uint8_t op)
 {
-    calls[position] = (struct dft_call){.id = dft_name_id(text.bytes, text.length), .text = text, .op = op};
+    calls[position] = (struct dft_call){
+        .id = dft_name_id(text.bytes, text.length), .text = text, .op = op, .io = (uint8_t)dft_op_io(op)};
 }
 
 static void make_names(void)

@@ -25,6 +25,10 @@ LEB, SPLIT, BYTES, SCALED, CODED, REPEATED = 0, 1, 2, 3, 4, 5
 BYTES_RESULT = {3, 4, 5, 6, 24, 25}
 BYTES_ITEMS = {22, 23}
 OPENS = {1, 20}  # OPEN, FOPEN: the result is a descriptor
+# ops.def: the class of a call on a file without a class of its own. Those not here are META.
+READ, WRITE, SYNC, META, WAIT = 1, 2, 3, 4, 5
+OP_IO = {**dict.fromkeys((3, 5, 22, 24), READ), **dict.fromkeys((4, 6, 23, 25, 28), WRITE), 9: SYNC,
+         **dict.fromkeys((30, 33, 34, 44, 45), WAIT), **dict.fromkeys((29, 31, 32, 40, 41, 42, 43, 46), 0)}
 
 EVENTS = {3: "SHAPES", 4: "SHAPE", 5: "GAP", 6: "DURATION", 7: "FILE", 8: "SIZE", 9: "UNIT", 10: "CALLS_RUN",
           11: "RESULT", 12: "ERRNO", 13: "OFFSET", 14: "FD", 15: "FLAGS", 16: "MODE", 17: "REGION", 18: "DEPTH",
@@ -142,7 +146,7 @@ class Bytes:
 
 
 def columns_of(kind, raw):
-    known = {1: "NAMES", 2: "CALLS"} if kind in ("EVENTS", "BUCKETS") else {1: "NAMES"} if kind in ("NAMES", "COUNTERS") else {}
+    known = {1: "NAMES", 2: "CALLS", 50: "CLASSES"} if kind in ("EVENTS", "BUCKETS") else {1: "NAMES"} if kind in ("NAMES", "COUNTERS") else {}
     known = {**known, **KNOWN[kind]}
     found = {}
     source = Bytes(raw, name="list")
@@ -185,10 +189,11 @@ def read_names(column):
     return names
 
 
-def read_calls(column, names):
-    calls = []
+def read_calls(columns, names):
+    column, classes, calls = columns["CALLS"], columns["CLASSES"], []
     while column.left():
-        op, length = column.leb(), column.leb()
+        op, length, own = column.leb(), column.leb(), classes.leb()
+        need(own <= 7, "column CLASSES")
         need(op < 256 and length <= TEXT_MAX, "column CALLS")
         if length:
             text = column.take(length)
@@ -197,6 +202,7 @@ def read_calls(column, names):
             position = column.leb()
             need(position < len(names), "column CALLS: position")
             calls.append({"op": op, **names[position]})
+        calls[-1]["io"] = own - 1 if own else OP_IO.get(op, META)
     need(len(calls) <= COUNT_MAX, "too many calls")
     return calls
 
@@ -305,7 +311,7 @@ class EventsReader:
         if self.columns["SHAPE"].encoding == REPEATED:
             self.columns["SHAPE"] = repeated(self.columns["SHAPE"], header["count"])
         self.names = read_names(self.columns["NAMES"])
-        self.calls = read_calls(self.columns["CALLS"], self.names)
+        self.calls = read_calls(self.columns, self.names)
         self.shapes = self.read_shapes()
         self.call_states = [CallState() for _ in self.calls]
         self.file_states = [FileState() for _ in self.names]
@@ -327,8 +333,8 @@ class EventsReader:
         shapes = [(column.leb(), column.leb()) for _ in range(column.leb())]
         for call, flags in shapes:
             need(call < len(self.calls), "shape: call")
-            need(flags < 1 << 31 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
-                 and flags >> 18 & 15 < 11 and (not flags >> 30 or flags >> 1 & 3 == 3), "shape: flags")
+            need(flags < 1 << 32 and flags >> 10 & 7 < 7 and flags >> 3 & 3 < 3 and flags >> 8 & 3 < 3
+                 and flags >> 18 & 15 < 11 and (not flags >> 30 & 1 or flags >> 1 & 3 == 3), "shape: flags")
         return shapes
 
     def use(self, position):
@@ -358,6 +364,7 @@ class EventsReader:
         self.end = (event["start_ns"] + duration) & M64
         event["call"] = call["id"]
         event["op"] = call["op"]
+        event["io"] = call["io"]
         file = self.read_file(flags >> 10 & 7)
         event["file"] = self.names[file]["id"] if file is not None else 0
         file_state = self.file_states[file] if file is not None else FileState()
@@ -374,7 +381,7 @@ class EventsReader:
         event["stack"] = columns["STACK"].word() if flags >> 25 & 1 else 0
         event["id"] = columns["ID"].leb() if flags >> 26 & 1 else 0
         event["phase"] = flags >> 18 & 15
-        event["bits"] = sum(bit for bit, flag in ((1, 16), (2, 17), (4, 27), (8, 28), (16, 29)) if flags >> flag & 1)
+        event["bits"] = sum(bit for bit, flag in ((1, 16), (2, 17), (4, 27), (8, 28), (16, 29), (32, 31)) if flags >> flag & 1)
         return event
 
     def read_result(self, event, state, flags):
@@ -390,7 +397,7 @@ class EventsReader:
         if code == 0:
             event["result"] = signed(state.size // state.unit)
         else:
-            event["result"] = (0 if code == 1 else -1 if code == 2 else -1 << 63 if flags >> 30
+            event["result"] = (0 if code == 1 else -1 if code == 2 else -1 << 63 if flags >> 30 & 1
                                else columns["RESULT"].zigzag())
         code = flags >> 8 & 3
         if code == 2:
@@ -479,7 +486,7 @@ def read_histogram(column):
 def read_buckets(header, raw):
     columns = columns_of("BUCKETS", raw)
     names = read_names(columns["NAMES"])
-    calls = read_calls(columns["CALLS"], names)
+    calls = read_calls(columns, names)
     rows, interval, first = [], 0, 0
     width = columns["INTERVAL_NS"].leb()
     for _ in range(header["count"]):

@@ -82,6 +82,8 @@ static struct dft_call make_call(const struct dft_name *names, uint32_t nnames)
     char text[32];
     int length;
 
+    call.io = (uint8_t)(sample_below(4) ? (unsigned)dft_op_io(call.op) : sample_below(DFT_IO_COUNT));
+
     if (nnames && !sample_below(4)) {
         call.id = names[sample_below(nnames)].id;
         return call;
@@ -123,7 +125,7 @@ static void make_wild_event(struct dft_event *event, const struct dft_batch *bat
         .err = (uint16_t)sample_wild(),
         .depth = (uint16_t)sample_wild(),
         .phase = (uint8_t)sample_below(DFT_PHASE_LAST + 1),
-        .bits = (uint8_t)sample_below(32),
+        .bits = (uint8_t)sample_below(64),
     };
 }
 

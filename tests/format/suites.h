@@ -7,6 +7,7 @@ int suite_pieces(void);
 int suite_blocks(void);
 int suite_deflate(void);
 int suite_events(void);
+int suite_file_class(void);
 int suite_times(void);
 int suite_buckets(void);
 int suite_records(void);

@@ -348,8 +348,10 @@ int main(int argc, char **argv)
     mkdir(argv[1], 0777);
     encoder = dft_encoder_init(memory);
     for (int i = 0; i < CALLS; i++)
-        calls[i] = (struct dft_call){
-            .id = dft_name_id(table[i].text.bytes, table[i].text.length), .text = table[i].text, .op = table[i].op};
+        calls[i] = (struct dft_call){.id = dft_name_id(table[i].text.bytes, table[i].text.length),
+                                     .text = table[i].text,
+                                     .op = table[i].op,
+                                     .io = (uint8_t)dft_op_io(table[i].op)};
     for (long n = 0; n < settings.ranks; n++)
         if (n != settings.skip)
             make_rank(argv[1], n);

@@ -128,8 +128,10 @@ static void make_names(void)
     static const struct dft_text words[3] = {TEXT("\0step"), TEXT("\0label"), TEXT("\0value")};
 
     for (int i = 0; i < CALLS; i++)
-        calls[i] = (struct dft_call){
-            .id = dft_name_id(table[i].text.bytes, table[i].text.length), .text = table[i].text, .op = table[i].op};
+        calls[i] = (struct dft_call){.id = dft_name_id(table[i].text.bytes, table[i].text.length),
+                                     .text = table[i].text,
+                                     .op = table[i].op,
+                                     .io = (uint8_t)dft_op_io(table[i].op)};
     for (int i = 0; i < FILES; i++)
         files[i] = name_of(paths[i]);
     for (int i = 0; i < REGIONS; i++)
@@ -379,8 +381,10 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
     for (int i = 0; i < REGIONS; i++)
         all_calls[CALLS + i] = (struct dft_call){.id = regions[i].id, .op = DFT_OP_REGION};
     for (int i = 0; i < 2; i++)
-        all_calls[TRANSFER + i] = (struct dft_call){
-            .id = dft_name_id(transfer.bytes, transfer.length), .text = transfer, .op = i ? DFT_OP_WRITE : DFT_OP_READ};
+        all_calls[TRANSFER + i] = (struct dft_call){.id = dft_name_id(transfer.bytes, transfer.length),
+                                                    .text = transfer,
+                                                    .op = i ? DFT_OP_WRITE : DFT_OP_READ,
+                                                    .io = i ? DFT_IO_WRITE : DFT_IO_READ};
     if (!*defined && settings.texts) {
         memcpy(names, files, sizeof files);
         memcpy(names + FILES, regions, sizeof regions);

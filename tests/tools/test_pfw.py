@@ -65,6 +65,8 @@ def dialects(directory):
         assert {e["rank"] for e in lines} == {None if dialect == "2023" else 3}
         for line in lines:
             del line["rank"]
+            if line["cat"] == "reader.NPZ":
+                del line["class"]  # the type says that it is a call of the C library: not all have it
             for key, value in line.get("args", {}).items():  # user's numbers are texts in 2023
                 line["args"][key] = str(value)
         dumps.append(lines)
@@ -512,8 +514,8 @@ def same_again(path, directory):
     dftmerge("export", "--format", "pfw", "--no-index", "-o", first, path)
     dftmerge("export", "--format", "pfw", "--no-index", "-o", second, first)
     assert first.read_bytes() == second.read_bytes()
-    before, after = ([json.dumps({k: v for k, v in e.items() if k != "seq"}, sort_keys=True) for e in dump("--no-index", p)]
-                     for p in (path, first))
+    before, after = ([json.dumps({k: v for k, v in e.items() if k not in ("seq", "class")}, sort_keys=True)
+                      for e in dump("--no-index", p)] for p in (path, first))  # the type of an event is not exported
     assert sorted(before) == sorted(after), sorted(set(before) ^ set(after))[:6]
     told = [json.loads(dftmerge("ps", "--json", "--no-index", p).out) for p in (path, first)]
     keys = ("pid", "ppid", "host", "rank", "program", "exe", "command")

@@ -254,7 +254,7 @@ uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, u
         return call->position[op] - 1;
     if (dft_pfw_grow(pfw, &pfw->calls, &pfw->calls_capacity, pfw->ncalls, sizeof *pfw->calls))
         return 0;
-    pfw->calls[pfw->ncalls++] = (struct dft_call){.id = call->id, .text = call->text, .op = op};
+    pfw->calls[pfw->ncalls++] = (struct dft_call){.id = call->id, .text = call->text, .op = op, .io = (uint8_t)dft_op_io(op)};
     call->position[op] = pfw->ncalls;
     return pfw->ncalls - 1;
 }

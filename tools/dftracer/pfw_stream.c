@@ -198,7 +198,10 @@ static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32
         if (!place || *place & op)
             continue;
         *place |= op;
-        calls[n++] = (struct dft_call){.id = rows[i].subject, .text = pfw->kinds[*kind - 1]->text, .op = rows[i].op};
+        calls[n++] = (struct dft_call){.id = rows[i].subject,
+                                       .text = pfw->kinds[*kind - 1]->text,
+                                       .op = rows[i].op,
+                                       .io = (uint8_t)dft_op_io(rows[i].op)};
     }
     dft_map_fini(&seen);
     return n;

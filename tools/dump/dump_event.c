@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dump/dump_event.h"
+#include "base/facet_words.h"
 #include "symbols/stacks.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -27,6 +28,14 @@ static int is_data(const struct dft_event_at *at)
     enum dft_class class = dft_op_class(at->op);
 
     return class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
+}
+
+static uint8_t access_of(const struct dft_event_at *at)
+{
+    const struct dft_event *event = at->event;
+
+    return dft_facets_access(
+        dft_facets_of(is_data(at), event->size, event->calls, event->offset, event->bits, event->err));
 }
 
 /* Calls have results, unless they did not return. The result of an exit is its status argument. */
@@ -133,6 +142,18 @@ static void json_outcome(struct dft_line *line, const struct dft_event_at *at)
     line->at = to;
 }
 
+static void json_facets(struct dft_line *line, const struct dft_event_at *at)
+{
+    const char *class = dft_io_word(at->io), *access = dft_access_word(access_of(at));
+
+    if (class)
+        dft_line_format(line, KEY("class") "\"%s\"", class);
+    if (access)
+        dft_line_format(line, KEY("access") "\"%s\"", access);
+    if (at->event->bits & DFT_BIT_TURN)
+        dft_line_word(line, KEY("turn") "true");
+}
+
 static void json_args(struct dft_line *line, const struct dft_names *names, const struct dft_event_at *at)
 {
     dft_line_word(line, KEY("args"));
@@ -181,6 +202,7 @@ void dft_dump_json(struct dft_dump *dump, const struct dft_event_at *at)
     dft_line_init(&line, dump->out);
     json_head(&line, at);
     json_call(&line, dump->names, KEY("cat"), KEY("name"), at->call);
+    json_facets(&line, at);
     if (event->phase != DFT_PHASE_COMPLETE)
         dft_line_format(&line, KEY("phase") "\"%s\"", dft_dump_phase(event->phase));
     if (event->region)

@@ -196,7 +196,7 @@ static void set_who(const struct dft_answer *answer, const struct dft_group *gro
 static const char *op_word(uint8_t op)
 {
     static const char *const words[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, bytes, effect, group) [number] = #name,
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = #name,
 #include <dftrace/ops.def>
 #undef DFT_OP
     };

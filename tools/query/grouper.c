@@ -64,7 +64,8 @@ int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, ui
         if (!*slot) {
             if (grouper->ncalls == CALLS_MAX)
                 return -EAGAIN;
-            grouper->calls[grouper->ncalls] = (struct dft_call){.id = DFT_SUBJECT(group), .op = op};
+            grouper->calls[grouper->ncalls] =
+                (struct dft_call){.id = DFT_SUBJECT(group), .op = op, .io = (uint8_t)dft_op_io(op)};
             grouper->counts[grouper->ncalls] = 0;
             *slot = ++grouper->ncalls;
             *position = *slot - 1;

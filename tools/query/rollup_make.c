@@ -106,8 +106,11 @@ static int put_groups(struct making *making, uint32_t first, uint32_t count)
             buckets.count++;
         }
         put_name(making, &buckets, key->file);
-        making->calls[buckets.ncalls++] = (struct dft_call){
-            .id = key->call, .op = key->op, .text = dft_names_text(making->execution->names, key->call)};
+        making->calls[buckets.ncalls++] =
+            (struct dft_call){.id = key->call,
+                              .op = key->op,
+                              .io = (uint8_t)dft_op_io(key->op),
+                              .text = dft_names_text(making->execution->names, key->call)};
     }
     bytes = dft_encode_buckets(making->encoder, &buckets, &block);
     if (bytes > 0)

@@ -34,10 +34,17 @@ static const struct entry entries[] = {
 };
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
+/* What is not aggregated has no class. */
+#define CLASS_META(io)  io
+#define CLASS_READ(io)  io
+#define CLASS_WRITE(io) io
+#define CLASS_NONE(io)  io
+#define CLASS_MARK(io)  "MARK"
+
 static const struct {
     const char *op, *class, *bytes;
 } ops[] = {
-#define DFT_OP(number, name, class, bytes, effect, group) {#name, #class, #bytes},
+#define DFT_OP(number, name, class, io, bytes, effect, group) {#name, CLASS_##class(#io), #bytes},
 #include <dftrace/ops.def>
 #undef DFT_OP
 };

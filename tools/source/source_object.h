@@ -156,7 +156,7 @@ struct dft_event_at {
     const struct dft_event *event; /* event->call means nothing here: use `call` */
     const struct dft_source_process *process;
     uint64_t call; /* name id of the call; dft_names_call gives its category and name */
-    uint8_t op;
+    uint8_t op, io; /* io: enum dft_io */
     uint32_t tid, stream;
     uint64_t sequence;          /* 0 for events in flight */
     const struct dft_arg *args; /* keys are name ids */

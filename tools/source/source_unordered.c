@@ -45,6 +45,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
                                 .process = &here->source->processes[here->block->process],
                                 .call = batch->calls[event->call].id,
                                 .op = batch->calls[event->call].op,
+                                .io = batch->calls[event->call].io,
                                 .tid = here->block->tid,
                                 .stream = here->block->stream,
                                 .sequence = batch->first > batch->last ? 0 : dft_batch_number(batch, (uint32_t)i),

@@ -34,7 +34,7 @@ struct dft_window_event {
     uint64_t call, sequence;
     uint32_t nargs;
     uint32_t block; /* position of the block in the window's list */
-    uint8_t op;
+    uint8_t op, io;
 };
 
 struct order_key {
@@ -146,6 +146,7 @@ static int keep_events(struct dft_window *window, struct dft_slice *slice, uint3
                                                                   .nargs = arg - first,
                                                                   .call = batch->calls[event->call].id,
                                                                   .op = batch->calls[event->call].op,
+                                                                  .io = batch->calls[event->call].io,
                                                                   .sequence = open ? 0 : dft_batch_number(batch, i),
                                                                   .block = number};
     }
@@ -288,6 +289,7 @@ static int event_at(const void *from, size_t i, struct dft_event_at *at)
                                 .process = &window->source->processes[block->process],
                                 .call = kept->call,
                                 .op = kept->op,
+                                .io = kept->io,
                                 .tid = block->tid,
                                 .stream = block->stream,
                                 .sequence = kept->sequence,

@@ -49,6 +49,9 @@
  *    The column CALLS (encoding bytes) is a list of at most 65,536 calls: LEB128 op (ops.def; at most 255), LEB128 n
  *    (at most 65,535); if n > 0, n bytes of text "category NUL name" follow; if n = 0, LEB128 position in NAMES. A call
  *    that a reader does not know is thus still understood by its op; one whose op it does not know counts as OTHER.
+ *    The column CLASSES has a value for each call: its class (enum dft_io) + 1, or 0: that of its op (ops.def; META of
+ *    one that the reader does not know). So a call may stand in CALLS more than once: what it does with files of a
+ *    class of their own (classes.def) has a place of its own.
  *
  * 5. BITS OF TIMES. The bits of all values of GAP and DURATION stand in the tail in the order: event 0's gap (if GAP is
  *    coded or split), event 0's duration (if DURATION is coded or split), event 1's gap, ... The last byte is filled
@@ -128,7 +131,7 @@
  *      STACK   flag STACK: eight bytes (encoding bytes): the id of a name whose text is "STACK", NUL, and for each frame, the
  *              innermost first, eight bytes: the id of the name "FUNC", NUL, "/module[build id]+0xaddress". Else 0.
  *      ID      flag ID: value: the id that joins asynchronous begin and end, and flows. Else 0.
- *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN: in the flags alone.
+ *      PHASE (field of the flags), SEQUENTIAL, CONSECUTIVE, VFORK, CUT, OPEN, TURN: in the flags alone.
  *      NUMBER  of each event: how many numbers of the range lie between the event before (the first: between `first`)
  *              and it; so the i-th event has the number first + i + the sum of the first i + 1 values. Not above `last`.
  *    Spans: an event of op REGION with an ID is a span, which belongs to no thread and may overlap with anything. It was begun by the

@@ -24,6 +24,7 @@
 #include <stddef.h>
 
 #include "format/clock.h"
+#include "format/event.h"
 #include "format/format.h"
 
 #define DFT_LIVE_MAGIC       UINT64_C(0x0a1a0d766c746664) /* bytes "dftlv\r\x1a\n" */
@@ -97,7 +98,28 @@ _Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
 #define DFT_SLOT_CALL_BITS 12u
 #define DFT_SLOT_CALL_MASK 0xfffu
 #define DFT_SLOT_TURN      0x8000u /* DFT_BIT_TURN */
-#define DFT_SLOT_IO_SHIFT  12u     /* three bits: enum dft_io + 1 of the file; 0: that of the operation */
+#define DFT_SLOT_IO_SHIFT  12u     /* three bits: enum dft_io + 1; 0: that of the operation */
+#define DFT_SLOT_KEY_MASK  0x7fffu /* what tells calls apart: number and class */
+
+static inline uint32_t dft_slot_number(uint32_t call)
+{
+    return call & DFT_SLOT_CALL_MASK;
+}
+
+/* The class that `call` of a slot has besides its number, or `otherwise`. */
+static inline uint8_t dft_slot_io(uint32_t call, uint8_t otherwise)
+{
+    uint32_t io = call >> DFT_SLOT_IO_SHIFT & 7;
+
+    return io ? (uint8_t)(io - 1) : otherwise;
+}
+
+/* The bits of `call` above the number. io: enum dft_io + 1, or 0; bits: DFT_BIT_TURN of these. */
+static inline uint32_t dft_slot_marks(uint32_t io, uint32_t bits)
+{
+    return io << DFT_SLOT_IO_SHIFT | (bits & DFT_BIT_TURN) << 10;
+}
+_Static_assert(DFT_BIT_TURN << 10 == DFT_SLOT_TURN, "the bit is moved");
 
 /* Further slots: `payload` of all of them together is a list of items. */
 #define DFT_PART_BYTES 56u
@@ -180,8 +202,8 @@ struct dft_ended {
  * puts the record into a ring, whose stream and number it notes here first, and then ends the run:
  * so that off line it is counted once. */
 struct dft_burst {
-    _Atomic uint32_t call; /* set last, cleared first; 0: no run */
-    uint32_t pad;
+    _Atomic uint32_t call;  /* set last, cleared first; 0: no run */
+    uint32_t io;            /* class of its calls: enum dft_io + 1; 0: that of the operation */
     _Atomic uint64_t moved; /* bytes << DFT_BURST_CALL_BITS | calls, in one number, so that they always fit together */
     uint64_t file, region;
     uint64_t start, duration; /* ticks; the duration is that of the calls which found the stream's buffer exhausted */

@@ -8,7 +8,7 @@
 #include "format/facets.h"
 
 enum dft_op {
-#define DFT_OP(number, name, class, bytes, effect, group) DFT_OP_##name = number,
+#define DFT_OP(number, name, class, io, bytes, effect, group) DFT_OP_##name = number,
 #include <dftrace/ops.def>
 #undef DFT_OP
     DFT_OP_COUNT = 64
@@ -30,7 +30,7 @@ enum dft_op_group { DFT_GROUP_POSIX = 0, DFT_GROUP_STDIO, DFT_GROUP_PROCESS, DFT
 static inline enum dft_class dft_op_class(uint8_t op)
 {
     static const uint8_t classes[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, bytes, effect, group) [number] = DFT_CLASS_##class,
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = DFT_CLASS_##class,
 #include <dftrace/ops.def>
 #undef DFT_OP
     };
@@ -40,19 +40,18 @@ static inline enum dft_class dft_op_class(uint8_t op)
 /* What calls of an operation are about, unless their file is of a class of its own. */
 static inline enum dft_io dft_op_io(uint8_t op)
 {
-    static const uint8_t ios[] = {DFT_IO_META, DFT_IO_READ, DFT_IO_WRITE, DFT_IO_NONE, DFT_IO_NONE};
-
-    if (op == DFT_OP_SYNC)
-        return DFT_IO_SYNC;
-    if (op == DFT_OP_FORK || op == DFT_OP_SPAWN || op == DFT_OP_WAIT || op == DFT_OP_LOCK || op == DFT_OP_REQUEST)
-        return DFT_IO_WAIT;
-    return (enum dft_io)ios[dft_op_class(op)];
+    static const uint8_t ios[DFT_OP_COUNT] = {
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = DFT_IO_##io,
+#include <dftrace/ops.def>
+#undef DFT_OP
+    };
+    return op < DFT_OP_COUNT ? (enum dft_io)ios[op] : DFT_IO_META;
 }
 
 static inline enum dft_bytes_rule dft_op_bytes(uint8_t op)
 {
     static const uint8_t rules[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, bytes, effect, group) [number] = DFT_BYTES_##bytes,
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = DFT_BYTES_##bytes,
 #include <dftrace/ops.def>
 #undef DFT_OP
     };
@@ -62,7 +61,7 @@ static inline enum dft_bytes_rule dft_op_bytes(uint8_t op)
 static inline enum dft_effect dft_op_effect(uint8_t op)
 {
     static const uint8_t effects[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, bytes, effect, group) [number] = DFT_EFFECT_##effect,
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = DFT_EFFECT_##effect,
 #include <dftrace/ops.def>
 #undef DFT_OP
     };
@@ -72,7 +71,7 @@ static inline enum dft_effect dft_op_effect(uint8_t op)
 static inline enum dft_op_group dft_op_group(uint8_t op)
 {
     static const uint8_t groups[DFT_OP_COUNT] = {
-#define DFT_OP(number, name, class, bytes, effect, group) [number] = DFT_GROUP_##group,
+#define DFT_OP(number, name, class, io, bytes, effect, group) [number] = DFT_GROUP_##group,
 #include <dftrace/ops.def>
 #undef DFT_OP
     };

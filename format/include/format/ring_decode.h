@@ -44,8 +44,24 @@ struct dft_ring_decoder {
     int (*covered)(void *context, uint64_t key, uint32_t stream, uint64_t sequence);
     void *context;
     int annotated; /* call_of holds entries beyond the direct ones: clear it whole */
+    int classed;   /* and direct ones of calls that have a class of their own */
 };
 #define DFT_RING_DECODER_HASH 8192u
+
+/* Direct places: those of calls of their operation's class, then those of each other class. */
+#define DFT_RING_DECODER_DIRECT ((uint32_t)DFT_CALL_COUNT * (DFT_IO_COUNT + 1u))
+_Static_assert(DFT_RING_DECODER_DIRECT < DFT_RING_DECODER_HASH / 2, "there is room for annotations");
+
+static inline int dft_slot_has_class(uint32_t call)
+{
+    return (call & DFT_SLOT_KEY_MASK) >= 1u << DFT_SLOT_IO_SHIFT;
+}
+
+/* That of a record of a call, whose number is below DFT_CALL_COUNT. */
+static inline uint32_t dft_ring_decoder_place(uint32_t call)
+{
+    return dft_slot_number(call) + (call >> DFT_SLOT_IO_SHIFT & 7) * (uint32_t)DFT_CALL_COUNT;
+}
 
 /* Takes the records from *sequence up to `end` that may stand in one block: stops before a sequence
  * number that is pending (so that no block's range covers an event that it does not hold), when the
@@ -66,7 +82,8 @@ uint32_t dft_ring_decoder_call_slow(struct dft_ring_decoder *decoder, const stru
 
 static inline uint32_t dft_ring_decoder_call(struct dft_ring_decoder *decoder, const struct dft_slot *slot)
 {
-    uint32_t at = slot->call < DFT_CALL_COUNT ? decoder->call_of[slot->call] : 0;
+    uint32_t at =
+        dft_slot_number(slot->call) < DFT_CALL_COUNT ? decoder->call_of[dft_ring_decoder_place(slot->call)] : 0;
 
     return __builtin_expect(at != 0, 1) ? at - 1 : dft_ring_decoder_call_slow(decoder, slot);
 }

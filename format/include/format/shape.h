@@ -10,26 +10,30 @@ enum dft_shape_offset { DFT_OFFSET_NONE = 0, DFT_OFFSET_END = 1, DFT_OFFSET_EXPL
 enum dft_shape_errno { DFT_ERRNO_NONE = 0, DFT_ERRNO_LAST = 1, DFT_ERRNO_EXPLICIT = 2 };
 enum dft_shape_file { DFT_FILE_RECENT = 0, DFT_FILE_NEW = 4, DFT_FILE_EXPLICIT = 5, DFT_FILE_NONE = 6 };
 
-#define DFT_RECENT      4u
-#define DFT_F_KNOWN     ((1u << 31) - 1)
-#define DFT_BITS_KNOWN  (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE | DFT_BIT_VFORK | DFT_BIT_CUT | DFT_BIT_OPEN)
+#define DFT_RECENT 4u
+#define DFT_BITS_KNOWN                                                                                                 \
+    (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE | DFT_BIT_VFORK | DFT_BIT_CUT | DFT_BIT_OPEN | DFT_BIT_TURN)
 #define DFT_BITS_SHIFT  16 /* SEQUENTIAL, CONSECUTIVE */
 #define DFT_BITS_SHIFT2 25 /* VFORK, CUT, OPEN */
+#define DFT_BITS_SHIFT3 26 /* TURN */
 
 _Static_assert(DFT_BIT_SEQUENTIAL << DFT_BITS_SHIFT == DFT_F_SEQUENTIAL, "bits are moved together");
 _Static_assert(DFT_BIT_CONSECUTIVE << DFT_BITS_SHIFT == DFT_F_CONSECUTIVE, "bits are moved together");
 _Static_assert(DFT_BIT_VFORK << DFT_BITS_SHIFT2 == DFT_F_VFORK, "bits are moved together");
 _Static_assert(DFT_BIT_CUT << DFT_BITS_SHIFT2 == DFT_F_CUT, "bits are moved together");
 _Static_assert(DFT_BIT_OPEN << DFT_BITS_SHIFT2 == DFT_F_OPEN, "bits are moved together");
+_Static_assert(DFT_BIT_TURN << DFT_BITS_SHIFT3 == DFT_F_TURN, "the bit is moved");
 
 static inline uint32_t dft_shape_of_bits(uint8_t bits)
 {
-    return (uint32_t)(bits & 3) << DFT_BITS_SHIFT | (uint32_t)(bits & 0x1c) << DFT_BITS_SHIFT2;
+    return (uint32_t)(bits & 3) << DFT_BITS_SHIFT | (uint32_t)(bits & 0x1c) << DFT_BITS_SHIFT2 |
+           (uint32_t)(bits & DFT_BIT_TURN) << DFT_BITS_SHIFT3;
 }
 
 static inline uint8_t dft_bits_of_shape(uint32_t flags)
 {
-    return (uint8_t)((flags >> DFT_BITS_SHIFT & 3) | (flags >> DFT_BITS_SHIFT2 & 0x1c));
+    return (uint8_t)((flags >> DFT_BITS_SHIFT & 3) | (flags >> DFT_BITS_SHIFT2 & 0x1c) |
+                     (flags >> DFT_BITS_SHIFT3 & DFT_BIT_TURN));
 }
 
 /* Prediction state of one call. */

@@ -7,11 +7,19 @@
 #include "format/event.h"
 #include "format/live_format.h"
 
-/* Is this number one of calls or annotations? */
+/* Is this number one of calls or annotations? Here and below: `call` of a slot, without its marks. */
 static inline int dft_slot_is_event(uint32_t call)
 {
     return call < DFT_CALL_COUNT ? call != DFT_CALL_NONE
                                  : call >= DFT_CALL_ANNOTATION && call < DFT_CALL_ANNOTATION + DFT_OP_COUNT;
+}
+
+/* Is this one of calls, with its marks? */
+static inline int dft_slot_is_call(uint32_t call)
+{
+    uint32_t number = dft_slot_number(call);
+
+    return number > DFT_CALL_NONE && number < DFT_CALL_COUNT;
 }
 
 static inline uint8_t dft_slot_op(uint32_t call)
@@ -53,7 +61,7 @@ static inline __attribute__((always_inline)) void dft_slot_event(const struct df
     event->err = slot->err;
     event->depth = slot->depth;
     event->phase = slot->bits >> DFT_SLOT_PHASE_SHIFT;
-    event->bits = slot->bits & 31;
+    event->bits = (uint8_t)((slot->bits & 31) | (slot->call & DFT_SLOT_TURN) >> 10);
     if (slot->bits & DFT_SLOT_UNIT) {
         event->unit = (uint32_t)((uint64_t)slot->result >> 32);
         event->result = (int64_t)((uint64_t)slot->result & UINT32_MAX);

@@ -50,7 +50,7 @@ static int drop_names(void)
 static int group_of(const struct dft_rules *rules, uint32_t call, const struct dft_event *event)
 {
     struct dft_matcher *matcher = dft_matcher_create(rules, names);
-    struct dft_call of = {.id = CALL + call, .op = ops[call]};
+    struct dft_call of = {.id = CALL + call, .op = ops[call], .io = (uint8_t)dft_op_io(ops[call])};
     int group;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(matcher);

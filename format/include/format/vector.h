@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sixteen bytes at once. */
-#ifndef DFT_VECTOR_H
-#define DFT_VECTOR_H
+#ifndef DFT_FORMAT_VECTOR_H
+#define DFT_FORMAT_VECTOR_H
 
 #include <stdint.h>
 
