@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "os/config_inside.h"
+#include "os/configuration.h"
 #include "os/settings.h"
 #include "os/ourfile.h"
 #include "os/sys.h"
@@ -16,9 +18,9 @@ struct dft_config dft_config = {
 #include <dftrace/config.def>
 #undef DFT_OPTION
 };
+struct dft_config_given dft_config_given;
 int dft_config_preloaded;
 const char *dft_config_enabled_by;
-struct dft_config_job dft_config_job = {-1, -1, 0, ""};
 
 /* Copies of texts. Usual ones need no mapping of their own. */
 static char first_texts[512];
@@ -107,7 +109,7 @@ static int find_word(const char *value, const char *const *words, int count)
     return -1;
 }
 
-static int parse_number(const char *value, uint64_t *number)
+int dft_config_number(const char *value, uint64_t *number)
 {
     uint64_t n = 0;
 
@@ -142,7 +144,7 @@ static int parse_TEXT(const char *value, const char **to)
 
 static int parse_UINT(const char *value, uint64_t *to)
 {
-    return parse_number(value, to);
+    return dft_config_number(value, to);
 }
 
 static int parse_TIME_METRIC(const char *value, enum dft_time_metric *to)
@@ -190,45 +192,50 @@ static int parse_METRICS(const char *value, enum dft_metrics_mode *to)
     return understood;
 }
 
-#define PREFIX         "DFTRACER_"
-#define NOT_UNDERSTOOD "the value is not understood; the default is used"
+#define PREFIX         DFT_CONFIG_PREFIX
+#define NOT_UNDERSTOOD DFT_CONFIG_NOT_UNDERSTOOD
+
+enum dft_config_set dft_config_set(const char *name, size_t length, const char *value)
+{
+#define DFT_OPTION(field, option, type, initial, help)                                                                 \
+    if (length == sizeof #option - 1 && !memcmp(name, #option, length)) {                                              \
+        if (!parse_##type(value, &dft_config.field))                                                                   \
+            return DFT_CONFIG_UNCLEAR;                                                                                 \
+        dft_config_given.field = 1;                                                                                    \
+        return DFT_CONFIG_SET;                                                                                         \
+    }
+#include <dftrace/config.def>
+#undef DFT_OPTION
+    return DFT_CONFIG_UNKNOWN;
+}
+
+int dft_config_is_true(const char *value)
+{
+    int is_true;
+
+    return parse_BOOL(value, &is_true) ? is_true : -1;
+}
 
 static void set_option(const char *variable, const char *value)
 {
     const char *name = variable + strlen(PREFIX);
     size_t length = (size_t)(value - name) - 1;
 
-#define DFT_OPTION(field, option, type, initial, help)                                                                 \
-    if (length == sizeof #option - 1 && !memcmp(name, #option, length)) {                                              \
-        if (!parse_##type(value, &dft_config.field))                                                                   \
-            dft_settings_doubt(variable, NOT_UNDERSTOOD, !strcmp(#option, "ENABLE"));                                  \
-        return;                                                                                                        \
+    switch (dft_config_set(name, length, value)) {
+    case DFT_CONFIG_SET:
+        return;
+    case DFT_CONFIG_UNCLEAR:
+        dft_settings_doubt(variable, NOT_UNDERSTOOD, begins(name, "ENABLE="));
+        return;
+    default:
+        if (dft_settings_is_accepted(name, length))
+            dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
+        else if (!begins(name, "FOLLOWED=")) /* env_propagation.h */
+            dft_settings_unknown(variable);
     }
-#include <dftrace/config.def>
-#undef DFT_OPTION
-    if (dft_settings_is_accepted(name, length))
-        dft_message(DFT_LOG_INFO, variable, " has no effect here", NULL);
-    else if (!begins(name, "FOLLOWED=")) /* env_propagation.h */
-        dft_settings_unknown(variable);
 }
 
-/* The launchers' names. The first name that is set counts. */
-static const char *const rank_names[] = {
-    "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK", "MV2_COMM_WORLD_RANK",
-    "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "RANK",     "SLURM_PROCID"};
-static const char *const local_names[] = {"OMPI_COMM_WORLD_LOCAL_RANK",
-                                          "MPI_LOCALRANKID",
-                                          "MV2_COMM_WORLD_LOCAL_RANK",
-                                          "FLUX_TASK_LOCAL_ID",
-                                          "JSM_NAMESPACE_LOCAL_RANK",
-                                          "LOCAL_RANK",
-                                          "SLURM_LOCALID"};
-static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",   "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE",
-                                         "JSM_NAMESPACE_SIZE",   "WORLD_SIZE", "SLURM_NTASKS"};
-static const char *const job_names[] = {"SLURM_JOB_ID", "FLUX_JOB_ID",    "LSB_JOBID",
-                                        "PBS_JOBID",    "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID"};
-
-static const char *find_variable(char *const *environment, const char *const *names, size_t count)
+const char *dft_config_find(char *const *environment, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(names[i]);
@@ -241,69 +248,20 @@ static const char *find_variable(char *const *environment, const char *const *na
 }
 
 /* The value of one of our variables in the environment, or NULL. */
-static const char *find_own(char *const *environment, const char *name)
+const char *dft_config_find_own(char *const *environment, const char *name)
 {
-    return find_variable(environment, &name, 1);
+    return dft_config_find(environment, &name, 1);
 }
 
-/* Notes that a value of one of our variables cannot be used. */
-static void doubt_own(char *const *environment, const char *name, const char *reason)
+/* Notes that a value of one of our settings cannot be used. */
+void dft_config_doubt(char *const *environment, const char *name, const char *reason)
 {
-    const char *value = find_own(environment, name);
+    const char *value = dft_config_find_own(environment, name);
 
     if (value)
         dft_settings_doubt(value - strlen(name) - 1, reason, 0);
-}
-
-/* Takes our own variable if its value makes sense, else the launcher's. */
-static void find_number(char *const *environment, const char *name, const char *const *names, size_t count,
-                        int32_t *number)
-{
-    const char *value = *name ? find_own(environment, name) : NULL;
-    uint64_t n;
-
-    if (value && !(parse_number(value, &n) && n <= INT32_MAX)) {
-        doubt_own(environment, name, NOT_UNDERSTOOD);
-        value = NULL;
-    }
-    if (!value)
-        value = find_variable(environment, names, count);
-    if (value && parse_number(value, &n) && n <= INT32_MAX)
-        *number = (int32_t)n;
-}
-
-#define NAMES(list) list, sizeof list / sizeof *list
-
-static void find_job(char *const *environment)
-{
-    int32_t size = 0;
-    const char *job = *dft_config.job_id ? dft_config.job_id : find_variable(environment, NAMES(job_names));
-
-    find_number(environment, PREFIX "RANK", NAMES(rank_names), &dft_config_job.rank);
-    find_number(environment, "", NAMES(local_names), &dft_config_job.local_rank);
-    find_number(environment, PREFIX "WORLD_SIZE", NAMES(size_names), &size);
-    dft_config_job.world_size = (uint32_t)size;
-    if (job)
-        dft_config_job.job_id = keep_text(job);
-}
-
-/* Handles values that make sense by themselves, but not here. */
-static void settle(char *const *environment)
-{
-    static const char no_rules[] = "rules files are not read yet, so nothing is left to aggregates alone";
-
-    if (dft_config.trace_interval_ms == 0 || dft_config.trace_interval_ms > 3600000) {
-        doubt_own(environment, PREFIX "TRACE_INTERVAL_MS", "it is outside 1 ... 3600000; the default is used");
-        dft_config.trace_interval_ms = 1000;
-    }
-    if (dft_config.aggregation_type == DFT_AGGREGATION_SELECTIVE) {
-        doubt_own(environment, PREFIX "AGGREGATION_TYPE", no_rules);
-        dft_config.enable_aggregation = 0;
-    }
-    doubt_own(environment, PREFIX "AGGREGATION_FILE", "rules files are not read yet");
-    if (*dft_config.configuration)
-        dft_settings_doubt(find_own(environment, PREFIX "CONFIGURATION") - strlen(PREFIX "CONFIGURATION="),
-                           "files of settings are not read yet, the environment is", 1);
+    else
+        dft_configuration_doubt(name + strlen(PREFIX), reason);
 }
 
 /* Is tracing explicitly switched off? */
@@ -311,6 +269,8 @@ static int is_off(void)
 {
     return !dft_config.enable && dft_config_enabled_by && parse_BOOL(strchr(dft_config_enabled_by, '=') + 1, &(int){0});
 }
+
+static int configuration_is_given;
 
 /* A variable without a value counts as not set. */
 static void read_environment(char *const *environment, int log_level)
@@ -320,6 +280,8 @@ static void read_environment(char *const *environment, int log_level)
         const char *equals;
         struct stat st;
 
+        configuration_is_given |=
+            is_ours && begins(*e, PREFIX "CONFIGURATION=") && (*e)[strlen(PREFIX "CONFIGURATION=")];
         if (is_level != log_level || !(is_ours || dft_settings_resembles(*e)))
             continue;
         equals = strchr(*e, '=');
@@ -337,63 +299,34 @@ static void read_environment(char *const *environment, int log_level)
     }
 }
 
+/* The file of settings, unless tracing is explicitly off. */
+static void read_configuration(char *const *environment)
+{
+    const char *path, *enable;
+
+    if (!configuration_is_given)
+        return;
+    path = dft_config_find_own(environment, PREFIX "CONFIGURATION");
+    enable = dft_config_find_own(environment, PREFIX "ENABLE");
+    if (!enable || dft_config_is_true(enable) != 0)
+        dft_configuration_read(path - strlen(PREFIX "CONFIGURATION="));
+}
+
 void dft_config_init(char *const *environment)
 {
     if (!environment)
         return;
     read_environment(environment, 1);
+    read_configuration(environment);
     read_environment(environment, 0);
-    settle(environment);
+    dft_config_settle(environment);
+    dft_configuration_done();
     if (is_off())
         dft_settings_forget();
     if (!dft_config.enable && !dft_settings_any())
         return;
-    find_job(environment);
+    dft_config_find_job(environment);
     for (char *const *e = environment; *e; e++)
         if (begins(*e, "LD_PRELOAD=") && strstr(*e, "libdftrace"))
             dft_config_preloaded = 1;
-}
-
-static size_t put_number(char *text, size_t capacity, size_t used, uint64_t number)
-{
-    char digits[24];
-    int at = sizeof digits - 1;
-
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
-    return put(text, capacity, used, digits + at);
-}
-
-#define PUT_NUMBER(value)           (used = put_number(text, capacity, used, (uint64_t)(value)))
-#define DIFFERS_TEXT(a, b)          (strcmp(a, b) != 0)
-#define DIFFERS_NUMBER(a, b)        ((a) != (b))
-#define KIND_BOOL(then, ...)        then##_NUMBER(__VA_ARGS__)
-#define KIND_UINT(then, ...)        then##_NUMBER(__VA_ARGS__)
-#define KIND_TEXT(then, ...)        then##_TEXT(__VA_ARGS__)
-#define KIND_INIT(then, ...)        then##_NUMBER(__VA_ARGS__)
-#define KIND_LOG_LEVEL(then, ...)   then##_NUMBER(__VA_ARGS__)
-#define KIND_AGGREGATION(then, ...) then##_NUMBER(__VA_ARGS__)
-#define KIND_METRICS(then, ...)     then##_NUMBER(__VA_ARGS__)
-#define KIND_TIME_METRIC(then, ...) then##_NUMBER(__VA_ARGS__)
-#define PUT_TEXT(value)             (used = put(text, capacity, used, value))
-
-size_t dft_config_describe(char *text, size_t capacity)
-{
-    size_t used = 0;
-
-#define DFT_OPTION(field, name, type, initial, help)                                                                   \
-    if (KIND_##type(DIFFERS, dft_config.field, initial)) {                                                             \
-        used = put(text, capacity, used, "DFTRACER_" #name "=");                                                       \
-        KIND_##type(PUT, dft_config.field);                                                                            \
-        used = put(text, capacity, used, "\n");                                                                        \
-    }
-#include <dftrace/config.def>
-#undef DFT_OPTION
-    for (unsigned i = 0; *dft_settings_shown(i); i++) {
-        used = put(text, capacity, used, dft_settings_shown(i));
-        used = put(text, capacity, used, DFT_SETTINGS_NO_EFFECT);
-    }
-    return used;
 }

@@ -39,6 +39,15 @@ extern const char *dft_config_enabled_by;
  * and are reported later (settings.h). So are unknown names. */
 void dft_config_init(char *const *environment);
 
+/* Sets one option; `name` is without DFTRACER_. Constructor only. */
+enum dft_config_set { DFT_CONFIG_SET, DFT_CONFIG_UNCLEAR, DFT_CONFIG_UNKNOWN };
+enum dft_config_set dft_config_set(const char *name, size_t length, const char *value);
+/* A word that stands for yes or no: 1, 0, or -1 for others. */
+int dft_config_is_true(const char *value);
+
+/* The least DFTRACER_MAX_TRACE_BYTES. */
+#define DFT_TRACE_BYTES_LEAST 65536u
+
 /* Returns a copy that is never freed; "" when there is no memory. Constructor only. */
 const char *dft_config_keep(const char *text);
 

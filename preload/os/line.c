@@ -32,6 +32,17 @@ void dft_line_number(struct dft_line *line, uint64_t number, unsigned base)
     dft_line_text(line, put_digits(digits, sizeof digits, number, base));
 }
 
+void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column)
+{
+    if (!number)
+        return;
+    dft_line_text(line, "line ");
+    dft_line_number(line, number, 10);
+    dft_line_text(line, ", column ");
+    dft_line_number(line, column, 10);
+    dft_line_text(line, ": ");
+}
+
 /* Knows the errors of files and directories. */
 const char *dft_line_error(int number, char capacity[DFT_ERROR_ROOM])
 {

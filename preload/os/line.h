@@ -15,6 +15,9 @@ struct dft_line {
 void dft_line_text(struct dft_line *line, const char *text);
 void dft_line_number(struct dft_line *line, uint64_t number, unsigned base);
 
+/* "line 3, column 7: ". Nothing where line is 0. */
+void dft_line_place(struct dft_line *line, uint32_t number, uint32_t column);
+
 /* The meaning of an error number. `room` holds the text of unknown numbers. Unlike strerror, this
  * function may be called at any time. */
 #define DFT_ERROR_ROOM 32

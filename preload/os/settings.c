@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "os/config.h"
+#include "os/nearest.h"
 
 #define NOTES_MAX 16u
-#define NAME_MAX  64u /* longer names are compared up to this length */
 #define SHOWN_MAX 160u
 #define NEAR      2u /* mistakes in a name that must still be ours */
 
@@ -101,51 +101,9 @@ static const char *const settings[] = {
 #undef DFT_OPTION
 };
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 static int same(char a, char b)
 {
     return (a | 32) == (b | 32);
-}
-
-/* The number of changes that turn one name into the other. A change inserts, deletes or alters a
- * letter, or swaps two neighbours. */
-static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
-{
-    unsigned char rows[3][NAME_MAX + 1];
-
-    for (size_t j = 0; j <= nb; j++)
-        rows[0][j] = (unsigned char)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned char *row = rows[i % 3];
-        const unsigned char *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-
-        row[0] = (unsigned char)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned best = least(least(above[j], row[j - 1]) + 1u, above[j - 1] + !same(a[i - 1], b[j - 1]));
-
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
-                best = least(best, two_above[j - 2] + 1u);
-            row[j] = (unsigned char)best;
-        }
-    }
-    return rows[na % 3][nb];
-}
-
-static void look_among(const char *const *names, size_t n, const char *name, size_t length, const char **nearest,
-                       unsigned *apart)
-{
-    for (size_t i = 0; i < n; i++) {
-        unsigned d = distance(name, length, names[i], strlen(names[i]));
-
-        if (!*nearest || d < *apart) {
-            *nearest = names[i];
-            *apart = d;
-        }
-    }
 }
 
 /* The name with the fewest mistakes. *apart: their number. */
@@ -154,18 +112,8 @@ static const char *find_nearest(const char *variable, unsigned *apart)
     size_t length = strcspn(variable, "=");
     const char *nearest = NULL;
 
-    length = length < NAME_MAX ? length : NAME_MAX;
-    look_among(settings, COUNT(settings), variable, length, &nearest, apart);
-    look_among(accepted, COUNT(accepted), variable, length, &nearest, apart);
-    return nearest;
-}
-
-const char *dft_settings_nearest(const char *const *names, size_t n, const char *name, size_t length)
-{
-    const char *nearest = NULL;
-    unsigned apart = 0;
-
-    look_among(names, n, name, length < NAME_MAX ? length : NAME_MAX, &nearest, &apart);
+    dft_nearest_look(settings, COUNT(settings), variable, length, &nearest, apart);
+    dft_nearest_look(accepted, COUNT(accepted), variable, length, &nearest, apart);
     return nearest;
 }
 
@@ -191,7 +139,7 @@ int dft_settings_resembles(const char *variable)
 {
     unsigned apart = 0;
 
-    return begins_nearly(variable) && strcspn(variable, "=") <= NAME_MAX && find_nearest(variable, &apart) &&
+    return begins_nearly(variable) && strcspn(variable, "=") <= DFT_NEAREST_MAX && find_nearest(variable, &apart) &&
            apart <= NEAR;
 }
 

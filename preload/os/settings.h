@@ -16,9 +16,6 @@ void dft_settings_doubt(const char *variable, const char *reason, int when_off);
 /* Notes that a part of the value has no effect. `why` names the part, and stays valid. */
 void dft_settings_doubt_part(const char *variable, const char *reason);
 
-/* The name in the list with the fewest differences from `name`. */
-const char *dft_settings_nearest(const char *const *names, size_t count, const char *name, size_t length);
-
 /* Is this a setting of DFTracer's own that means nothing here? `name` is without DFTRACER_. */
 int dft_settings_is_accepted(const char *name, size_t length);
 

@@ -16,6 +16,7 @@
 #include "os/config.h"
 #include "os/line.h"
 #include "os/resolve.h"
+#include "os/nearest.h"
 #include "os/settings.h"
 
 #define PART_MAX 60u /* bytes of an option that are shown */
@@ -103,11 +104,9 @@ static void check_option(const char *variable, const char *at, size_t length)
     for (size_t i = 0; i < KNOWN; i++)
         names[i] = known[i].name;
     if (!equals)
-        doubt(variable, at, length, " is not NAME=VALUE; the nearest name is ",
-              dft_settings_nearest(names, KNOWN, at, n));
+        doubt(variable, at, length, " is not NAME=VALUE; the nearest name is ", dft_nearest_of(names, KNOWN, at, n));
     else if (!option)
-        doubt(variable, at, length, " is no such option; the nearest name is ",
-              dft_settings_nearest(names, KNOWN, at, n));
+        doubt(variable, at, length, " is no such option; the nearest name is ", dft_nearest_of(names, KNOWN, at, n));
     else if (option->words[0] && !is_word(equals + 1, rest - 1, option->words[0]) &&
              !is_word(equals + 1, rest - 1, option->words[1]))
         doubt(variable, at, length, " is not understood; the default is ", option->words[0]);

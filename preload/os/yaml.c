@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns the reading of YAML files. Every function of libyaml is called here. */
+#include "os/yaml.h"
+
+#ifdef DFT_HAVE_YAML
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "os/line.h"
+#include "os/sys.h"
+
+/* Reads the whole file. Returns its length, or -errno. A pipe or a terminal cannot hold us up. */
+static long read_file(struct dft_yaml *yaml, const char *path)
+{
+    long fd = DFT_SYS(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0, 0, 0), n = 1;
+    size_t used = 0;
+
+    if (fd < 0)
+        return fd;
+    yaml->capacity = DFT_YAML_FILE_MAX + 1;
+    yaml->text = dft_sys_map(yaml->capacity);
+    while (yaml->text && n > 0 && used < yaml->capacity) {
+        n = dft_sys_read((int)fd, yaml->text + used, yaml->capacity - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    dft_sys_close((int)fd);
+    return !yaml->text ? -ENOMEM : n < 0 ? n : used > DFT_YAML_FILE_MAX ? -EFBIG : (long)used;
+}
+
+/* Returns 0, or -1 with the place of the mistake. */
+static int parse(struct dft_yaml *yaml, size_t length, struct dft_yaml_fault *fault)
+{
+    yaml_parser_t parser;
+    int result = -1;
+
+    fault->reason = "there is no memory to read it";
+    yaml->document = calloc(1, sizeof(yaml_document_t));
+    if (!yaml->document || !yaml_parser_initialize(&parser))
+        return -1;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)yaml->text, length);
+    if (yaml_parser_load(&parser, yaml->document)) {
+        result = 0;
+    } else {
+        fault->place.line = (uint32_t)parser.problem_mark.line + 1;
+        fault->place.column = (uint32_t)parser.problem_mark.column + 1;
+        if (parser.problem)
+            fault->reason = parser.problem;
+        free(yaml->document); /* libyaml has emptied it */
+        yaml->document = NULL;
+    }
+    yaml_parser_delete(&parser);
+    return result;
+}
+
+int dft_yaml_open(struct dft_yaml *yaml, const char *path, struct dft_yaml_fault *fault)
+{
+    long length;
+
+    _Static_assert(sizeof yaml->unreadable == DFT_ERROR_ROOM, "the text of an unknown error fits");
+    *yaml = (struct dft_yaml){.document = NULL};
+    *fault = (struct dft_yaml_fault){.reason = NULL};
+    length = read_file(yaml, path);
+    if (length >= 0)
+        return parse(yaml, (size_t)length, fault);
+    fault->reason = length == -EFBIG ? "it is larger than 1 MiB" : dft_line_error((int)-length, yaml->unreadable);
+    return -1;
+}
+
+void dft_yaml_close(struct dft_yaml *yaml)
+{
+    if (yaml->document)
+        yaml_document_delete(yaml->document);
+    free(yaml->document);
+    if (yaml->text)
+        DFT_SYS(munmap, yaml->text, yaml->capacity, 0, 0, 0, 0);
+    yaml->document = NULL;
+    yaml->text = NULL;
+}
+
+static yaml_node_t *node_at(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    return yaml_document_get_node(yaml->document, node);
+}
+
+dft_yaml_node dft_yaml_root(const struct dft_yaml *yaml)
+{
+    return yaml_document_get_root_node(yaml->document) ? 1 : 0; /* they are numbered from 1 */
+}
+
+enum dft_yaml_kind dft_yaml_kind(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    const yaml_node_t *at = node_at(yaml, node);
+
+    if (!at)
+        return DFT_YAML_NONE;
+    return at->type == YAML_SCALAR_NODE     ? DFT_YAML_SCALAR
+           : at->type == YAML_SEQUENCE_NODE ? DFT_YAML_LIST
+           : at->type == YAML_MAPPING_NODE  ? DFT_YAML_MAP
+                                            : DFT_YAML_NONE;
+}
+
+/* The text of a quoted scalar begins behind the quote. */
+struct dft_yaml_place dft_yaml_place(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    const yaml_node_t *at = node_at(yaml, node);
+    int quoted = at && at->type == YAML_SCALAR_NODE && at->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+
+    if (!at)
+        return (struct dft_yaml_place){0, 0};
+    return (struct dft_yaml_place){(uint32_t)at->start_mark.line + 1,
+                                   (uint32_t)at->start_mark.column + 1 + (uint32_t)quoted};
+}
+
+const char *dft_yaml_text(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    const yaml_node_t *at = node_at(yaml, node);
+    const char *text;
+
+    if (!at || at->type != YAML_SCALAR_NODE)
+        return NULL;
+    text = (const char *)at->data.scalar.value;
+    return strlen(text) == at->data.scalar.length ? text : NULL;
+}
+
+dft_yaml_node dft_yaml_item(const struct dft_yaml *yaml, dft_yaml_node list, uint32_t i)
+{
+    const yaml_node_t *at = node_at(yaml, list);
+
+    if (!at || at->type != YAML_SEQUENCE_NODE ||
+        i >= (size_t)(at->data.sequence.items.top - at->data.sequence.items.start))
+        return 0;
+    return at->data.sequence.items.start[i];
+}
+
+int dft_yaml_pair(const struct dft_yaml *yaml, dft_yaml_node map, uint32_t i, dft_yaml_node *key, dft_yaml_node *value)
+{
+    const yaml_node_t *at = node_at(yaml, map);
+
+    if (!at || at->type != YAML_MAPPING_NODE ||
+        i >= (size_t)(at->data.mapping.pairs.top - at->data.mapping.pairs.start))
+        return 0;
+    *key = at->data.mapping.pairs.start[i].key;
+    *value = at->data.mapping.pairs.start[i].value;
+    return 1;
+}
+
+#else
+
+int dft_yaml_open(struct dft_yaml *yaml, const char *path, struct dft_yaml_fault *fault)
+{
+    (void)path;
+    *yaml = (struct dft_yaml){.document = NULL};
+    *fault = (struct dft_yaml_fault){.reason = "this build cannot read YAML: install libyaml-dev, and build again"};
+    return -1;
+}
+
+void dft_yaml_close(struct dft_yaml *yaml)
+{
+    (void)yaml;
+}
+
+/* No file is ever open. */
+dft_yaml_node dft_yaml_root(const struct dft_yaml *yaml)
+{
+    (void)yaml;
+    return 0;
+}
+
+enum dft_yaml_kind dft_yaml_kind(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    (void)yaml;
+    (void)node;
+    return DFT_YAML_NONE;
+}
+
+struct dft_yaml_place dft_yaml_place(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    (void)yaml;
+    (void)node;
+    return (struct dft_yaml_place){0, 0};
+}
+
+const char *dft_yaml_text(const struct dft_yaml *yaml, dft_yaml_node node)
+{
+    (void)yaml;
+    (void)node;
+    return NULL;
+}
+
+dft_yaml_node dft_yaml_item(const struct dft_yaml *yaml, dft_yaml_node list, uint32_t i)
+{
+    (void)yaml;
+    (void)list;
+    (void)i;
+    return 0;
+}
+
+int dft_yaml_pair(const struct dft_yaml *yaml, dft_yaml_node map, uint32_t i, dft_yaml_node *key, dft_yaml_node *value)
+{
+    (void)yaml;
+    (void)map;
+    (void)i;
+    *key = *value = 0;
+    return 0;
+}
+
+#endif
