@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "dump", "ranks", "compare", "ps", "check", "stat", "calls")
+COMMANDS = ("summary", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -83,6 +83,9 @@ def every_answer_fits_its_schema(where):
         for folder in ("native", "live", "foreign", "ranks", "stuck"):
             expect = 1 if (command, folder) == ("check", "live") else 0  # something was left in a live file
             fits(command, answer_of(command, where / folder, expect=expect), folder)
+    for key in ("call", "file", "rank", "process", "class"):
+        for folder in ("native", "live"):
+            fits("top", json.loads(dftmerge("top", "--once", "--json", "--by", key, where / folder).out), (folder, key))
     for folder in ("native", "live", "foreign", "ranks"):
         lines = dftmerge("dump", "--json", where / folder).out.splitlines()
         assert lines

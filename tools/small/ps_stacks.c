@@ -271,6 +271,16 @@ static int take_process(struct dft_ps_stacks *stacks, struct dft_source *source,
     return rc;
 }
 
+void dft_ps_stack_take(uint32_t pid, struct dft_ps_stack *stack)
+{
+    struct dft_remote *remote = NULL;
+    int error = -dft_remote_create(&remote, (pid_t)pid);
+    enum trouble trouble = error ? trouble_of(pid, error) : take_thread(remote, pid, stack);
+
+    stack->trouble = trouble == FORBIDDEN ? remedy(pid) : texts[trouble];
+    dft_remote_destroy(remote);
+}
+
 int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
                        const struct dft_ps_flights *flights)
 {

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/write_json.h"
 #include "base/write_text.h"
@@ -48,6 +49,13 @@ int dft_ps_stacks_is_of(uint32_t pid, const char *live_path);
 int dft_ps_stacks_take(struct dft_ps_stacks *stacks, struct dft_source *source, const struct dft_ps_tree *tree,
                        const struct dft_ps_flights *flights);
 void dft_ps_stacks_free(struct dft_ps_stacks *stacks);
+
+/* Stops one thread of a running process and copies its stack. stack->tid says which; the rest of it
+ * is zeros. Free it with dft_ps_stack_free. */
+void dft_ps_stack_take(uint32_t pid, struct dft_ps_stack *stack);
+void dft_ps_stack_free(struct dft_ps_stack *stack);
+/* One line a frame, or why there is none. */
+void dft_ps_stack_print(FILE *out, const struct dft_ps_stack *stack);
 
 /* Lines below the process, with one more of the thread; a member of the process. */
 int dft_ps_stacks_text(struct dft_grid *grid, const struct dft_ps_stack *stack, int titled);

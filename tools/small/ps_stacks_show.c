@@ -69,6 +69,16 @@ int dft_ps_stacks_text(struct dft_grid *grid, const struct dft_ps_stack *stack, 
     return rc;
 }
 
+void dft_ps_stack_print(FILE *out, const struct dft_ps_stack *stack)
+{
+    if (stack->trouble)
+        fprintf(out, "%*sno stack: %s\n", INDENT, "", stack->trouble);
+    for (uint32_t i = 0; !stack->trouble && i < stack->count; i++) {
+        write_frame(out, i, &stack->frames[i]);
+        putc('\n', out);
+    }
+}
+
 static void json_frame(struct dft_json *json, const struct dft_ps_frame *frame)
 {
     dft_json_object(json, NULL);
@@ -101,13 +111,17 @@ void dft_ps_stacks_json(struct dft_json *json, const struct dft_ps_stacks *stack
     dft_json_end_array(json);
 }
 
+void dft_ps_stack_free(struct dft_ps_stack *stack)
+{
+    for (uint32_t k = 0; k < stack->count; k++)
+        free(stack->frames[k].module);
+    free(stack->frames);
+}
+
 void dft_ps_stacks_free(struct dft_ps_stacks *stacks)
 {
-    for (size_t i = 0; i < stacks->count; i++) {
-        for (uint32_t k = 0; k < stacks->list[i].count; k++)
-            free(stacks->list[i].frames[k].module);
-        free(stacks->list[i].frames);
-    }
+    for (size_t i = 0; i < stacks->count; i++)
+        dft_ps_stack_free(&stacks->list[i]);
     free(stacks->list);
 }
 

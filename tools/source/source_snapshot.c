@@ -41,8 +41,8 @@ static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
     atomic_store_explicit(&to->marker, marker, memory_order_relaxed);
 }
 
-/* Copies the whole file. Outside of rings, pages of 64-byte pieces do as well. */
-static void copy(char *to, const char *from, size_t bytes)
+/* Outside of rings, pages of 64-byte pieces do as well. */
+void dft_live_copy(char *to, const char *from, size_t bytes)
 {
     size_t at = 0;
 
@@ -88,7 +88,7 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
     close(fd);
     if (file->snapshot) {
         file->bytes = (uint64_t)st.st_size;
-        copy(file->snapshot, bytes, (size_t)st.st_size);
+        dft_live_copy(file->snapshot, bytes, (size_t)st.st_size);
     }
     munmap(bytes, (size_t)st.st_size);
 }

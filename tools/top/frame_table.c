@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces of a frame, and its table. */
+#include "top/frame_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+
+#define NUMBERS_WIDTH 66u /* of the table's columns of numbers */
+#define NAME_MIN      14u
+#define SPARK_MAX     30u
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+void dft_frame_cut(const struct dft_frame *frame, const char *text, unsigned width, int from_end)
+{
+    size_t columns = dft_text_columns(text);
+    const char *mark = frame->view->utf8 ? "\u2026" : "~";
+    unsigned left = width;
+
+    if (columns <= width) {
+        fprintf(frame->out, "%s%*s", text, (int)(width - columns), "");
+        return;
+    }
+    if (!width)
+        return;
+    left--;
+    if (from_end) {
+        for (size_t skip = columns - left; skip; skip--)
+            do
+                text++;
+            while (((unsigned char)*text & 0xc0) == 0x80);
+        fprintf(frame->out, "%s%s", mark, text);
+        return;
+    }
+    for (; left; left--)
+        do
+            putc(*text++, frame->out);
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    fputs(mark, frame->out);
+}
+
+void dft_frame_line(struct dft_frame *frame, const char *text, const char *before)
+{
+    const struct dft_top_view *view = frame->view;
+
+    if (before && view->strong)
+        fputs(before, frame->out);
+    dft_frame_cut(frame, text, view->height ? view->width : (unsigned)dft_text_columns(text), 0);
+    if (before && view->strong)
+        fputs("\033[0m", frame->out);
+    putc('\n', frame->out);
+    frame->lines++;
+}
+
+static uint64_t value_of(const struct dft_top_point *point, enum dft_top_sort sort)
+{
+    if (sort == DFT_TOP_BY_BYTES || sort == DFT_TOP_BY_BYTE_RATE)
+        return point->bytes;
+    return sort == DFT_TOP_BY_TIME || sort == DFT_TOP_BY_BUSY ? point->time_ns : point->calls;
+}
+
+void dft_frame_spark(const struct dft_frame *frame, const struct dft_top_groups *groups,
+                     const struct dft_top_group *group, unsigned width)
+{
+    static const char *const bars[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                       "\u2585", "\u2586", "\u2587", "\u2588"};
+    static const char ascii[] = " .:-=+*#@";
+    enum dft_top_sort sort = frame->view->sort;
+    unsigned known = groups->known < width ? groups->known : width;
+    uint64_t most = 1;
+
+    for (unsigned i = 0; i < known; i++) {
+        uint64_t value = value_of(&group->points[(groups->at + DFT_TOP_POINTS - i) % DFT_TOP_POINTS], sort);
+
+        most = value > most ? value : most;
+    }
+    fprintf(frame->out, "%*s", (int)(width - known), "");
+    for (unsigned i = known; i--;) {
+        uint64_t value = value_of(&group->points[(groups->at + DFT_TOP_POINTS - i) % DFT_TOP_POINTS], sort);
+        unsigned bar = value ? 1 + (unsigned)((double)value * 7.0 / (double)most) : 0;
+
+        if (frame->view->utf8)
+            fputs(bars[bar], frame->out);
+        else
+            putc(ascii[bar], frame->out);
+    }
+}
+
+const char *dft_frame_rate(char *room, uint64_t amount, uint64_t interval_ns, int is_bytes)
+{
+    double value = interval_ns ? (double)amount * 1e9 / (double)interval_ns : 0;
+
+    if (!interval_ns)
+        return "-";
+    if (is_bytes)
+        dft_text_bytes(room, (uint64_t)value);
+    else
+        dft_text_count(room, (uint64_t)(value + 0.5));
+    return room;
+}
+
+/* --- table ------------------------------------------------------------------------------------ */
+
+static unsigned spark_width(const struct dft_top_view *view)
+{
+    unsigned room = view->width > NUMBERS_WIDTH + NAME_MIN ? view->width - NUMBERS_WIDTH - NAME_MIN : 0;
+
+    if (view->is_once || room < 12)
+        return 0;
+    return room / 3 < SPARK_MAX ? room / 3 + 1 : SPARK_MAX;
+}
+
+static unsigned name_width(const struct dft_top_view *view)
+{
+    unsigned taken = NUMBERS_WIDTH + (spark_width(view) ? spark_width(view) + 1 : 0);
+
+    return view->width > taken + NAME_MIN ? view->width - taken : NAME_MIN;
+}
+
+static void put_titles(struct dft_frame *frame)
+{
+    static const char *const titles[] = {"CALLS", "CALLS/s", "TIME", "BUSY", "BYTES", "BYTES/s", "FAILED"};
+    static const int widths[] = {12, 9, 9, 7, 10, 10, 9};
+    const struct dft_top_view *view = frame->view;
+    char title[16];
+
+    snprintf(title, sizeof title, "%s", dft_top_by_words[view->groups->by]);
+    for (char *at = title; *at; at++)
+        *at = (char)(*at >= 'a' ? *at - 32 : *at);
+    if (view->strong)
+        fputs("\033[1m", frame->out);
+    dft_frame_cut(frame, title, name_width(view), 0);
+    for (int i = 0; i < DFT_TOP_SORTS; i++) {
+        char cell[16];
+
+        snprintf(cell, sizeof cell, "%s%s", (int)view->sort == i ? "*" : "", titles[i]);
+        fprintf(frame->out, "%*s", widths[i], cell);
+    }
+    if (view->strong)
+        fputs("\033[0m", frame->out);
+    putc('\n', frame->out);
+    frame->lines++;
+}
+
+static int put_group(struct dft_frame *frame, const struct dft_top_group *group, int is_selected)
+{
+    const struct dft_top_view *view = frame->view;
+    const struct dft_top_groups *groups = view->groups;
+    struct dft_top_point newest = dft_top_newest(groups, group);
+    char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM], busy[16] = "-";
+    uint64_t bytes = group->now.read + group->now.written;
+    char *name = dft_top_group_name(groups, view->watch, group);
+
+    if (!name)
+        return -ENOMEM;
+    if (groups->interval_ns)
+        snprintf(busy, sizeof busy, "%.0f %%", 100.0 * (double)newest.time_ns / (double)groups->interval_ns);
+    if (is_selected && view->strong)
+        fputs("\033[7m", frame->out);
+    dft_frame_cut(frame, name, name_width(view), groups->by == DFT_TOP_FILE);
+    fprintf(frame->out, "%12s%9s%9s%7s", dft_text_count(a, group->now.calls),
+            dft_frame_rate(b, newest.calls, groups->interval_ns, 0), dft_text_ns(c, group->now.time_ns), busy);
+    fprintf(frame->out, "%10s%10s", bytes ? dft_text_bytes(d, bytes) : "-",
+            newest.bytes ? dft_frame_rate(b, newest.bytes, groups->interval_ns, 1) : "-");
+    fprintf(frame->out, "%9s", group->now.errors ? dft_text_count(a, group->now.errors) : "-");
+    if (spark_width(view)) {
+        putc(' ', frame->out);
+        dft_frame_spark(frame, groups, group, spark_width(view));
+    }
+    if (is_selected && view->strong)
+        fputs("\033[0m", frame->out);
+    putc('\n', frame->out);
+    frame->lines++;
+    free(name);
+    return 0;
+}
+
+int dft_frame_table(struct dft_frame *frame, struct dft_top_view *view, unsigned room)
+{
+    uint32_t *order;
+    size_t count, first = 0, last;
+    int rc = dft_top_groups_order(view->groups, view->watch, view->sort, view->filter, &order, &count);
+
+    if (rc)
+        return rc;
+    put_titles(frame);
+    if (view->top && view->top < count)
+        count = (size_t)view->top;
+    if (view->selected >= count)
+        view->selected = count ? (uint32_t)count - 1 : 0;
+    last = count;
+    if (view->height && count > room) {
+        first = view->selected >= room ? view->selected - room + 1 : 0;
+        last = first + room;
+    }
+    for (size_t i = first; !rc && i < last; i++)
+        rc = put_group(frame, &view->groups->list[order[i]], view->height && i == view->selected);
+    free(order);
+    return rc;
+}
