@@ -19,15 +19,13 @@ DFT_INLINE void add_data(struct dft_metrics *metrics, const struct dft_event *ev
     uint64_t bytes = dft_event_bytes(event, op);
 
     metrics->data = 1;
-    metrics->bytes = metrics->size_min = metrics->size_max = bytes;
-    if (event->offset >= 0 && event->offset < INT64_MAX) {
+    add_alike(metrics, bytes, event->size, event->bits, 1);
+    if (dft_event_has_offset(event)) {
         uint64_t capacity = (uint64_t)(INT64_MAX - event->offset);
 
         metrics->offset_min = event->offset;
         metrics->offset_max = event->offset + (int64_t)(bytes < capacity ? bytes : capacity);
     }
-    metrics->sequential = (event->bits & DFT_BIT_SEQUENTIAL) != 0;
-    metrics->consecutive = (event->bits & DFT_BIT_CONSECUTIVE) != 0;
 }
 
 DFT_INLINE void add_sample_init(struct add_sample *sample, const struct dft_event *event, uint8_t op,
@@ -53,10 +51,11 @@ DFT_INLINE void add_sample_init(struct add_sample *sample, const struct dft_even
         add_data(metrics, event, op);
 }
 
-DFT_INLINE int add_is_recent(const struct dft_recent *recent, uint64_t subject, uint64_t region,
+DFT_INLINE int add_is_recent(const struct dft_recent *recent, const struct dft_key *key,
                              const struct add_sample *sample)
 {
-    return recent->subject == subject && recent->region == region && sample->start_ns >= recent->from_ns &&
+    return recent->subject == key->subject && recent->region == key->region &&
+           recent->traits == dft_table_traits(key) && sample->start_ns >= recent->from_ns &&
            sample->start_ns < recent->to_ns && sample->end_ns <= recent->to_ns;
 }
 
@@ -64,15 +63,24 @@ static void add_remember(struct dft_recent *recent, const struct dft_key *key, u
 {
     recent->subject = key->subject;
     recent->region = key->region;
+    recent->traits = dft_table_traits(key);
     recent->from_ns = start_ns / width * width;
     recent->to_ns = recent->from_ns <= UINT64_MAX - width ? recent->from_ns + width : UINT64_MAX;
 }
 
-/* Finds the row in which [start, end) starts, sets *edge to what lies there, puts the rest into the
- * rows behind it. */
-static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_t start_ns, uint64_t end_ns,
-                           uint64_t width, uint64_t *edge)
+/* The sample lies in the recent row's interval as a whole. */
+DFT_INLINE void add_there(struct add_sample *sample, const struct dft_recent *recent, uint64_t width)
 {
+    sample->metrics.edge = sample->metrics.dur_sum;
+    sample->metrics.occupancy =
+        dft_occupancy_of(sample->start_ns - recent->from_ns, sample->end_ns - recent->from_ns, width);
+}
+
+/* Finds the row in which the sample starts, sets its edge and occupancy to what lies there, puts the
+ * rest into the rows behind it. */
+static uint32_t add_locate(struct dft_table *table, struct dft_key *key, struct add_sample *sample, uint64_t width)
+{
+    uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns;
     uint64_t first = start_ns / width, last = end_ns > start_ns ? (end_ns - 1) / width : first;
     struct dft_metrics *end;
     uint32_t row;
@@ -80,13 +88,16 @@ static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_
     key->interval = first;
     row = dft_table_find(table, key);
     if (first == last) {
-        *edge = end_ns - start_ns;
+        sample->metrics.edge = end_ns - start_ns;
+        sample->metrics.occupancy = dft_occupancy_of(start_ns - first * width, end_ns - first * width, width);
         return row;
     }
-    *edge = (first + 1) * width - start_ns;
+    sample->metrics.edge = (first + 1) * width - start_ns;
+    sample->metrics.occupancy = dft_occupancy_of(start_ns - first * width, width, width);
     key->interval = last;
     end = &table->rows[dft_table_find(table, key)].metrics;
     end->edge += end_ns - last * width;
+    end->occupancy |= dft_occupancy_of(0, end_ns - last * width, width);
     if (last > first + 1) {
         end->step--;
         key->interval = first + 1;
@@ -95,89 +106,94 @@ static uint32_t add_locate(struct dft_table *table, struct dft_key *key, uint64_
     return row;
 }
 
-/* Makes `recent` the event's call row and histogram. Returns the edge time there. */
-static __attribute__((noinline)) uint64_t add_locate_call(struct dft_table *table, struct dft_recent *recent,
-                                                          const struct dft_call *call, uint64_t region,
-                                                          uint64_t start_ns, uint64_t end_ns)
+/* Makes `recent` the event's call row and histogram. */
+static __attribute__((noinline)) void add_locate_call(struct dft_table *table, struct dft_recent *recent,
+                                                      struct dft_key *key, struct add_sample *sample)
 {
-    struct dft_key key = {
-        .kind = DFT_ROW_CALL, .op = dft_table_op(table, call->op), .region = region, .subject = call->id};
     struct dft_link *link;
-    uint64_t edge;
 
-    recent->row = add_locate(table, &key, start_ns, end_ns, table->interval_ns, &edge);
-    add_remember(recent, &key, start_ns, table->interval_ns);
-    recent->op = call->op;
+    add_remember(recent, key, sample->start_ns, table->interval_ns);
+    recent->row = add_locate(table, key, sample, table->interval_ns);
     link = &table->links[recent->row];
     if (table->keep & DFT_KEEP_HISTOGRAMS && !link->spine) {
         uint32_t histogram;
 
-        key.kind = DFT_ROW_HISTOGRAM;
-        key.interval = start_ns / table->interval_ns / DFT_COARSE;
-        histogram = dft_table_find(table, &key);
+        key->kind = DFT_ROW_HISTOGRAM;
+        key->interval = sample->start_ns / table->interval_ns / DFT_COARSE;
+        histogram = dft_table_find(table, key);
         link->spine = table->links[histogram].spine;
     }
     recent->spine = link->spine;
-    return edge;
+}
+
+/* Adds the parts of the file that the event accessed. */
+DFT_INLINE void add_touched(struct dft_table *table, uint32_t row, const struct dft_metrics *metrics)
+{
+    if (!metrics->bytes || metrics->offset_max < 0)
+        return;
+    dft_touched_add(&dft_table_pattern(table, row)->touched, (uint64_t)metrics->offset_min,
+                    (uint64_t)metrics->offset_max);
 }
 
 /* The same for the event's file row. */
-static __attribute__((noinline)) uint64_t add_locate_file(struct dft_table *table, struct dft_recent *recent,
-                                                          const struct dft_event *event, enum dft_class class,
-                                                          uint64_t end_ns)
+DFT_INLINE void add_to_file(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
+                            enum dft_class class, struct add_sample *sample)
 {
-    struct dft_key key = {
-        .kind = DFT_ROW_FILE, .class = (uint8_t) class, .region = event->region, .subject = event->file};
-    uint64_t width = table->interval_ns * DFT_COARSE, edge;
+    struct dft_key key = {.kind = DFT_ROW_FILE,
+                          .class = (uint8_t) class,
+                          .io = call->io,
+                          .region = event->region,
+                          .subject = event->file};
+    struct dft_recent *recent = &table->recent_files[(event->file ^ class) % DFT_RECENT_FILES];
+    uint64_t width = table->interval_ns * DFT_COARSE;
 
-    recent->row = add_locate(table, &key, event->start_ns, end_ns, width, &edge);
-    add_remember(recent, &key, event->start_ns, width);
-    return edge;
-}
-
-DFT_INLINE void add_to_file(struct dft_table *table, const struct dft_event *event, enum dft_class class,
-                            struct add_sample *sample)
-{
-    struct dft_recent *recent = &table->recent_files[class][event->file % DFT_RECENT_FILES];
-
-    if (add_is_recent(recent, event->file, event->region, sample))
-        sample->metrics.edge = sample->metrics.dur_sum;
-    else
-        sample->metrics.edge = add_locate_file(table, recent, event, class, sample->end_ns);
+    if (add_is_recent(recent, &key, sample)) {
+        add_there(sample, recent, width);
+    } else {
+        add_remember(recent, &key, event->start_ns, width);
+        recent->row = add_locate(table, &key, sample, width);
+    }
+    add_touched(table, recent->row, &sample->metrics);
     dft_metrics_merge_inline(&table->rows[recent->row].metrics, &sample->metrics);
 }
 
 DFT_INLINE int add_event(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
-                         enum dft_class class)
+                         enum dft_class class, const struct dft_recent **went)
 {
-    struct dft_recent *recent = dft_table_recent(table, event);
+    struct dft_key key = add_key(table, event, call);
+    struct dft_recent *recent = add_recent(table, event->call, &key);
     int to_file = table->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE;
     struct add_sample sample;
     int is_recent, rc;
 
+    *went = recent;
     add_sample_init(&sample, event, call->op, class);
-    is_recent = recent->op == call->op && add_is_recent(recent, call->id, event->region, &sample);
-    rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 2) : dft_table_reserve_event(table);
+    is_recent = add_is_recent(recent, &key, &sample);
+    rc = is_recent && !to_file ? dft_table_reserve(table, 0, 0, 3, 0) : dft_table_reserve_event(table);
     if (rc)
         return rc;
-    if (!is_recent)
-        sample.metrics.edge = add_locate_call(table, recent, call, event->region, sample.start_ns, sample.end_ns);
+    if (is_recent)
+        add_there(&sample, recent, table->interval_ns);
+    else
+        add_locate_call(table, recent, &key, &sample);
     dft_metrics_merge_inline(&table->rows[recent->row].metrics, &sample.metrics);
     if (recent->spine) {
         if (sample.metrics.samples)
             dft_table_count_bin(table, recent->spine, DFT_DURATIONS, dft_bin_of(sample.metrics.dur_sum), 1);
-        if (sample.metrics.data)
+        if (sample.metrics.data) {
             dft_table_count_bin(table, recent->spine, DFT_SIZES, dft_bin_of(sample.metrics.bytes), 1);
+            dft_table_count_bin(table, recent->spine, DFT_ASKED, dft_bin_of(sample.metrics.asked), 1);
+        }
     }
     if (to_file)
-        add_to_file(table, event, class, &sample);
+        add_to_file(table, event, call, class, &sample);
     return 0;
 }
 
 int dft_table_add_one(struct dft_table *table, const struct dft_event *event, const struct dft_call *call,
-                      enum dft_class class)
+                      enum dft_class class, const struct dft_recent **recent)
 {
-    return add_event(table, event, call, class);
+    return add_event(table, event, call, class, recent);
 }
 
 /* Where a run counts durations and sizes: read once, since the compiler must think that counting
@@ -199,12 +215,12 @@ DFT_INLINE void add_bin(struct dft_table *table, const struct add_bins *bins, in
     bins->chunks[*chunk - 1].counts[bin % DFT_CHUNK_BINS] += count;
 }
 
-/* Data events of a run that follow each other and move the same number of bytes, which calls in a
- * loop do. */
+/* Data events of a run that follow each other, and move and ask for the same number of bytes, which
+ * calls in a loop do. */
 struct add_same {
     int64_t result;
     uint32_t unit, bits;
-    uint64_t bytes, count;
+    uint64_t bytes, asked, count;
 };
 
 /* Sums them up. */
@@ -213,8 +229,9 @@ DFT_INLINE void add_same_end(struct dft_table *table, const struct add_bins *bin
 {
     if (!same->count)
         return;
-    add_alike(sum, same->bytes, same->bits, same->count);
+    add_alike(sum, same->bytes, same->asked, same->bits, same->count);
     add_bin(table, bins, DFT_SIZES, same->bytes, same->count);
+    add_bin(table, bins, DFT_ASKED, same->asked, same->count);
 }
 
 /* Does the event belong to the run? */
@@ -228,6 +245,14 @@ DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_e
            end_ns >= event->start_ns;
 }
 
+/* Is it of a row with these facets? */
+DFT_INLINE int add_has_facets(const struct dft_event *event, uint8_t op, const struct dft_key *key)
+{
+    uint32_t facets = dft_event_facets(event, op);
+
+    return dft_facets_size_class(facets) == key->size_class && dft_facets_access(facets) == key->access;
+}
+
 /* The i-th event of those to add: with an order the one that it names. */
 DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, const uint32_t *order, uint32_t i)
 {
@@ -238,18 +263,38 @@ DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, 
 DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bins, struct dft_metrics *sum,
                              struct add_same *same, const struct dft_event *event, uint8_t op)
 {
-    if (!same->count || event->result != same->result || event->unit != same->unit || event->bits != same->bits) {
+    if (!same->count || event->result != same->result || event->unit != same->unit || event->bits != same->bits ||
+        event->size != same->asked) {
         add_same_end(table, bins, sum, same);
-        *same = (struct add_same){event->result, event->unit, event->bits, dft_event_bytes(event, op), 0};
+        *same = (struct add_same){
+            event->result, event->unit, event->bits, dft_event_bytes(event, op), event->size, 0};
     }
     same->count++;
-    if (event->offset >= 0 && event->offset < INT64_MAX) {
+    if (dft_event_has_offset(event)) {
         uint64_t capacity = (uint64_t)(INT64_MAX - event->offset);
         int64_t end = event->offset + (int64_t)(same->bytes < capacity ? same->bytes : capacity);
 
         sum->offset_min = event->offset < sum->offset_min ? event->offset : sum->offset_min;
         sum->offset_max = end > sum->offset_max ? end : sum->offset_max;
     }
+}
+
+/* What the times of an event of a run add. */
+DFT_INLINE void add_run_times(struct dft_metrics *sum, const struct dft_recent *recent, struct add_part *part,
+                              const struct dft_event *event)
+{
+    uint64_t last = event->start_ns + event->dur_ns, width = recent->to_ns - recent->from_ns;
+
+    sum->samples++;
+    sum->dur_sum += event->dur_ns;
+    sum->dur_min = event->dur_ns < sum->dur_min ? event->dur_ns : sum->dur_min;
+    sum->dur_max = event->dur_ns > sum->dur_max ? event->dur_ns : sum->dur_max;
+    sum->first_start = event->start_ns < sum->first_start ? event->start_ns : sum->first_start;
+    sum->last_end = last > sum->last_end ? last : sum->last_end;
+    if (__builtin_expect(event->start_ns >= part->from_ns && last <= part->to_ns && event->start_ns < part->to_ns, 1))
+        return;
+    sum->occupancy |= dft_occupancy_of(event->start_ns - recent->from_ns, last - recent->from_ns, width);
+    *part = add_part_at(recent->from_ns, width, event->start_ns);
 }
 
 /* The events from i on that fall into the same recent row: their sum is made aside and merged once
@@ -261,34 +306,30 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
 {
     const struct dft_event *events = batch->events, *event = add_event_at(events, order, i);
     const struct dft_call *call = &batch->calls[event->call];
-    const struct dft_recent recent = *dft_table_recent(table, event);
+    const struct dft_key key = add_key(table, event, call);
+    const struct dft_recent recent = *add_recent(table, event->call, &key);
     const struct add_bins bins = {recent.spine ? &table->spines[recent.spine - 1] : NULL, table->chunks};
-    uint32_t number = event->call, capacity = (table->chunks_capacity - table->nchunks) / 2;
+    uint32_t number = event->call, capacity = (table->chunks_capacity - table->nchunks) / 3;
     uint32_t end = capacity < count - i ? i + capacity : count;
+    int has_facets = is_data && !(table->keep & DFT_MIX_OPS);
     struct add_same same = {.count = 0};
+    struct add_part part = {.to_ns = 0};
     struct dft_metrics sum;
-    uint8_t op = call->op;
 
-    if (!recent.to_ns || recent.subject != call->id || recent.op != op || recent.region != event->region)
+    /* The last interval of all is cut. */
+    if (!recent.to_ns || recent.to_ns - recent.from_ns != table->interval_ns || recent.subject != key.subject ||
+        recent.traits != dft_table_traits(&key) || recent.region != key.region)
         return i;
     dft_metrics_clear_inline(&sum);
     for (; i < end; i++, event++) {
-        uint64_t last;
-
         if (order)
             event = add_event_at(events, order, i);
-        if (!add_is_of_run(&recent, event, number))
+        if (!add_is_of_run(&recent, event, number) || (has_facets && !add_has_facets(event, call->op, &key)))
             break;
-        last = event->start_ns + event->dur_ns;
-        sum.samples++;
-        sum.dur_sum += event->dur_ns;
-        sum.dur_min = event->dur_ns < sum.dur_min ? event->dur_ns : sum.dur_min;
-        sum.dur_max = event->dur_ns > sum.dur_max ? event->dur_ns : sum.dur_max;
-        sum.first_start = event->start_ns < sum.first_start ? event->start_ns : sum.first_start;
-        sum.last_end = last > sum.last_end ? last : sum.last_end;
+        add_run_times(&sum, &recent, &part, event);
         add_bin(table, &bins, DFT_DURATIONS, event->dur_ns, 1);
         if (is_data)
-            add_run_data(table, &bins, &sum, &same, event, op);
+            add_run_data(table, &bins, &sum, &same, event, call->op);
     }
     if (is_data)
         add_same_end(table, &bins, &sum, &same);
@@ -311,6 +352,7 @@ DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, c
     for (; i < count; i++) {
         const struct dft_event *event = add_event_at(events, order, i);
         const struct dft_call *call = batch->calls + event->call;
+        const struct dft_recent *recent;
         enum dft_class class;
 
         if (event->call >= batch->ncalls)
@@ -327,7 +369,7 @@ DFT_INLINE int add_all(struct dft_table *table, const struct dft_batch *batch, c
                 continue;
             }
         }
-        rc = add_event(table, event, call, class);
+        rc = add_event(table, event, call, class, &recent);
         if (rc)
             break;
     }

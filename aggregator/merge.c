@@ -23,10 +23,16 @@ static struct dft_key merge_key(const struct dft_table *table, const struct dft_
                           .region = row->region,
                           .subject = row->subject};
 
-    if (row->kind == DFT_ROW_FILE)
+    if (row->kind == DFT_ROW_FILE) {
         key.class = row->class;
-    else
-        key.op = dft_table_op(table, row->op);
+        key.io = row->io;
+    } else if (!(table->keep & DFT_MIX_OPS)) {
+        key.op = row->op;
+        key.io = row->io;
+        key.size_class = row->size_class;
+        key.access = row->access;
+        key.err = row->err;
+    }
     return key;
 }
 
@@ -45,21 +51,29 @@ static int merge_count_chunks(const struct dft_bin *bins, uint32_t count)
 
 static int merge_histogram(struct dft_table *table, const struct dft_row *row, const struct dft_key *key, uint32_t hash)
 {
-    int durations = merge_count_chunks(row->durations, row->ndurations);
-    int sizes = merge_count_chunks(row->sizes, row->nsizes);
-    uint32_t spine;
+    const struct {
+        const struct dft_bin *bins;
+        uint32_t count;
+    } lists[DFT_HISTOGRAMS] = {[DFT_DURATIONS] = {row->durations, row->ndurations},
+                               [DFT_SIZES] = {row->sizes, row->nsizes},
+                               [DFT_ASKED] = {row->asked, row->nasked}};
+    uint32_t spine, chunks = 0;
     int rc;
 
-    if (durations < 0 || sizes < 0)
-        return -EINVAL;
-    rc = dft_table_reserve(table, 1, 1, (uint32_t)(durations + sizes));
+    for (int which = 0; which < DFT_HISTOGRAMS; which++) {
+        int more = merge_count_chunks(lists[which].bins, lists[which].count);
+
+        if (more < 0)
+            return -EINVAL;
+        chunks += (uint32_t)more;
+    }
+    rc = dft_table_reserve(table, 1, 1, chunks, 0);
     if (rc)
         return rc;
     spine = table->links[dft_table_find_hashed(table, key, hash)].spine;
-    for (uint32_t i = 0; i < row->ndurations; i++)
-        dft_table_count_bin(table, spine, DFT_DURATIONS, row->durations[i].bin, row->durations[i].count);
-    for (uint32_t i = 0; i < row->nsizes; i++)
-        dft_table_count_bin(table, spine, DFT_SIZES, row->sizes[i].bin, row->sizes[i].count);
+    for (int which = 0; which < DFT_HISTOGRAMS; which++)
+        for (uint32_t i = 0; i < lists[which].count; i++)
+            dft_table_count_bin(table, spine, which, lists[which].bins[i].bin, lists[which].bins[i].count);
     return 0;
 }
 
@@ -84,16 +98,24 @@ static void merge_step(struct dft_table *table, const struct dft_key *key, uint6
 static int merge_row(struct dft_table *table, const struct dft_row *row, uint64_t factor, const struct dft_key *key,
                      uint32_t hash)
 {
-    uint64_t inside;
+    uint64_t inside, occupancy;
+    uint32_t number;
     int rc;
 
     if (row->kind == DFT_ROW_HISTOGRAM)
         return merge_histogram(table, row, key, hash);
-    rc = dft_table_reserve(table, 2, 0, 0);
+    rc = dft_table_reserve(table, 2, 0, 0, row->pattern != NULL);
     if (rc)
         return rc;
-    dft_metrics_merge_inline(&table->rows[dft_table_find_hashed(table, key, hash)].metrics, &row->metrics);
-    inside = factor == 1 ? 0 : row->interval % factor;
+    number = dft_table_find_hashed(table, key, hash);
+    occupancy = factor == 1 ? 0 : table->rows[number].metrics.occupancy;
+    dft_metrics_merge_inline(&table->rows[number].metrics, &row->metrics);
+    if (row->pattern && row->kind == DFT_ROW_FILE)
+        dft_pattern_merge(dft_table_pattern(table, number), row->pattern);
+    if (factor == 1)
+        return 0;
+    table->rows[number].metrics.occupancy = occupancy;
+    inside = row->interval % factor;
     if (inside && row->metrics.step) {
         uint64_t width = table->interval_ns / factor * (row->kind == DFT_ROW_FILE ? DFT_COARSE : 1);
 

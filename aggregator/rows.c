@@ -22,7 +22,15 @@ int dft_row_compare(const struct dft_row *a, const struct dft_row *b)
         return a->region < b->region ? -1 : 1;
     if (a->subject != b->subject)
         return a->subject < b->subject ? -1 : 1;
-    return a->class != b->class ? (int)a->class - b->class : (int)a->op - b->op;
+    if (a->class != b->class)
+        return (int)a->class - b->class;
+    if (a->op != b->op)
+        return (int)a->op - b->op;
+    if (a->io != b->io)
+        return (int)a->io - b->io;
+    if (a->size_class != b->size_class)
+        return (int)a->size_class - b->size_class;
+    return a->access != b->access ? (int)a->access - b->access : (int)a->err - b->err;
 }
 
 static void rows_merge_runs(const struct dft_row *rows, const uint32_t *from, uint32_t *to, uint32_t left,
@@ -131,6 +139,7 @@ static int rows_make_room(struct dft_table *table, size_t bins)
     return 0;
 }
 
+/* Points rows to what they have outside of themselves. */
 static void rows_list_bins(struct dft_table *table)
 {
     struct dft_bin *bins = table->bins;
@@ -139,6 +148,8 @@ static void rows_list_bins(struct dft_table *table)
         struct dft_row *row = &table->rows[i];
         const struct dft_spine *spine;
 
+        if (row->kind == DFT_ROW_FILE && table->links[i].pattern)
+            row->pattern = &table->patterns[table->links[i].pattern - 1];
         if (row->kind != DFT_ROW_HISTOGRAM)
             continue;
         spine = &table->spines[table->links[i].spine - 1];
@@ -148,6 +159,9 @@ static void rows_list_bins(struct dft_table *table)
         row->sizes = bins;
         row->nsizes = rows_put_bins(table, spine->chunks[DFT_SIZES], bins);
         bins += row->nsizes;
+        row->asked = bins;
+        row->nasked = rows_put_bins(table, spine->chunks[DFT_ASKED], bins);
+        bins += row->nasked;
     }
 }
 

@@ -15,7 +15,7 @@ _Static_assert(sizeof(struct dft_row) == 256, "four cache lines; see row.h");
 /* Enough for one row with every octave in use, and for calls whose times spread over a few. */
 static uint32_t table_chunks_for(uint32_t rows)
 {
-    return 2 * DFT_CHUNKS_OF_SPINE + 4 * rows;
+    return DFT_HISTOGRAMS * DFT_CHUNKS_OF_SPINE + 6 * rows;
 }
 
 static uint32_t table_slots_for(uint32_t rows)
@@ -55,9 +55,10 @@ static size_t table_lay_out(char *memory, uint32_t rows)
     size_t rows_at = table_take(&used, rows * sizeof(*table->rows));
     size_t spines_at = table_take(&used, rows * sizeof(*table->spines));
     size_t chunks_at = table_take(&used, chunks * sizeof(*table->chunks));
+    size_t patterns_at = table_take(&used, rows * sizeof(*table->patterns));
     size_t bins_at = table_take(&used, bins * sizeof(*table->bins));
     if (memory) {
-        table->capacity = table->spines_capacity = rows;
+        table->capacity = table->spines_capacity = table->patterns_capacity = rows;
         table->slots_capacity = slots;
         table->chunks_capacity = chunks;
         table->bins_capacity = bins;
@@ -66,6 +67,7 @@ static size_t table_lay_out(char *memory, uint32_t rows)
         table->rows = (void *)(memory + rows_at);
         table->spines = (void *)(memory + spines_at);
         table->chunks = (void *)(memory + chunks_at);
+        table->patterns = (void *)(memory + patterns_at);
         table->bins = (void *)(memory + bins_at);
     }
     return used;
@@ -120,6 +122,7 @@ void dft_table_destroy(struct dft_table *table)
     dft_pages_free(table->slots, table->slots_capacity * sizeof(*table->slots));
     dft_pages_free(table->spines, table->spines_capacity * sizeof(*table->spines));
     dft_pages_free(table->chunks, table->chunks_capacity * sizeof(*table->chunks));
+    dft_pages_free(table->patterns, table->patterns_capacity * sizeof(*table->patterns));
     dft_pages_free(table->bins, table->bins_capacity * sizeof(*table->bins));
     free(table);
 }
@@ -144,9 +147,9 @@ static int table_grow(void *array, uint32_t *capacity, uint64_t need, size_t ele
     return 0;
 }
 
-int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks)
+int dft_table_reserve_slow(struct dft_table *table, const struct dft_table_need *need)
 {
-    uint64_t need_rows = (uint64_t)table->count + rows;
+    uint64_t need_rows = (uint64_t)table->count + need->rows;
     int rc;
 
     if (!table->growing)
@@ -159,11 +162,14 @@ int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spin
     if (!rc)
         rc = table_grow(&table->rows, &table->capacity, need_rows, sizeof(*table->rows));
     if (!rc)
-        rc = table_grow(&table->spines, &table->spines_capacity, (uint64_t)table->nspines + spines,
+        rc = table_grow(&table->spines, &table->spines_capacity, (uint64_t)table->nspines + need->spines,
                         sizeof(*table->spines));
     if (!rc)
-        rc = table_grow(&table->chunks, &table->chunks_capacity, (uint64_t)table->nchunks + chunks,
+        rc = table_grow(&table->chunks, &table->chunks_capacity, (uint64_t)table->nchunks + need->chunks,
                         sizeof(*table->chunks));
+    if (!rc)
+        rc = table_grow(&table->patterns, &table->patterns_capacity, (uint64_t)table->npatterns + need->patterns,
+                        sizeof(*table->patterns));
     return rc;
 }
 
@@ -171,7 +177,7 @@ int dft_table_reserve_slow(struct dft_table *table, uint32_t rows, uint32_t spin
  * each. */
 uint32_t dft_table_hash(const struct dft_key *key)
 {
-    uint64_t h = key->subject + key->kind + ((uint64_t)key->class << 2) + ((uint64_t)key->op << 5);
+    uint64_t h = (key->subject ^ (key->subject >> 32)) + dft_table_traits(key) * UINT64_C(0xd6e8feb86659fd93);
 
     h = (h ^ (h >> 32)) * UINT64_C(0x9e3779b97f4a7c15) + key->region;
     h = (h ^ (h >> 29)) * UINT64_C(0xff51afd7ed558ccd) + key->interval;
@@ -197,8 +203,8 @@ void dft_table_index(struct dft_table *table)
 
 static int table_is_of_key(const struct dft_row *a, const struct dft_key *b)
 {
-    return a->subject == b->subject && a->interval == b->interval && a->region == b->region && a->kind == b->kind &&
-           a->class == b->class && a->op == b->op;
+    return a->subject == b->subject && a->interval == b->interval && a->region == b->region &&
+           dft_table_traits(a) == dft_table_traits(b);
 }
 
 static uint32_t table_insert(struct dft_table *table, const struct dft_key *key, uint32_t hash, uint32_t at)
@@ -209,6 +215,10 @@ static uint32_t table_insert(struct dft_table *table, const struct dft_key *key,
     *row = (struct dft_row){.kind = key->kind,
                             .class = key->class,
                             .op = key->op,
+                            .io = key->io,
+                            .size_class = key->size_class,
+                            .access = key->access,
+                            .err = key->err,
                             .interval = key->interval,
                             .region = key->region,
                             .subject = key->subject};
@@ -263,7 +273,7 @@ size_t dft_table_used(const struct dft_table *table)
     size_t of_chunk = sizeof(*table->chunks) + DFT_CHUNK_BINS / 2 * sizeof(*table->bins); /* mostly fewer bins */
 
     return table->count * of_row + table->active * sizeof(*table->slots) + table->nspines * sizeof(*table->spines) +
-           table->nchunks * of_chunk;
+           table->npatterns * sizeof(*table->patterns) + table->nchunks * of_chunk;
 }
 
 void dft_table_clear(struct dft_table *table)
@@ -273,9 +283,9 @@ void dft_table_clear(struct dft_table *table)
     memset(table->recent_files, 0, sizeof(table->recent_files));
     for (uint32_t i = 0; i < DFT_CURSORS; i++) {
         table->cursors[i].width_ns = table->cursors[i].same_count = 0;
-        table->cursors[i].sum.samples = 0;
+        table->cursors[i].samples = 0;
     }
     table->active = DFT_SLOTS_MIN;
-    table->count = table->nspines = table->nchunks = 0;
+    table->count = table->nspines = table->nchunks = table->npatterns = 0;
     table->sorted = 1;
 }

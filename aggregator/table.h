@@ -14,8 +14,11 @@
 #ifndef DFT_TABLE_H
 #define DFT_TABLE_H
 
+#include <string.h>
+
 #include "aggregator/aggregate.h"
 #include "aggregator/cursor.h"
+#include "aggregator/pattern.h"
 
 #define DFT_SLOTS_MIN    64u
 #define DFT_RECENT       64u
@@ -29,16 +32,18 @@ struct dft_table_slot {
 
 struct dft_link {
     uint32_t hash;
-    uint32_t spine; /* of a histogram row its own, of a call row that of its histogram row; number + 1, 0 none */
+    union { /* number + 1, 0 none */
+        uint32_t spine;   /* of a histogram row its own, of a call row that of its histogram row */
+        uint32_t pattern; /* of a file row */
+    };
 };
 
 /* Where the last event of a call, or on a file, went: valid for what lies in [from_ns, to_ns), one
  * interval. */
 struct dft_recent {
-    uint64_t subject, region;
+    uint64_t subject, region, traits;
     uint64_t from_ns, to_ns;
-    uint32_t row, spine; /* number; number + 1 */
-    uint8_t op;          /* of the call; not for files */
+    uint32_t row, spine; /* number; number + 1; of a file `spine` is not used */
 };
 
 struct dft_table {
@@ -50,50 +55,66 @@ struct dft_table {
     uint32_t active, slots_capacity;
     uint32_t nspines, spines_capacity;
     uint32_t nchunks, chunks_capacity;
+    uint32_t npatterns, patterns_capacity;
     size_t bins_capacity;
     struct dft_row *rows;
     struct dft_link *links;
     struct dft_table_slot *slots; /* also scratch of the sort */
     struct dft_spine *spines;
     struct dft_chunk *chunks;
-    struct dft_bin *bins; /* lists that dft_table_rows makes */
+    struct dft_pattern *patterns; /* of file rows */
+    struct dft_bin *bins;         /* lists that dft_table_rows makes */
     struct dft_recent recent[DFT_RECENT];
-    struct dft_recent recent_files[3][DFT_RECENT_FILES]; /* by class */
+    struct dft_recent recent_files[DFT_RECENT_FILES];
     struct dft_cursor cursors[DFT_CURSORS];
 };
-
-/* Where an event of this call and region, by its position in a batch, went last. */
-static inline struct dft_recent *dft_table_recent(struct dft_table *table, const struct dft_event *event)
-{
-    return &table->recent[(event->call ^ (uint32_t)event->region) % DFT_RECENT];
-}
 
 /* Adds to the rows what cursors have summed up. */
 void dft_table_settle(struct dft_table *table);
 
-/* Makes room for so many more rows, histograms and chunks. 0, -ENOSPC or -ENOMEM. */
-int dft_table_reserve_slow(struct dft_table *, uint32_t rows, uint32_t spines, uint32_t chunks);
+/* So much room. Patterns are one for each file row. */
+struct dft_table_need {
+    uint32_t rows, spines, chunks, patterns;
+};
 
-static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks)
+/* Makes room for so much more. 0, -ENOSPC or -ENOMEM. */
+int dft_table_reserve_slow(struct dft_table *, const struct dft_table_need *need);
+
+static inline int dft_table_reserve(struct dft_table *table, uint32_t rows, uint32_t spines, uint32_t chunks,
+                                    uint32_t patterns)
 {
     if (table->capacity - table->count >= rows && table->spines_capacity - table->nspines >= spines &&
-        table->chunks_capacity - table->nchunks >= chunks)
+        table->chunks_capacity - table->nchunks >= chunks && table->patterns_capacity - table->npatterns >= patterns)
         return 0;
-    return dft_table_reserve_slow(table, rows, spines, chunks);
+    return dft_table_reserve_slow(table, &(struct dft_table_need){rows, spines, chunks, patterns});
 }
 
 /* The most that an event can need: three call rows, a histogram, three file rows; a chunk of
- * durations, one of sizes. */
+ * durations, one of sizes, one of sizes asked for; a pattern. */
 static inline int dft_table_reserve_event(struct dft_table *table)
 {
-    return dft_table_reserve(table, 7, 1, 2);
+    return dft_table_reserve(table, 7, 1, 3, table->keep & DFT_KEEP_FILES ? 1 : 0);
 }
 
-/* What makes a row that row. Of file rows op is 0. */
+/* What makes a row that row. The first eight bytes are those of a row. Of file rows op and what
+ * stands behind io are 0, of other rows class. */
 struct dft_key {
-    uint8_t kind, class, op;
+    uint8_t kind, class, op, io, size_class, access;
+    uint16_t err;
     uint64_t interval, region, subject;
 };
+_Static_assert(offsetof(struct dft_key, err) == offsetof(struct dft_row, err) && offsetof(struct dft_row, err) == 6 &&
+                   offsetof(struct dft_key, access) == offsetof(struct dft_row, access),
+               "traits are eight bytes, and alike");
+
+/* The first eight bytes of a key, or of a row, as one word. */
+static inline uint64_t dft_table_traits(const void *key_or_row)
+{
+    uint64_t traits;
+
+    memcpy(&traits, key_or_row, sizeof traits);
+    return traits;
+}
 
 /* The number of the row with this key, made empty when it was not there. Room must have been
  * reserved. */
@@ -120,14 +141,9 @@ static inline void dft_table_fetch_row(const struct dft_table *table, uint32_t h
     row = (const char *)&table->rows[table->slots[at].row - 1];
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + 64, 1);
+    __builtin_prefetch(row + 192, 1);
     if (with_data)
         __builtin_prefetch(row + 128, 1);
-}
-
-/* The op that a key has for a call of this one. */
-static inline uint8_t dft_table_op(const struct dft_table *table, uint8_t op)
-{
-    return table->keep & DFT_MIX_OPS ? 0 : op;
 }
 
 /* Builds the index anew over `active` slots. */
@@ -135,6 +151,19 @@ void dft_table_index(struct dft_table *);
 
 /* A zeroed chunk, its number + 1. Room must have been reserved. */
 uint32_t dft_table_take_chunk(struct dft_table *);
+
+/* The pattern of a file row, which is empty where there was none. Room for it must have been
+ * reserved. */
+static inline struct dft_pattern *dft_table_pattern(struct dft_table *table, uint32_t row)
+{
+    struct dft_link *link = &table->links[row];
+
+    if (!link->pattern) {
+        memset(&table->patterns[table->npatterns], 0, sizeof(*table->patterns));
+        link->pattern = ++table->npatterns;
+    }
+    return &table->patterns[link->pattern - 1];
+}
 
 /* Counts a value `count` times. Room for a chunk must have been reserved. */
 static inline void dft_table_count_bin(struct dft_table *table, uint32_t spine, int which, uint32_t bin, uint64_t count)
@@ -172,6 +201,7 @@ static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struc
     into->step = (int64_t)((uint64_t)into->step + (uint64_t)from->step);
     DFT_MIN(first_start);
     DFT_MAX(last_end);
+    into->occupancy |= from->occupancy;
     if (!from->data)
         return;
     DFT_SUM(data);
@@ -182,6 +212,8 @@ static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struc
     DFT_MAX(offset_max);
     DFT_SUM(sequential);
     DFT_SUM(consecutive);
+    DFT_SUM(asked);
+    DFT_SUM(turns);
 #undef DFT_SUM
 #undef DFT_MIN
 #undef DFT_MAX

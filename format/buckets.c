@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* BUCKETS blocks, both directions, one column after the other over all rows. buckets.def is the one
- * list of a row's numbers. */
+/* Rows out of BUCKETS blocks, one column after the other over all rows. buckets.def is the one list
+ * of a row's numbers; buckets_put.c writes them. */
 #include <errno.h>
 
-#include "decoder.h"
-#include "encoder.h"
+#include "buckets.h"
 
 static const struct dft_column_spec specs[] = {
     [DFT_COL_NAMES] = DFT_COLUMN_SPEC(NAMES, DFT_MASK(DFT_ENC_BYTES)),
@@ -20,227 +19,35 @@ static const struct dft_column_spec specs[] = {
 #include "buckets.def"
 #undef DFT_BUCKETS_METRIC
     [DFT_BK_BINS] = DFT_COLUMN_SPEC(BINS, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_BK_OCCUPANCY] = DFT_COLUMN_SPEC(OCCUPANCY, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_BK_SIZE_CLASS] = DFT_COLUMN_SPEC(SIZE_CLASS, DFT_MASK(DFT_ENC_LEB128)),
+    [DFT_BK_ACCESS] = DFT_COLUMN_SPEC(ACCESS, DFT_MASK(DFT_ENC_LEB128)),
+    [DFT_BK_ERRNO] = DFT_COLUMN_SPEC(ERRNO, DFT_MASK(DFT_ENC_LEB128)),
+    [DFT_BK_IO] = DFT_COLUMN_SPEC(IO, DFT_MASK(DFT_ENC_LEB128)),
+    [DFT_BK_ASKED_BINS] = DFT_COLUMN_SPEC(ASKED_BINS, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_BK_TOUCHED] = DFT_COLUMN_SPEC(TOUCHED, DFT_MASK(DFT_ENC_BYTES)),
+    [DFT_BK_STRIDES] = DFT_COLUMN_SPEC(STRIDES, DFT_MASK(DFT_ENC_BYTES)),
 };
 #define NSPECS (sizeof specs / sizeof *specs)
 
-/* --- put -------------------------------------------------------------------------------------- */
-
-/* What rows refer to: positions of region + 1 (0: none) and subject. */
-struct row_names {
-    uint32_t region, subject;
-};
-
-/* The calls of a block by id and op. Rows of unknown calls get one without a text. */
-struct call_list {
-    struct dft_idmap *map;
-    struct dft_call *list;
-    uint64_t *keys; /* of each: its id and op in one */
-    uint32_t count;
-};
-
-static struct dft_call *call_get(struct call_list *calls, uint64_t id, uint8_t op)
+static void get_file_key(struct dft_columns *columns, struct dft_row *row)
 {
-    const uint64_t key = id ^ (uint64_t)op << 56; /* ids are hashes: it is as unlikely that two are alike */
-    struct dft_idmap_slot *slot = dft_idmap_find(calls->map, key, calls->keys, sizeof *calls->keys);
+    uint64_t io;
 
-    if (slot->generation == calls->map->generation)
-        return &calls->list[slot->position];
-    calls->list[calls->count] = (struct dft_call){.id = id, .op = op, .io = (uint8_t)dft_op_io(op)};
-    calls->keys[calls->count] = key;
-    dft_idmap_add(calls->map, slot, calls->keys, sizeof *calls->keys);
-    return &calls->list[calls->count++];
+    row->class = (uint8_t)dft_column_leb_max(columns, DFT_BK_CLASS, DFT_CLASS_MARK);
+    io = dft_column_leb_max(columns, DFT_BK_IO, DFT_IO_COUNT);
+    row->io = (uint8_t)(io ? io - 1 : dft_class_io(row->class));
 }
 
-/* Returns 0 or -E2BIG. */
-static int calls_begin(struct dft_encoder *encoder, struct call_list *calls, const struct dft_buckets *buckets)
+static void get_call_key(struct dft_columns *columns, struct dft_row *row, const struct dft_call *call)
 {
-    uint64_t bound = (uint64_t)buckets->ncalls + buckets->count;
-
-    if (bound > 1u << encoder->calls.bits)
-        return -E2BIG;
-    calls->list = dft_arena_take(encoder, bound * sizeof *calls->list);
-    calls->keys = dft_arena_take(encoder, bound * sizeof *calls->keys);
-    calls->count = 0;
-    if (!calls->list || !calls->keys)
-        return -E2BIG;
-    dft_idmap_reset(&encoder->calls);
-    calls->map = &encoder->calls;
-    for (uint32_t i = 0; i < buckets->ncalls; i++)
-        *call_get(calls, buckets->calls[i].id, buckets->calls[i].op) = buckets->calls[i];
-    return 0;
+    row->subject = call->id;
+    row->op = call->op;
+    row->io = call->io;
+    row->size_class = (uint8_t)dft_column_leb_max(columns, DFT_BK_SIZE_CLASS, DFT_SIZE_CLASSES - 1);
+    row->access = (uint8_t)dft_column_leb_max(columns, DFT_BK_ACCESS, DFT_ACCESS_COUNT - 1);
+    row->err = (uint16_t)dft_column_leb_max(columns, DFT_BK_ERRNO, UINT16_MAX);
 }
-
-static int refer_to_names(struct dft_entries *entries, struct call_list *calls, const struct dft_row *row,
-                          struct row_names *names)
-{
-    struct dft_entry *entry;
-
-    names->region = 0;
-    if (row->region) {
-        entry = dft_entries_get(entries, row->region);
-        if (!entry)
-            return -E2BIG;
-        names->region = dft_entries_refer(entries, entry) + 1;
-    }
-    if (row->kind == DFT_ROW_FILE) {
-        entry = dft_entries_get(entries, row->subject);
-        if (!entry)
-            return -E2BIG;
-        names->subject = dft_entries_refer(entries, entry);
-        return 0;
-    }
-    names->subject = (uint32_t)(call_get(calls, row->subject, row->op) - calls->list);
-    return 0;
-}
-
-static void put_keys(struct dft_raw *raw, const struct dft_buckets *buckets, const struct row_names *names)
-{
-    const struct dft_row *rows = buckets->rows;
-
-    dft_raw_open(raw, DFT_BK_KIND, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < buckets->count; i++)
-        dft_raw_leb(raw, rows[i].kind);
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_BK_INTERVAL, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < buckets->count; i++)
-        dft_raw_leb(raw, dft_zigzag(rows[i].interval - (i ? rows[i - 1].interval : 0)));
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_BK_REGION, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < buckets->count; i++)
-        dft_raw_leb(raw, names[i].region);
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_BK_SUBJECT, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < buckets->count; i++)
-        dft_raw_leb(raw, names[i].subject);
-    dft_raw_close(raw);
-    dft_raw_open(raw, DFT_BK_CLASS, DFT_ENC_LEB128);
-    for (uint32_t i = 0; i < buckets->count; i++)
-        if (rows[i].kind == DFT_ROW_FILE)
-            dft_raw_leb(raw, rows[i].class);
-    dft_raw_close(raw);
-}
-
-static void put_metrics(struct dft_raw *raw, const struct dft_buckets *buckets)
-{
-    uint64_t previous_first;
-
-#define DFT_BUCKETS_METRIC(NAME, field, predicted)                                                                     \
-    dft_raw_open(raw, DFT_BK_##NAME, DFT_ENC_LEB128);                                                                  \
-    previous_first = 0;                                                                                                \
-    for (uint32_t i = 0; i < buckets->count; i++) {                                                                    \
-        const struct dft_metrics *m = &buckets->rows[i].metrics;                                                       \
-                                                                                                                       \
-        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM)                                                                \
-            continue;                                                                                                  \
-        dft_raw_leb(raw, dft_zigzag((uint64_t)m->field - (uint64_t)(predicted)));                                      \
-        previous_first = m->samples ? m->first_start : previous_first;                                                 \
-    }                                                                                                                  \
-    dft_raw_close(raw);
-#include "buckets.def"
-#undef DFT_BUCKETS_METRIC
-    (void)previous_first;
-}
-
-static void put_histogram(struct dft_raw *raw, const struct dft_bin *bins, uint32_t count)
-{
-    uint32_t previous = 0;
-
-    dft_raw_leb(raw, count);
-    for (uint32_t i = 0; i < count; i++) {
-        dft_raw_leb(raw, bins[i].bin - previous);
-        dft_raw_leb(raw, bins[i].count);
-        previous = bins[i].bin;
-    }
-}
-
-static int histogram_fault(const struct dft_bin *bins, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (bins[i].bin > DFT_BIN_LAST || (i && bins[i].bin <= bins[i - 1].bin))
-            return 1;
-    return 0;
-}
-
-/* Returns 0, -EINVAL or -E2BIG. */
-static int check_rows(const struct dft_buckets *buckets)
-{
-    uint64_t bins = 0;
-
-    if (buckets->count > DFT_COUNT_MAX || buckets->ncalls > DFT_COUNT_MAX)
-        return -EINVAL;
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_row *row = &buckets->rows[i];
-
-        if (row->kind > DFT_ROW_FILE || row->class > DFT_CLASS_MARK)
-            return -EINVAL;
-        if (row->kind != DFT_ROW_HISTOGRAM)
-            continue;
-        if (histogram_fault(row->durations, row->ndurations) || histogram_fault(row->sizes, row->nsizes))
-            return -EINVAL;
-        bins += row->ndurations + row->nsizes;
-    }
-    return bins > DFT_BINS_MAX ? -E2BIG : 0;
-}
-
-static void put_rows(struct dft_encoder *encoder, const struct dft_buckets *buckets, const struct row_names *names)
-{
-    struct dft_raw *raw = &encoder->raw;
-
-    dft_raw_open(raw, DFT_BK_INTERVAL_NS, DFT_ENC_LEB128);
-    dft_raw_leb(raw, buckets->interval_ns);
-    dft_raw_close(raw);
-    put_keys(raw, buckets, names);
-    put_metrics(raw, buckets);
-    dft_raw_open(raw, DFT_BK_BINS, DFT_ENC_BYTES);
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_row *row = &buckets->rows[i];
-
-        if (row->kind != DFT_ROW_HISTOGRAM)
-            continue;
-        put_histogram(raw, row->durations, row->ndurations);
-        put_histogram(raw, row->sizes, row->nsizes);
-    }
-    dft_raw_close(raw);
-}
-
-long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *buckets, const void **block)
-{
-    struct dft_block_header header = {.type = DFT_BLOCK_BUCKETS,
-                                      .count = buckets->count,
-                                      .stream = buckets->stream,
-                                      .key = buckets->key,
-                                      .first = buckets->first,
-                                      .last = buckets->last,
-                                      .start = buckets->start,
-                                      .end = buckets->end,
-                                      .tid = buckets->tid,
-                                      .part = buckets->part};
-    struct call_list calls = {.count = 0};
-    struct dft_entries entries;
-    struct row_names *names;
-    int status = check_rows(buckets);
-
-    if (status)
-        return status;
-    dft_block_begin(encoder);
-    names = dft_arena_take(encoder, (uint64_t)buckets->count * sizeof *names);
-    status = names ? calls_begin(encoder, &calls, buckets) : -E2BIG;
-    if (!status)
-        status = dft_entries_begin(encoder, &entries, 2 * (uint64_t)buckets->count + buckets->nnames + buckets->ncalls);
-    if (!status)
-        status = dft_entries_define(&entries, buckets->names, buckets->nnames);
-    for (uint32_t i = 0; i < buckets->count && !status; i++)
-        status = refer_to_names(&entries, &calls, &buckets->rows[i], &names[i]);
-    if (!status)
-        status = dft_calls_put(&encoder->raw, &entries, calls.list, NULL, calls.count);
-    if (status)
-        return status;
-    dft_names_put(&encoder->raw, &entries);
-    put_rows(encoder, buckets, names);
-    return dft_block_end(encoder, &header, NULL, 0, block);
-}
-
-/* --- get -------------------------------------------------------------------------------------- */
 
 static void get_keys(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
 {
@@ -266,10 +73,9 @@ static void get_keys(struct dft_decoder *decoder, struct dft_row *rows, uint32_t
             dft_column_fault(columns, DFT_BK_SUBJECT);
         } else if (row->kind == DFT_ROW_FILE) {
             row->subject = names[subject].id;
-            row->class = (uint8_t)dft_column_leb_max(columns, DFT_BK_CLASS, DFT_CLASS_MARK);
+            get_file_key(columns, row);
         } else {
-            row->subject = calls[subject].id;
-            row->op = calls[subject].op;
+            get_call_key(columns, row, &calls[subject]);
         }
     }
 }
@@ -294,12 +100,11 @@ static void get_metrics(struct dft_columns *columns, struct dft_row *rows, uint3
     (void)previous_first;
 }
 
-/* Appends the bins of a histogram to the decoder's; *from is the place of the first. Returns 0,
- * -ENOMEM or -EBADMSG. */
-static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *count)
+/* Appends the bins of a histogram to the decoder's. Returns 0, -ENOMEM or -EBADMSG. */
+static int get_histogram(struct dft_decoder *decoder, unsigned id, size_t *used, uint16_t *count)
 {
     struct dft_columns *columns = &decoder->columns;
-    uint64_t n = dft_column_leb_max(columns, DFT_BK_BINS, DFT_BIN_LAST + 1), bin = 0, distance;
+    uint64_t n = dft_column_leb_max(columns, id, DFT_BIN_LAST + 1), bin = 0, distance;
     struct dft_bin *bins;
 
     if (*used + n > DFT_BINS_MAX) {
@@ -310,35 +115,24 @@ static int get_histogram(struct dft_decoder *decoder, size_t *used, uint16_t *co
         return -ENOMEM;
     bins = (struct dft_bin *)decoder->bins.bytes + *used;
     for (uint64_t i = 0; i < n && !columns->reason; i++) {
-        distance = dft_column_leb_max(columns, DFT_BK_BINS, DFT_BIN_LAST);
+        distance = dft_column_leb_max(columns, id, DFT_BIN_LAST);
         bin += distance;
         if (bin > DFT_BIN_LAST || (i && !distance))
-            dft_column_fault(columns, DFT_BK_BINS);
+            dft_column_fault(columns, id);
         bins[i].bin = (uint32_t)bin;
-        bins[i].count = dft_column_leb(columns, DFT_BK_BINS);
+        bins[i].count = dft_column_leb(columns, id);
     }
     *used += n;
     *count = (uint16_t)n; /* at most DFT_BIN_LAST + 1 */
     return columns->reason ? -EBADMSG : 0;
 }
 
-static int get_bins(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
-{
-    const struct dft_bin *bins;
-    size_t used = 0;
-    int status = 0;
+/* Points the histogram rows to their bins, which stand where they stay: those of all durations and
+ * sizes, then those of sizes asked for that are not as the sizes moved (nasked AS_MOVED). */
+#define AS_MOVED UINT16_MAX
 
-    for (uint32_t i = 0; i < count && !status; i++) {
-        if (rows[i].kind != DFT_ROW_HISTOGRAM)
-            continue;
-        status = get_histogram(decoder, &used, &rows[i].ndurations);
-        if (!status)
-            status = get_histogram(decoder, &used, &rows[i].nsizes);
-    }
-    if (status)
-        return status;
-    /* Only now do the bins stand where they stay. */
-    bins = decoder->bins.bytes;
+static void point_to_bins(const struct dft_bin *bins, struct dft_row *rows, uint32_t count)
+{
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].kind != DFT_ROW_HISTOGRAM)
             continue;
@@ -346,7 +140,41 @@ static int get_bins(struct dft_decoder *decoder, struct dft_row *rows, uint32_t 
         rows[i].sizes = bins + rows[i].ndurations;
         bins = rows[i].sizes + rows[i].nsizes;
     }
-    return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].kind != DFT_ROW_HISTOGRAM)
+            continue;
+        if (rows[i].nasked == AS_MOVED) {
+            rows[i].asked = rows[i].sizes;
+            rows[i].nasked = rows[i].nsizes;
+        } else {
+            rows[i].asked = bins;
+            bins += rows[i].nasked;
+        }
+    }
+}
+
+static int get_bins(struct dft_decoder *decoder, struct dft_row *rows, uint32_t count)
+{
+    size_t used = 0;
+    int status = 0;
+
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if (rows[i].kind != DFT_ROW_HISTOGRAM)
+            continue;
+        status = get_histogram(decoder, DFT_BK_BINS, &used, &rows[i].ndurations);
+        if (!status)
+            status = get_histogram(decoder, DFT_BK_BINS, &used, &rows[i].nsizes);
+    }
+    for (uint32_t i = 0; i < count && !status; i++) {
+        rows[i].nasked = AS_MOVED;
+        if (rows[i].kind == DFT_ROW_HISTOGRAM && dft_column_leb_max(&decoder->columns, DFT_BK_ASKED_BINS, 1))
+            status = get_histogram(decoder, DFT_BK_ASKED_BINS, &used, &rows[i].nasked);
+        else if (rows[i].kind != DFT_ROW_HISTOGRAM)
+            rows[i].nasked = 0;
+    }
+    if (!status)
+        point_to_bins(decoder->bins.bytes, rows, count);
+    return status;
 }
 
 static int get_buckets(struct dft_decoder *decoder, const struct dft_block_header *header, struct dft_buckets *buckets)
@@ -380,7 +208,9 @@ static int get_buckets(struct dft_decoder *decoder, const struct dft_block_heade
     if (columns->reason)
         return -EBADMSG;
     get_metrics(columns, buckets->rows, buckets->count);
-    return columns->reason ? -EBADMSG : get_bins(decoder, buckets->rows, buckets->count);
+    dft_occupancy_get(columns, buckets);
+    status = columns->reason ? -EBADMSG : get_bins(decoder, buckets->rows, buckets->count);
+    return status ? status : dft_patterns_get(decoder, buckets);
 }
 
 int dft_decode_buckets(struct dft_decoder *decoder, const struct dft_block_header *header, const void *payload,

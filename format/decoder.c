@@ -41,6 +41,7 @@ void dft_decoder_destroy(struct dft_decoder *decoder)
     free(decoder->codes.bytes);
     free(decoder->rows.bytes);
     free(decoder->bins.bytes);
+    free(decoder->patterns.bytes);
     free(decoder->samples.bytes);
     free(decoder->numbers.bytes);
     free(decoder);

@@ -17,7 +17,7 @@ struct dft_decoder {
     struct dft_inflate *inflate;
     struct dft_columns columns;
     struct dft_buffer raw, tail, names, texts, calls, shapes, call_states, file_states, events, args, times, codes,
-        rows, bins, samples, numbers, shape_bytes;
+        rows, bins, patterns, samples, numbers, shape_bytes;
     uint32_t nnames, ncalls;
 };
 

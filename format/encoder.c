@@ -97,6 +97,7 @@ void dft_block_begin(struct dft_encoder *encoder)
 
 void dft_raw_open(struct dft_raw *raw, unsigned id, enum dft_encoding encoding)
 {
+    raw->before = raw->at;
     dft_raw_leb(raw, id);
     dft_raw_leb(raw, encoding);
     if (raw->at == raw->end)
@@ -122,6 +123,18 @@ void dft_raw_close(struct dft_raw *raw)
         memmove(raw->column + more, raw->column, bytes);
     memcpy(raw->column - 1, length, more + 1);
     raw->at += more;
+}
+
+void dft_raw_close_or_drop(struct dft_raw *raw)
+{
+    const uint8_t *at = raw->column;
+
+    while (at < raw->at && !*at)
+        at++;
+    if (at < raw->at)
+        dft_raw_close(raw);
+    else if (!raw->full)
+        raw->at = raw->before;
 }
 
 void dft_raw_bytes(struct dft_raw *raw, const void *bytes, size_t length)

@@ -13,7 +13,7 @@
 /* A list of columns under construction. What does not fit sets `full` and is not written. */
 struct dft_raw {
     uint8_t *start, *at, *end;
-    uint8_t *column; /* content of the open column */
+    uint8_t *before, *column; /* the open column: its beginning, and that of its content */
     int full;
 };
 
@@ -62,6 +62,8 @@ long dft_block_end(struct dft_encoder *encoder, struct dft_block_header *header,
 /* Columns: opened and closed around content put in place, or whole. */
 void dft_raw_open(struct dft_raw *raw, unsigned id, enum dft_encoding encoding);
 void dft_raw_close(struct dft_raw *raw);
+/* The same, or the column is left out: it has nothing but zeros, which is what an absent one means. */
+void dft_raw_close_or_drop(struct dft_raw *raw);
 void dft_raw_column(struct dft_raw *raw, unsigned id, enum dft_encoding encoding, const void *bytes, size_t length);
 void dft_raw_bytes(struct dft_raw *raw, const void *bytes, size_t length);
 /* A column of numbers, one at least, as distances. Returns 0 or -EINVAL: they must ascend, up to

@@ -210,7 +210,7 @@ static uint32_t take_repeat(struct dft_events_encoder *events, struct dft_slot_c
         end_ns = start_ns + dur_ns;
     }
     if (n) {
-        dft_cursor_repeat_end(&run, n, end_ns, first->err != 0, call->is_data,
+        dft_cursor_repeat_end(&run, n, end_ns, call->is_data && !first->err, (first->call & DFT_SLOT_TURN) != 0,
                               first->offset == -1 ? -1 : first->offset + (int64_t)((n + 1) * step));
         dft_slot_put_repeat(events, call, first, n, end_ns);
     }
@@ -244,22 +244,25 @@ static uint64_t take_common(void *argument, const struct dft_batch *batch, const
         uint32_t flags;
         uint64_t start = slot->start, until = start + slot->duration;
         struct dft_cursor *cursor;
-        struct dft_sample sample;
+        struct dft_cursor_sample sample;
 
         if (marker != lap)
             break;
         call = known_call(context, slot, kind, call);
-        cursor = dft_cursor_of(cursors, call->state.index, slot->region);
         if (dft_slot_is_again(events, call, slot, kind) && dft_near_clock_knows(&near, start) &&
             dft_near_clock_knows(&near, until)) {
             sample.start_ns = dft_near_clock_ns(&near, start);
             sample.dur_ns = dft_near_clock_ns(&near, until) - sample.start_ns;
             sample.region = slot->region;
             sample.bytes = dft_slot_bytes(call, slot);
+            sample.asked = slot->size;
             sample.offset = call->meaning.mode ? -1 : slot->offset;
-            sample.call = call->state.index;
             sample.err = slot->err;
-            sample.bits = slot->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
+            sample.turn = (slot->call & DFT_SLOT_TURN) != 0;
+            sample.kind = call->is_data
+                              ? dft_cursor_data_kind(call->state.index, slot->err, slot->size, slot->bits, slot->offset)
+                              : dft_cursor_kind(call->state.index, slot->err);
+            cursor = dft_cursor_of(cursors, sample.kind, slot->region);
             if (dft_cursor_add(cursor, &sample, call->is_data)) {
                 flags = dft_slot_put_again(events, call, slot, kind, sample.start_ns, sample.dur_ns, sample.offset,
                                            sample.bytes);

@@ -67,7 +67,7 @@ void model_random_event(struct random_state *random, const struct model_times *t
         .dur_ns = random_below(random, random_below(random, 10) ? times->dur_ns : times->long_ns),
         .file = model_files[random_below(random, MODEL_FILES)],
         .region = model_regions[random_below(random, times->regions ? times->regions : MODEL_REGIONS)],
-        .size = 4096,
+        .size = random_below(random, 3) ? 4096 : random_below(random, UINT64_C(1) << random_below(random, 40)),
         .result = random_below(random, 2) ? results[random_below(random, 7 + (kind == 5))]
                                           : (int64_t)random_below(random, 1u << random_below(random, 24)),
         .offset = model_random_offset(random),
@@ -79,7 +79,7 @@ void model_random_event(struct random_state *random, const struct model_times *t
         .phase = kind == 2   ? DFT_PHASE_BEGIN
                  : kind == 3 ? DFT_PHASE_ASYNC_BEGIN
                              : DFT_PHASE_COMPLETE,
-        .bits = kind == 4 ? DFT_BIT_OPEN : (uint8_t)random_below(random, 4),
+        .bits = kind == 4 ? DFT_BIT_OPEN : (uint8_t)(random_below(random, 4) | random_below(random, 2) * DFT_BIT_TURN),
     };
     if ((model_calls[event->call].op == DFT_OP_EXEC || model_calls[event->call].op == DFT_OP_FORK) &&
         random_below(random, 2))
@@ -148,6 +148,8 @@ static void model_add_metrics(struct dft_metrics *m, const struct dft_event *eve
 
         m->data += 1;
         m->bytes += bytes;
+        m->asked += event->size;
+        m->turns += event->bits & DFT_BIT_TURN ? 1 : 0;
         m->size_min = bytes < m->size_min ? bytes : m->size_min;
         m->size_max = bytes > m->size_max ? bytes : m->size_max;
         if (event->offset >= 0 && event->offset < INT64_MAX) {
@@ -158,8 +160,24 @@ static void model_add_metrics(struct dft_metrics *m, const struct dft_event *eve
             m->offset_max = (int64_t)end > m->offset_max ? (int64_t)end : m->offset_max;
         }
         m->sequential += event->bits & DFT_BIT_SEQUENTIAL ? 1 : 0;
-        m->consecutive += event->bits & DFT_BIT_CONSECUTIVE ? 1 : 0;
+        m->consecutive += (event->bits & 3) == 3 ? 1 : 0; /* the second bit alone says "strided" */
     }
+}
+
+/* The 64ths of an interval that an event covers from `from` to `to` ns behind its beginning, one by
+ * one. */
+static uint64_t model_occupancy(uint64_t from, uint64_t to, uint64_t width)
+{
+    uint64_t bits = 0;
+
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned __int128 begin = (unsigned __int128)i * width, end = begin + width;
+
+        if ((from == to && (unsigned __int128)from * 64 >= begin && (unsigned __int128)from * 64 < end) ||
+            (from < to && (unsigned __int128)from * 64 < end && ((unsigned __int128)to - 1) * 64 >= begin))
+            bits |= UINT64_C(1) << i;
+    }
+    return bits;
 }
 
 /* Walks over all intervals that the event touches, one by one. */
@@ -174,8 +192,12 @@ static void model_add_busy(struct model *model, struct dft_row key, const struct
         unsigned __int128 to = (k + 1) * width < end ? (k + 1) * width : end;
 
         key.interval = (uint64_t)k;
-        if (k == first || k == last)
-            model_find(model, &key)->row.metrics.edge += (uint64_t)(to - from);
+        if (k == first || k == last) {
+            struct dft_metrics *m = &model_find(model, &key)->row.metrics;
+
+            m->edge += (uint64_t)(to - from);
+            m->occupancy |= model_occupancy((uint64_t)(from - k * width), (uint64_t)(to - k * width), width);
+        }
         if (k == first + 1 && k < last)
             model_find(model, &key)->row.metrics.step += 1;
         if (k == last && last > first + 1)
@@ -183,15 +205,74 @@ static void model_add_busy(struct model *model, struct dft_row key, const struct
     }
 }
 
+static uint8_t model_size_class(uint64_t bytes)
+{
+    static const uint64_t lows[] = {1,       2,       64,       1024,     4096,      16384,     65536,
+                                    1 << 18, 1 << 20, 1 << 22,  1 << 24,  1 << 26,   1 << 28,   1 << 30};
+    uint8_t class = 1;
+
+    for (unsigned i = 0; i < sizeof lows / sizeof *lows; i++)
+        class += bytes >= lows[i];
+    return class;
+}
+
+static void model_facets(struct dft_row *key, const struct dft_event *event, const struct dft_call *call)
+{
+    int is_data = dft_op_class(call->op) == DFT_CLASS_READ || dft_op_class(call->op) == DFT_CLASS_WRITE;
+
+    key->op = call->op;
+    key->io = call->io;
+    key->err = event->err;
+    if (is_data)
+        key->size_class = model_size_class(event->calls > 1 ? event->size / event->calls : event->size);
+    if (is_data && event->err == 0 && event->offset >= 0)
+        key->access = event->bits & DFT_BIT_SEQUENTIAL
+                          ? event->bits & DFT_BIT_CONSECUTIVE ? DFT_ACCESS_CONSECUTIVE : DFT_ACCESS_SEQUENTIAL
+                      : event->bits & DFT_BIT_CONSECUTIVE ? DFT_ACCESS_STRIDED
+                                                          : DFT_ACCESS_RANDOM;
+}
+
+/* Notes which bytes of the file the access has touched: as a list of ends, since parts are not known
+ * before the last one. */
+static void model_touch(struct model_row *row, const struct dft_event *event, uint8_t op)
+{
+    unsigned __int128 end = (unsigned __int128)(uint64_t)event->offset + model_bytes(event, op);
+
+    if (!model_is_data(event, op) || event->offset < 0 || event->offset == INT64_MAX || !model_bytes(event, op))
+        return;
+    row->touched = realloc(row->touched, (row->ntouched + 1) * sizeof *row->touched);
+    if (!row->touched)
+        abort();
+    row->touched[row->ntouched][0] = (uint64_t)event->offset;
+    row->touched[row->ntouched++][1] = end > INT64_MAX ? INT64_MAX : (uint64_t)end;
+}
+
+static void model_make_pattern(struct model_row *row)
+{
+    struct dft_touched *touched = &row->pattern.touched;
+    uint64_t highest = 0;
+
+    row->row.pattern = row->ntouched ? &row->pattern : NULL;
+    row->pattern = (struct dft_pattern){.touched = {.shift = 0}};
+    for (uint32_t i = 0; i < row->ntouched; i++)
+        highest = row->touched[i][1] > highest ? row->touched[i][1] : highest;
+    while ((uint64_t)DFT_TOUCHED_PARTS << touched->shift < highest)
+        touched->shift++;
+    for (uint32_t i = 0; i < row->ntouched; i++)
+        for (uint64_t part = 0; part < DFT_TOUCHED_PARTS; part++)
+            if (part << touched->shift < row->touched[i][1] &&
+                row->touched[i][0] < (part + 1) << touched->shift)
+                touched->bits[part / 64] |= UINT64_C(1) << part % 64;
+}
+
 static void model_add_one(struct model *model, const struct dft_event *event)
 {
     const struct dft_call *call = &model_calls[event->call];
-    struct dft_row key = {.kind = DFT_ROW_CALL,
-                          .op = model->keep & DFT_MIX_OPS ? 0 : call->op,
-                          .region = event->region,
-                          .subject = call->id};
+    struct dft_row key = {.kind = DFT_ROW_CALL, .region = event->region, .subject = call->id};
     enum dft_class class = dft_op_class(call->op);
 
+    if (!(model->keep & DFT_MIX_OPS))
+        model_facets(&key, event, call);
     key.interval = event->start_ns / model->interval_ns;
     model_add_metrics(&model_find(model, &key)->row.metrics, event, call->op);
     model_add_busy(model, key, event, model->interval_ns);
@@ -205,12 +286,18 @@ static void model_add_one(struct model *model, const struct dft_event *event)
             found->durations[model_bin(model_end(event) - event->start_ns)]++;
         if (model_is_data(event, call->op))
             found->sizes[model_bin(model_bytes(event, call->op))]++;
+        if (model_is_data(event, call->op))
+            found->asked[model_bin(event->size)]++;
     }
     if (model->keep & DFT_KEEP_FILES && event->file && class != DFT_CLASS_NONE) {
-        key = (struct dft_row){
-            .kind = DFT_ROW_FILE, .class = (uint8_t) class, .region = event->region, .subject = event->file};
+        key = (struct dft_row){.kind = DFT_ROW_FILE,
+                               .class = (uint8_t) class,
+                               .io = call->io,
+                               .region = event->region,
+                               .subject = event->file};
         key.interval = event->start_ns / (64 * model->interval_ns);
         model_add_metrics(&model_find(model, &key)->row.metrics, event, call->op);
+        model_touch(model_find(model, &key), event, call->op);
         model_add_busy(model, key, event, 64 * model->interval_ns);
     }
 }
@@ -230,8 +317,10 @@ void model_add(struct model *model, const struct dft_event *events, uint32_t cou
 
 void model_free(struct model *model)
 {
-    for (uint32_t i = 0; i < model->count; i++)
+    for (uint32_t i = 0; i < model->count; i++) {
+        free(model->rows[i]->touched);
         free(model->rows[i]);
+    }
     free(model->rows);
     model->rows = NULL;
     model->count = 0;
@@ -264,10 +353,13 @@ struct dft_row *model_rows(struct model *model)
     if (model->count)
         qsort(model->rows, model->count, sizeof(*model->rows), model_compare);
     for (uint32_t i = 0; i < model->count; i++) {
+        if (model->rows[i]->row.kind == DFT_ROW_FILE)
+            model_make_pattern(model->rows[i]);
         rows[i] = model->rows[i]->row;
         if (rows[i].kind == DFT_ROW_HISTOGRAM) {
             rows[i].durations = model_bins(model->rows[i]->durations, &rows[i].ndurations);
             rows[i].sizes = model_bins(model->rows[i]->sizes, &rows[i].nsizes);
+            rows[i].asked = model_bins(model->rows[i]->asked, &rows[i].nasked);
         }
     }
     return rows;
@@ -278,6 +370,7 @@ void model_free_rows(struct model *model, struct dft_row *rows)
     for (uint32_t i = 0; i < model->count; i++) {
         free((void *)rows[i].durations);
         free((void *)rows[i].sizes);
+        free((void *)rows[i].asked);
     }
     free(rows);
 }
@@ -324,6 +417,17 @@ static int model_bins_differ(const struct dft_bin *a, uint32_t na, const struct 
     return 0;
 }
 
+static int model_patterns_differ(const struct dft_pattern *a, const struct dft_pattern *b)
+{
+    if (!a || !b)
+        return a != b;
+    for (unsigned i = 0; i < 2; i++)
+        if (a->strides[i].count != b->strides[i].count || a->strides[i].bytes != b->strides[i].bytes)
+            return 1;
+    return a->touched.shift != b->touched.shift ||
+           memcmp(a->touched.bits, b->touched.bits, sizeof a->touched.bits) != 0;
+}
+
 const char *model_difference(const struct dft_row *a, uint32_t na, const struct dft_row *b, uint32_t nb,
                              int without_busy)
 {
@@ -341,6 +445,7 @@ const char *model_difference(const struct dft_row *a, uint32_t na, const struct 
         if (without_busy) {
             x.edge = y.edge = 0;
             x.step = y.step = 0;
+            x.occupancy = y.occupancy = 0;
         }
         /* The struct has no padding: 64-bit fields alone. */
         for (size_t f = 0; f < sizeof(x) / sizeof(uint64_t); f++)
@@ -350,8 +455,13 @@ const char *model_difference(const struct dft_row *a, uint32_t na, const struct 
                 return text;
             }
         if (a[i].op != b[i].op || model_bins_differ(a[i].durations, a[i].ndurations, b[i].durations, b[i].ndurations) ||
-            model_bins_differ(a[i].sizes, a[i].nsizes, b[i].sizes, b[i].nsizes)) {
+            model_bins_differ(a[i].sizes, a[i].nsizes, b[i].sizes, b[i].nsizes) ||
+            model_bins_differ(a[i].asked, a[i].nasked, b[i].asked, b[i].nasked)) {
             snprintf(text, sizeof(text), "row %u (kind %d): op or bins differ", i, a[i].kind);
+            return text;
+        }
+        if (model_patterns_differ(a[i].pattern, b[i].pattern)) {
+            snprintf(text, sizeof(text), "row %u (kind %d): patterns differ", i, a[i].kind);
             return text;
         }
     }

@@ -33,7 +33,10 @@ void model_random_event(struct random_state *, const struct model_times *times, 
 /* --- the model */
 struct model_row {
     struct dft_row row;
-    uint64_t durations[DFT_BINS], sizes[DFT_BINS];
+    uint64_t durations[DFT_BINS], sizes[DFT_BINS], asked[DFT_BINS];
+    uint64_t (*touched)[2]; /* begin and end of each access */
+    uint32_t ntouched;
+    struct dft_pattern pattern;
 };
 struct model {
     uint64_t interval_ns;

@@ -9,6 +9,7 @@
 
 #include "model.h"
 #include "suites.h"
+#include "aggregator/pattern.h"
 
 enum { READ = 0, OPEN = 2, FREAD = 4, EXEC = 8, INSTANT = 10, GETC = 11 };
 
@@ -20,6 +21,7 @@ static struct dft_event an_event(uint32_t call)
                               .calls = 1,
                               .unit = 1,
                               .file = 901,
+                              .size = 128,
                               .result = 100,
                               .offset = 4096};
 }
@@ -58,10 +60,10 @@ static void test_one_read(void)
     struct dft_row *rows;
     uint32_t count;
 
-    event.bits = DFT_BIT_SEQUENTIAL;
+    event.bits = DFT_BIT_SEQUENTIAL | DFT_BIT_TURN;
     rows = rows_after(table, &event, 1, &count);
     CU_ASSERT_EQUAL_FATAL(count, 3);
-    const struct dft_metrics expected = {.count = 1,
+    struct dft_metrics expected = {.count = 1,
                                          .samples = 1,
                                          .dur_sum = 70,
                                          .dur_min = 70,
@@ -75,12 +77,21 @@ static void test_one_read(void)
                                          .offset_max = 4196,
                                          .first_start = 10500,
                                          .last_end = 10570,
-                                         .sequential = 1};
+                                         .sequential = 1,
+                                         .asked = 128,
+                                         .turns = 1,
+                                         .occupancy = UINT64_C(31) << 32}; /* 500 to 569 of 1,000 ns */
     CU_ASSERT_EQUAL(memcmp(&rows[0].metrics, &expected, sizeof(expected)), 0);
     CU_ASSERT_TRUE(rows[0].kind == DFT_ROW_CALL && rows[0].interval == 10 && rows[0].subject == model_calls[READ].id);
+    CU_ASSERT_TRUE(rows[0].io == DFT_IO_READ && rows[0].access == DFT_ACCESS_SEQUENTIAL && rows[0].err == 0);
+    CU_ASSERT_EQUAL(rows[0].size_class, dft_size_class(128));
+    CU_ASSERT_TRUE(rows[1].nasked == 1 && rows[1].asked[0].bin == dft_bin_of(128));
     CU_ASSERT_TRUE(rows[1].kind == DFT_ROW_HISTOGRAM && rows[1].interval == 0 && rows[1].ndurations == 1);
     CU_ASSERT_TRUE(rows[1].durations[0].bin == dft_bin_of(70) && rows[1].sizes[0].bin == dft_bin_of(100));
     CU_ASSERT_TRUE(rows[2].kind == DFT_ROW_FILE && rows[2].subject == 901 && rows[2].class == DFT_CLASS_READ);
+    CU_ASSERT_TRUE(rows[2].pattern && rows[2].pattern->touched.shift == 3 && rows[2].io == DFT_IO_READ);
+    CU_ASSERT_EQUAL(dft_touched_bytes(&rows[2].pattern->touched), 104);
+    expected.occupancy = 1 << 10; /* of 64 times 1,000 ns */
     CU_ASSERT_EQUAL(memcmp(&rows[2].metrics, &expected, sizeof(expected)), 0);
     dft_table_destroy(table);
 }
@@ -92,18 +103,19 @@ static void test_a_run_of_calls_is_one_sample(void)
     struct dft_row *rows;
     uint32_t count;
 
-    events[0].calls = events[0].result = 500;
-    events[1].calls = 3;
+    events[0].calls = events[0].result = events[0].size = 500;
+    events[1].calls = events[1].size = 3;
     events[1].err = 5;
     rows = rows_after(table, events, 2, &count);
-    CU_ASSERT_EQUAL_FATAL(count, 2);
-    CU_ASSERT_EQUAL(rows[0].metrics.count, 503);
-    CU_ASSERT_EQUAL(rows[0].metrics.errors, 3);
-    CU_ASSERT_EQUAL(rows[0].metrics.samples, 2);
-    CU_ASSERT_EQUAL(rows[0].metrics.data, 1);
-    CU_ASSERT_TRUE(rows[0].metrics.bytes == 500 && rows[0].metrics.size_min == 500);
-    CU_ASSERT_TRUE(rows[1].ndurations == 1 && rows[1].durations[0].count == 2);
-    CU_ASSERT_TRUE(rows[1].nsizes == 1 && rows[1].sizes[0].count == 1 && rows[1].sizes[0].bin == dft_bin_of(500));
+    CU_ASSERT_EQUAL_FATAL(count, 4);
+    CU_ASSERT_TRUE(rows[1].metrics.count == 500 && rows[1].metrics.samples == 1 && rows[1].metrics.errors == 0);
+    CU_ASSERT_TRUE(rows[1].metrics.bytes == 500 && rows[1].metrics.size_min == 500 && rows[1].metrics.data == 1);
+    CU_ASSERT_TRUE(rows[1].metrics.asked == 500 && rows[1].size_class == dft_size_class(1));
+    CU_ASSERT_TRUE(rows[0].err == 5 && rows[0].access == DFT_ACCESS_NONE && rows[0].size_class == dft_size_class(1));
+    CU_ASSERT_TRUE(rows[0].metrics.count == 3 && rows[0].metrics.errors == 3 && rows[0].metrics.data == 0);
+    CU_ASSERT_TRUE(rows[3].ndurations == 1 && rows[3].durations[0].count == 1);
+    CU_ASSERT_TRUE(rows[3].nsizes == 1 && rows[3].sizes[0].count == 1 && rows[3].sizes[0].bin == dft_bin_of(500));
+    CU_ASSERT_TRUE(rows[2].ndurations == 1 && rows[2].nsizes == 0 && rows[2].nasked == 0);
     dft_table_destroy(table);
 }
 
@@ -280,12 +292,12 @@ static void test_a_full_table_refuses_histograms_whole(void)
     static struct dft_bin all[DFT_BINS];
     void *memory = fixed_memory(1);
     struct dft_table *table = dft_table_init(memory, 1, 1000, DFT_KEEP_HISTOGRAMS);
-    struct dft_row row = {.kind = DFT_ROW_HISTOGRAM, .subject = 1, .durations = all, .sizes = all}, *rows;
+    struct dft_row row = {.kind = DFT_ROW_HISTOGRAM, .subject = 1, .durations = all, .sizes = all, .asked = all}, *rows;
     uint32_t count;
 
     for (uint32_t i = 0; i < DFT_BINS; i++)
         all[i] = (struct dft_bin){i, i + 1};
-    row.ndurations = row.nsizes = DFT_BINS;
+    row.ndurations = row.nsizes = row.nasked = DFT_BINS;
     CU_ASSERT_EQUAL(dft_table_merge(table, &row), 0);
     row.subject = 2;
     CU_ASSERT_EQUAL(dft_table_merge(table, &row), -ENOSPC);
@@ -294,6 +306,7 @@ static void test_a_full_table_refuses_histograms_whole(void)
     CU_ASSERT_EQUAL(rows[0].ndurations, DFT_BINS);
     CU_ASSERT_EQUAL(memcmp(rows[0].durations, all, sizeof(all)), 0);
     CU_ASSERT_EQUAL(memcmp(rows[0].sizes, all, sizeof(all)), 0);
+    CU_ASSERT_EQUAL(memcmp(rows[0].asked, all, sizeof(all)), 0);
     free(memory);
 }
 

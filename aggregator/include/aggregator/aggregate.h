@@ -41,7 +41,7 @@ enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
 #define DFT_TABLE_ROWS_MIN  16u                 /* a fixed table takes at least one event, or one row, whatever it is */
 #define DFT_TABLE_ROWS_MAX  (1u << 20)          /* of a fixed table */
-#define DFT_INTERVAL_NS_MAX (UINT64_C(1) << 57) /* so that 64 W is a 64-bit number */
+#define DFT_INTERVAL_NS_MAX DFT_ROW_INTERVAL_MAX
 
 /* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64,
  * dft_table_bytes(rows) long; pages that few rows do not need are not touched). `rows` is brought

@@ -114,4 +114,20 @@ static inline uint64_t dft_event_bytes(const struct dft_event *event, uint8_t op
     return dft_event_bytes_by(event, dft_op_bytes(op));
 }
 
+static inline int dft_bits_are_consecutive(uint32_t bits)
+{
+    return (bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE)) == (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE);
+}
+
+static inline int dft_event_has_offset(const struct dft_event *event)
+{
+    return event->offset >= 0 && event->offset < INT64_MAX;
+}
+
+/* dft_facets_of an event of this op. */
+static inline uint32_t dft_event_facets(const struct dft_event *event, uint8_t op)
+{
+    return dft_facets_of(dft_op_is_data(op), event->size, event->calls, event->offset, event->bits, event->err);
+}
+
 #endif

@@ -9,7 +9,8 @@
 #include "format/event.h"
 #include "format/facets.h"
 
-#define DFT_COARSE 64u /* histogram and file rows have intervals of this many W */
+#define DFT_COARSE           64u /* histogram and file rows have intervals of this many W */
+#define DFT_ROW_INTERVAL_MAX (UINT64_C(1) << 57) /* W, so that 64 W is a 64-bit number */
 
 enum dft_row_kind { DFT_ROW_CALL = 0, DFT_ROW_HISTOGRAM = 1, DFT_ROW_FILE = 2 };
 
@@ -67,6 +68,20 @@ struct dft_pattern {
     struct dft_touched touched;
     struct dft_stride strides[2]; /* the two most common, about; count 0: none */
 };
+
+/* Which 64ths of an interval of this width an event covers that lies in [from, to) of it: bit i is
+ * floor(t * 64 / width) = i. One without duration covers where it starts. */
+static inline uint64_t dft_occupancy_part(uint64_t ns, uint64_t width)
+{
+    return width % 64 ? ns * 64 / width : ns / (width / 64); /* only multiples of 64 are so large that it matters */
+}
+
+static inline uint64_t dft_occupancy_of(uint64_t from, uint64_t to, uint64_t width)
+{
+    uint64_t first = dft_occupancy_part(from, width), last = to > from ? dft_occupancy_part(to - 1, width) : first;
+
+    return UINT64_MAX << first & UINT64_MAX >> (63 - last);
+}
 
 /* A maximum of 0 means that all are 0: where the sum says otherwise, the maximum is not known. */
 static inline int dft_metrics_knows_dur_min(const struct dft_metrics *m)
