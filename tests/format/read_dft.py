@@ -37,7 +37,10 @@ EVENTS = {3: "SHAPES", 4: "SHAPE", 5: "GAP", 6: "DURATION", 7: "FILE", 8: "SIZE"
 BUCKETS = {3: "INTERVAL_NS", 4: "KIND", 5: "INTERVAL", 6: "REGION", 7: "SUBJECT", 8: "CLASS", 9: "COUNT", 10: "SAMPLES",
            11: "ERRORS", 12: "DUR_MIN", 13: "DUR_MAX", 14: "DUR_SUM", 15: "EDGE", 16: "STEP", 17: "DATA",
            18: "SIZE_MIN", 19: "SIZE_MAX", 20: "BYTES", 21: "OFFSET_MIN", 22: "OFFSET_MAX", 23: "FIRST", 24: "LAST",
-           25: "SEQUENTIAL", 26: "CONSECUTIVE", 27: "BINS"}
+           25: "SEQUENTIAL", 26: "CONSECUTIVE", 27: "BINS", 28: "ASKED", 29: "TURNS", 30: "OCCUPANCY",
+           31: "SIZE_CLASS", 32: "ACCESS", 33: "ERRNO", 34: "IO", 35: "ASKED_BINS", 36: "TOUCHED", 37: "STRIDES"}
+METRICS = ("COUNT SAMPLES ERRORS DUR_MIN DUR_MAX DUR_SUM EDGE STEP DATA SIZE_MIN SIZE_MAX BYTES OFFSET_MIN OFFSET_MAX FIRST "
+           "LAST SEQUENTIAL CONSECUTIVE ASKED TURNS").split()
 PROCESS = {3: "PID", 4: "PPID", 5: "PARENT_KEY", 6: "RANK", 7: "LOCAL_RANK", 8: "WORLD_SIZE", 9: "START_NS",
            10: "CLOCK_OFFSET", 11: "HOST", 12: "JOB_ID", 13: "EXE", 14: "COMMAND", 15: "CWD", 16: "VERSION",
            17: "OPTIONS", 18: "LIVE_PATH", 19: "NOTES", 20: "BOOT_ID", 21: "PID_NAMESPACE", 22: "RUN_ID", 23: "ROLE",
@@ -49,7 +52,7 @@ CLOCK = {3: "SAMPLES"}
 COUNTERS = {3: "SERIES", 4: "TIME", 5: "MEMBERS", 6: "VALUE"}
 KNOWN = {"PROCESS": PROCESS, "CLOCK": CLOCK, "NAMES": {}, "EVENTS": EVENTS, "BUCKETS": BUCKETS, "END": END,
          "GROUP": GROUP, "COUNTERS": COUNTERS}
-ALL_BYTES = {"NAMES", "SERIES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
+ALL_BYTES = {"NAMES", "SERIES", "CALLS", "SHAPES", "STACK", "ARG_VALUE", "BINS", "OCCUPANCY", "ASKED_BINS", "TOUCHED", "STRIDES", "HOST", "JOB_ID", "EXE", "COMMAND", "CWD",
              "VERSION", "OPTIONS", "LIVE_PATH", "NOTES", "BOOT_ID", "RUN_ID", "ROLE", "MOUNTS", "KEPT", "DROPPED",
              "MISUSE", "UNMET", "NAME", "RULES"}
 PAIRS = {"DROPPED", "MISUSE", "KEPT"}
@@ -470,7 +473,69 @@ def predict(name, row, first):
         return row["DATA"]
     if name == "CONSECUTIVE":
         return row["SEQUENTIAL"]
+    if name == "ASKED":
+        return row["BYTES"]
     return 0
+
+
+def occupied(begin, end, width):
+    """The 64ths of an interval from `begin` to `end` ns behind its start."""
+    first, last = begin * 64 // width, (end - 1 if end > begin else begin) * 64 // width
+    return sum(1 << bit for bit in range(first, last + 1))
+
+
+def predict_occupancy(row, values, width):
+    if not 0 < width <= 1 << 57:
+        return 0
+    width *= 64 if row["kind"] == 2 else 1
+    start = row["interval"] * width & M64
+    if values["SAMPLES"]:
+        begin, end = values["FIRST"] - start & M64, values["LAST"] - start & M64
+        if values["LAST"] < values["FIRST"] or end > width:
+            end = width
+        return occupied(begin, end, width) if begin < width else 0
+    edge = values["EDGE"]
+    return occupied(0, edge, width) if 0 < edge <= width else 0
+
+
+def read_occupancy(column, row, values, width):
+    head = column.leb()
+    need(head <= 18, "occupancy")
+    if head == 0:
+        return 0
+    if head == 18:
+        return column.word()
+    occupancy, place = predict_occupancy(row, values, width), 0
+    for _ in range(head - 1):
+        place += column.leb()
+        need(place < 64, "occupancy")
+        occupancy ^= M64 << place & M64
+    return occupancy
+
+
+def read_touched(column):
+    """The shift, and the parts as one number."""
+    shift = column.leb()
+    need(shift <= 54, "touched: shift")
+    if not shift:
+        return None
+    runs, parts, part = column.leb(), 0, 0
+    need(runs <= 65, "touched: runs")
+    if runs == 65:
+        return {"shift": shift - 1, "parts": int.from_bytes(column.take(128), "little")}
+    for _ in range(runs):
+        part += column.leb()
+        length = column.leb()
+        need(length and part + length <= 1024, "touched: parts")
+        parts |= (1 << length) - 1 << part
+        part += length
+    return {"shift": shift - 1, "parts": parts}
+
+
+def read_strides(column):
+    count = column.leb()
+    need(count <= 2, "strides")
+    return [[column.zigzag(), column.leb()] for _ in range(count)]
 
 
 def read_histogram(column):
@@ -481,6 +546,19 @@ def read_histogram(column):
         need(number <= 1919 and (distance or not i), "bins")
         bins.append([number, column.leb()])
     return bins
+
+
+def read_key(columns, row, call):
+    """What tells rows of one call, or of one file, apart."""
+    if row["kind"] == 2:
+        row["class"], io = columns["CLASS"].leb(), columns["IO"].leb()
+        need(io <= 7, "class")
+        row["io"] = io - 1 if io else {0: 4, 1: 1, 2: 2}.get(row["class"], 0)
+        return
+    row["op"], row["io"] = call["op"], call["io"]
+    row["size_class"], row["access"] = columns["SIZE_CLASS"].leb(), columns["ACCESS"].leb()
+    row["errno"] = columns["ERRNO"].leb()
+    need(row["size_class"] < 16 and row["access"] < 5 and row["errno"] < 65536, "facets")
 
 
 def read_buckets(header, raw):
@@ -497,18 +575,23 @@ def read_buckets(header, raw):
         need(region <= len(names) and subject < len(names if kind == 2 else calls), "row: position")
         row = {"kind": kind, "interval": interval, "region": names[region - 1]["id"] if region else 0,
                "subject": (names if kind == 2 else calls)[subject]["id"]}
-        if kind == 2:
-            row["class"] = columns["CLASS"].leb()
+        read_key(columns, row, calls[subject] if kind != 2 else None)
         if kind == 1:
             row["durations"], row["sizes"] = read_histogram(columns["BINS"]), read_histogram(columns["BINS"])
+            differs = columns["ASKED_BINS"].leb()
+            need(differs < 2, "bins asked for")
+            row["asked"] = read_histogram(columns["ASKED_BINS"]) if differs else row["sizes"]
         else:
             values = {}
-            for name in list(BUCKETS.values())[6:-1]:
+            for name in METRICS:
                 values[name] = (predict(name, values, first) + columns[name].zigzag()) & M64
+            values["OCCUPANCY"] = read_occupancy(columns["OCCUPANCY"], row, values, width)
             first = values["FIRST"] if values["SAMPLES"] else first
             for name in ("STEP", "OFFSET_MIN", "OFFSET_MAX"):
                 values[name] = signed(values[name])
             row.update((name.lower(), value) for name, value in values.items())
+        if kind == 2:
+            row["touched"], row["strides"] = read_touched(columns["TOUCHED"]), read_strides(columns["STRIDES"])
         rows.append(row)
     return {"interval_ns": width, "rows": rows, "names": names, "calls": calls}
 
