@@ -146,8 +146,13 @@ static void fill(struct dft_pfw *pfw, struct dft_row *row, const struct dft_pfw_
     metrics->dur_max = scaled(pfw, duration.max, UNKNOWN_MAX);
     metrics->first_start = start_ns;
     metrics->last_end = start_ns + (count == 1 ? metrics->dur_sum : last_of(metrics, pfw->known->period_ns));
+    row->io = (uint8_t)dft_op_io(call->op);
+    row->err = metrics->errors ? DFT_ERRNO_UNKNOWN : 0;
     if ((class == DFT_CLASS_READ || class == DFT_CLASS_WRITE) && !metrics->errors)
         fill_data(record, metrics, call->op);
+    metrics->asked = metrics->bytes;
+    if (dft_metrics_knows_size_min(metrics) && metrics->size_min == metrics->size_max)
+        row->size_class = dft_size_class(metrics->size_min);
 }
 
 /* Durations or sizes into bins, where the record says them all. Returns the number of bins. */
@@ -178,7 +183,8 @@ static int merge(struct dft_pfw_stream *stream, struct dft_row *row, uint64_t st
     histogram.durations = durations;
     histogram.ndurations = put_bins(durations, metrics.samples, metrics.dur_min, metrics.dur_max);
     histogram.sizes = sizes;
-    histogram.nsizes = metrics.data ? put_bins(sizes, metrics.data, metrics.size_min, metrics.size_max) : 0;
+    histogram.asked = sizes; /* what was asked for is not known: they are taken to be what was moved */
+    histogram.nsizes = histogram.nasked = metrics.data ? put_bins(sizes, metrics.data, metrics.size_min, metrics.size_max) : 0;
     *spread_unknown = !histogram.ndurations || (metrics.data && !histogram.nsizes);
     if (!rc && (histogram.ndurations || histogram.nsizes))
         rc = dft_table_merge(stream->rows, &histogram);
@@ -186,7 +192,8 @@ static int merge(struct dft_pfw_stream *stream, struct dft_row *row, uint64_t st
         return rc;
     row->kind = DFT_ROW_FILE;
     row->class = (uint8_t)dft_op_class(row->op);
-    row->op = 0;
+    row->op = row->size_class = 0;
+    row->err = 0;
     row->interval = histogram.interval;
     row->subject = file;
     return dft_table_merge(stream->rows, row);

@@ -109,7 +109,7 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
         return rc;
     head.rows = count;
     for (uint32_t i = 0; i < count; i++)
-        head.bins += (uint64_t)rows[i].ndurations + rows[i].nsizes;
+        head.bins += (uint64_t)rows[i].ndurations + rows[i].nsizes + rows[i].nasked;
     *length = sizeof head + head.keys * sizeof(struct dft_group_key) + head.rows * sizeof *rows +
               head.bins * sizeof(struct dft_bin) + head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t));
     *bytes = at = malloc(*length);
@@ -128,6 +128,7 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
     for (uint32_t i = 0; i < count; i++) {
         DFT_PACK(rows[i].durations, rows[i].ndurations * sizeof(struct dft_bin));
         DFT_PACK(rows[i].sizes, rows[i].nsizes * sizeof(struct dft_bin));
+        DFT_PACK(rows[i].asked, rows[i].nasked * sizeof(struct dft_bin));
     }
     DFT_PACK(partial->parents.keys, head.parents * sizeof(struct dft_group_key));
     DFT_PACK(partial->children_ns, head.parents * sizeof(uint64_t));
@@ -153,6 +154,9 @@ int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t lengt
         bins += rows[i].ndurations;
         rows[i].sizes = bins;
         bins += rows[i].nsizes;
+        rows[i].asked = bins;
+        bins += rows[i].nasked;
+        rows[i].pattern = NULL; /* answers have none */
     }
     rc = merge_rows(into, keys, (uint32_t)head->keys, rows, (uint32_t)head->rows);
     for (uint64_t i = 0; !rc && i < head->parents; i++)

@@ -14,7 +14,7 @@ enum { HAS_CALL = 1, HAS_HISTOGRAM = 2, IS_PARENT = 4 };
 
 #define HEAD_MAX   (1u + DFT_LEB_MAX * (sizeof(struct dft_group_key) + sizeof(struct dft_metrics)) / 8u)
 #define BINS_MAX   (DFT_LEB_MAX + 2u * DFT_LEB_MAX * DFT_BINS) /* of one list */
-#define RECORD_MAX (HEAD_MAX + 2u * BINS_MAX)
+#define RECORD_MAX (HEAD_MAX + 3u * BINS_MAX)
 
 uint8_t *dft_words_put(uint8_t *at, const void *words, size_t bytes)
 {
@@ -86,6 +86,7 @@ static size_t put_record(uint8_t *record, const struct dft_record *partial)
     if (histogram) {
         at = put_bins(at, histogram->durations, histogram->ndurations);
         at = put_bins(at, histogram->sizes, histogram->nsizes);
+        at = put_bins(at, histogram->asked, histogram->nasked);
     }
     return (size_t)(at - record);
 }
@@ -94,7 +95,7 @@ static size_t put_record(uint8_t *record, const struct dft_record *partial)
 struct decoded {
     struct dft_record partial;
     struct dft_row rows[2];
-    struct dft_bin durations[DFT_BINS], sizes[DFT_BINS];
+    struct dft_bin durations[DFT_BINS], sizes[DFT_BINS], asked[DFT_BINS];
 };
 
 static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct decoded *record)
@@ -114,6 +115,8 @@ static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct d
         at = get_bins(at, end, record->durations, &record->rows[1].ndurations);
         if (at)
             at = get_bins(at, end, record->sizes, &record->rows[1].nsizes);
+        if (at)
+            at = get_bins(at, end, record->asked, &record->rows[1].nasked);
         partial->rows[1] = &record->rows[1];
     }
     return at;
@@ -284,6 +287,7 @@ int dft_partition_read(struct dft_partitions *partitions, uint32_t number,
     record->rows[1].kind = DFT_ROW_HISTOGRAM;
     record->rows[1].durations = record->durations;
     record->rows[1].sizes = record->sizes;
+    record->rows[1].asked = record->asked;
     rc = dft_partition_read_bytes(partitions, number, emit_records, &reading);
     free(record);
     return rc;
