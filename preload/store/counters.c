@@ -87,15 +87,21 @@ static void read_usage(struct dft_live_moment *moment)
 }
 
 /* The kernel writes the text before it counts this read. So what tracing has read and written is
- * taken first. */
+ * taken first.
+ *
+ * The file of the process also counts the children that it has waited for. The file of the thread does not, and has
+ * everything as long as there is one thread. */
 static void read_io(struct dft_live_moment *moment)
 {
+    static int had_threads;
     uint64_t own_read = __atomic_load_n(&dft_own_read, __ATOMIC_RELAXED);
     uint64_t own_written = __atomic_load_n(&dft_own_written, __ATOMIC_RELAXED), value;
     char text[256];
     const char *at = text;
 
-    if (read_proc("/proc/self/io", text, sizeof text) <= 0)
+    had_threads |= !dft_is_single();
+    if ((had_threads || read_proc("/proc/thread-self/io", text, sizeof text) <= 0) &&
+        read_proc("/proc/self/io", text, sizeof text) <= 0)
         return;
     for (unsigned i = DFT_COUNTER_RCHAR; i <= DFT_COUNTER_WRITE_BYTES && !next_number(&at, &value); i++)
         set(moment, (enum dft_counter)i, value);

@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls")
+COMMANDS = ("summary", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls", "counters")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -96,6 +96,7 @@ def every_answer_fits_its_schema(where):
     assert worse["worse"]
     fits("compare", worse)
     fits("calls", answer_of("calls"))
+    fits("counters", answer_of("counters", where / "native", expect=1))  # none; those that there are: tests/e2e
     done = run(DFTMERGE, "ranks", "--json", EXAMPLE)
     if done.code == 0:  # built with json-c
         telemetry = json.loads(done.out)

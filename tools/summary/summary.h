@@ -62,6 +62,19 @@ int dft_summary_text(struct dft_summary *summary);
  * `at_once` is as in dft_order. */
 int dft_summary_ask(struct dft_summary *summary, const struct dft_query *query, const char *sort, uint64_t top,
                     uint64_t at_once, struct dft_answer *answer);
+/* Bytes that the kernel counted for processes with two samples of /proc/self/io, without those of
+ * tracing, and bytes of the calls of the same processes that were seen. All 0 where the filter asks for a part of
+ * the calls. Collective; `seen` is known on rank 0. Returns 0 or -ENOMEM. */
+struct dft_unseen {
+    uint32_t processes;
+    int64_t read, written;
+    uint64_t seen_read, seen_written;
+};
+int dft_unseen_collect(struct dft_summary *summary, struct dft_unseen *unseen);
+void dft_unseen_print(const struct dft_unseen *unseen);
+struct dft_json;
+void dft_unseen_json(struct dft_json *json, const struct dft_unseen *unseen);
+
 /* The table of an answer, and that of the ranks with the most I/O time. Return 0 or -ENOMEM. */
 int dft_summary_table(const struct dft_answer *answer);
 int dft_summary_ranks(struct dft_summary *summary);

@@ -114,8 +114,11 @@ int dft_summary_json(struct dft_summary *summary)
     struct dft_query query = summary->query;
     struct dft_answer answer;
     struct dft_json json;
-    int rc;
+    struct dft_unseen unseen;
+    int rc = dft_unseen_collect(summary, &unseen);
 
+    if (rc)
+        return rc;
     query.percentiles = query.busy_union = query.busy = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
@@ -128,6 +131,7 @@ int dft_summary_json(struct dft_summary *summary)
     dft_json_uint(&json, "events", answer.events);
     dft_json_uint(&json, "events_kept", answer.events_kept);
     json_losses(&json, summary);
+    dft_unseen_json(&json, &unseen);
     if (answer.query.width_ns)
         dft_json_uint(&json, "width_ns", answer.query.width_ns);
     dft_json_string(&json, "source", dft_answer_source_name(answer.source));

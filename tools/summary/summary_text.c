@@ -193,7 +193,8 @@ static void print_io_share(const struct dft_job *job, uint64_t io)
     putchar('\n');
 }
 
-static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer)
+static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer,
+                     const struct dft_unseen *unseen)
 {
     const struct dft_job *job = &summary->job;
     uint64_t io =
@@ -208,6 +209,7 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
     putchar('\n');
+    dft_unseen_print(unseen);
     if (!dft_summary_is_lossy(summary))
         puts("lost      nothing");
     if (job->overhead_ns)
@@ -321,8 +323,11 @@ int dft_summary_text(struct dft_summary *summary)
     struct dft_query query = summary->query;
     struct dft_answer answer;
     struct classes classes;
-    int rc = ask_classes(summary, &classes, &answer);
+    struct dft_unseen unseen;
+    int rc = dft_unseen_collect(summary, &unseen);
 
+    if (!rc)
+        rc = ask_classes(summary, &classes, &answer);
     if (rc)
         return rc;
     if (dft_summary_is_lossy(summary)) { /* first: what follows is not all */
@@ -331,7 +336,7 @@ int dft_summary_text(struct dft_summary *summary)
         putchar('\n');
     }
     print_job(&summary->job, summary->source);
-    print_io(summary, &classes, &answer);
+    print_io(summary, &classes, &answer, &unseen);
     dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);
     query.busy = 1;

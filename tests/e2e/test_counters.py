@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Samples of a process's own counters: their values, when they are taken, and what a kill leaves of them."""
+
+import csv
+import io
+import json
+import pathlib
+import shutil
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from tracing import ROOT, Tests, compile_program, dftmerge, equal, live_files, run, tracing, traces, true  # noqa: E402
+
+tests = Tests()
+
+
+class Sampled:
+    """The program, with a file to read and a place for traces."""
+
+    def __init__(self, directory):
+        self.directory, self.place = directory, directory / "traces"
+        self.program = compile_program("sampled.c", directory / "sampled")
+        self.file = directory / "data"
+        self.file.write_bytes(bytes(1 << 20))
+
+    def run(self, *words, expect=0, **settings):
+        done = run([self.program, self.file, *words], env=tracing(self.place / "t", **settings))
+        equal((done.code, done.err), (expect, b""), "the program")
+        return self
+
+    def counters(self, *arguments):
+        """counter -> its line of the answer; with --by process: a dictionary of these by pid."""
+        done = dftmerge("counters", "--json", *arguments, self.place)
+        lines = json.loads(done.out)["counters"]
+        if "--by" not in arguments:
+            return {line["name"]: line for line in lines}
+        found = {}
+        for line in lines:
+            found.setdefault(line["pid"], {})[line["name"]] = line
+        return found
+
+    def summary(self, *arguments):
+        return json.loads(dftmerge("summary", "--json", *arguments, self.place).out)
+
+
+def own_bytes(counters, kind):
+    return counters[f"{kind}char"]["change"] - counters[f"tracer_{kind}char"]["change"]
+
+
+@tests.case
+def bytes_are_those_of_the_program(directory):
+    it = Sampled(directory).run("read", "write", "raw")
+    counters = it.counters()
+    equal((own_bytes(counters, "r"), own_bytes(counters, "w")), (100 * 1000 + 30 * 10, 50 * 70), "bytes of system calls")
+    equal({name: c["samples"] for name, c in counters.items() if name in ("rchar", "rss_bytes")}, {"rchar": 2, "rss_bytes": 1},
+          "a sample at the start and one at the end")
+    true(counters["rss_bytes"]["last"] > 100 << 10 and counters["threads"]["last"] == 1, "levels at the end")
+    true(counters["minor_faults"]["change"] > 0 and counters["syscr"]["change"] >= 130, "totals grow")
+
+
+@tests.case
+def what_was_not_seen_is_the_raw_calls(directory):
+    it = Sampled(directory).run("read", "write")
+    known = it.summary()["system_calls"]
+    equal(known, {"processes": 1, "read_bytes": 100000, "written_bytes": 3500, "seen_read_bytes": 100000,
+                  "seen_written_bytes": 3500, "unseen_read_bytes": 0, "unseen_written_bytes": 0}, "nothing unseen")
+    true(b"not seen" not in dftmerge(it.place).out, "no line where nothing is unseen")
+    it.run("read", "raw", "fork")
+    known = it.summary("--run", "all")["system_calls"]
+    equal((known["processes"], known["seen_read_bytes"], known["unseen_read_bytes"]), (3, 300000, 300), "with a child and raw calls")
+    true(b"not seen  300 B of 293 KiB read" in dftmerge("--run", "all", it.place).out, "the line for people")
+    equal(it.summary("--run", "all", "--name", "pread*")["system_calls"], None, "not for a part of the calls")
+
+
+@tests.case
+def aggregates_alone_compare_too(directory):
+    it = Sampled(directory).run("read", "raw", ENABLE_AGGREGATION=1)
+    known = it.summary()["system_calls"]
+    equal((known["seen_read_bytes"], known["unseen_read_bytes"]), (100000, 300), "from rows")
+
+
+@tests.case
+def a_child_begins_with_zeros(directory):
+    it = Sampled(directory).run("memory", "fork")
+    child = next(c for c in it.counters("--by", "process").values() if own_bytes(c, "r") == 200 * 500)
+    equal((child["rchar"]["first"], child["cpu_user_ns"]["first"]), (0, 0), "its first sample")
+    program = next(c for c in it.counters("--by", "process").values() if own_bytes(c, "r") == 0)
+    true(program["rss_bytes"]["last"] > 32 << 20 and program["rss_max_bytes"]["last"] >= program["rss_bytes"]["last"], "memory")
+
+
+@tests.case
+def at_most_one_sample_an_interval(directory):
+    it = Sampled(directory).run("pause=600", TRACE_INTERVAL_MS=50)
+    counters = it.counters()
+    true(3 <= counters["rss_bytes"]["samples"] <= 14, f"{counters['rss_bytes']['samples']} samples in 12 or 13 intervals")
+    equal(counters["rchar"]["samples"], counters["rss_bytes"]["samples"] + 1, "and the one at the start")
+    equal(it.summary()["system_calls"]["unseen_read_bytes"], 0, "still nothing unseen")
+
+
+@tests.case
+def an_image_after_exec_has_its_own(directory):
+    it = Sampled(directory).run("read", "exec=write")
+    known = it.summary()["system_calls"]
+    equal((known["processes"], known["unseen_read_bytes"], known["unseen_written_bytes"]), (2, 0, 0), "both images")
+
+
+@tests.case
+def switched_off(directory):
+    it = Sampled(directory).run("read", SYSTEM_METRICS=0)
+    done = dftmerge("counters", it.place)
+    equal((done.code, done.out), (1, b""), "no counters")
+    true(b"DFTRACER_SYSTEM_METRICS" in done.err, "and why")
+    equal(it.summary()["system_calls"], None, "nothing to compare with")
+
+
+@tests.case
+def a_killed_process_keeps_its_samples(directory):
+    it = Sampled(directory).run("pause=400", "read", "kill", expect=-signal.SIGKILL, TRACE_INTERVAL_MS=20)
+    before = it.counters()
+    true(before["rss_bytes"]["samples"] >= 3, "samples of a killed process")
+    shutil.copytree(it.place, directory / "copy")
+    equal(dftmerge("check", "--recover", it.place).code, 1, "recovered")
+    equal((live_files(it.place), it.counters()), ([], before), "the same afterwards")
+    merged = directory / "merged.dft"
+    equal(dftmerge("merge", "-o", merged, it.place, directory / "copy").code, 0, "merge of both")
+    equal({n: c["samples"] for n, c in json.loads(dftmerge("counters", "--json", merged).out)["counters"] and
+           {c["name"]: c for c in json.loads(dftmerge("counters", "--json", merged).out)["counters"]}.items()},
+          {n: c["samples"] for n, c in before.items()}, "no sample counts twice")
+    equal(dftmerge("check", merged).code, 0, "a good archive")
+
+
+@tests.case
+def forms_of_the_answer(directory):
+    it = Sampled(directory).run("read", "fork")
+    equal(len(it.counters("--by", "process")), 2, "a process each")
+    lines = json.loads(dftmerge("counters", "--json", "--by", "process,rank,host", it.place).out)["counters"]
+    known = json.loads((ROOT / "docs" / "schema" / "counters.json").read_text())["properties"]["counters"]["items"]
+    for line in lines:
+        true(set(known["required"]) <= set(line) <= set(known["properties"]), f"members of {line}")
+    lines = list(csv.DictReader(io.StringIO(dftmerge("counters", "--csv", "--by", "host,rank", it.place).out.decode())))
+    line = next(line for line in lines if line["name"] == "rchar")
+    equal((line["unit"], line["kind"], line["processes"], line["rank"]), ("bytes", "total", "2", ""), "CSV")
+    text = dftmerge("counters", "--name", "rss*,rchar", it.place).out.decode()
+    equal([row.split()[:2] for row in text.splitlines()[1:]],
+          [["process", "rchar"], ["process", "rss_bytes"], ["process", "rss_max_bytes"]], "a table")
+    done = dftmerge("counters", "--by", "nosuch", it.place)
+    true(done.code == 2 and b"process, rank, host" in done.err, "a wrong key")
+    equal(len(traces(it.place)), 2, "two traces")
+    equal(dftmerge("stat", "--json", it.place).code, 0, "stat knows them")
+    true("SERIES" in json.loads(dftmerge("stat", "--json", it.place).out)["types"]["COUNTERS"]["columns"], "columns have names")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
