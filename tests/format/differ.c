@@ -114,6 +114,14 @@ static int bins_differ(const struct dft_bin *a, uint32_t na, const struct dft_bi
     return 0;
 }
 
+static int patterns_differ(const struct dft_pattern *a, const struct dft_pattern *b)
+{
+    if (!a || !b)
+        return a != b;
+    return a->touched.shift != b->touched.shift || memcmp(a->touched.bits, b->touched.bits, sizeof a->touched.bits) ||
+           memcmp(a->strides, b->strides, sizeof a->strides);
+}
+
 const char *sample_buckets_differ(const struct dft_buckets *before, const struct dft_buckets *after)
 {
     if (before->key != after->key || before->stream != after->stream || before->tid != after->tid ||
@@ -126,9 +134,15 @@ const char *sample_buckets_differ(const struct dft_buckets *before, const struct
         if (a->kind != b->kind || a->class != b->class || a->interval != b->interval || a->region != b->region ||
             a->subject != b->subject)
             return "row: key";
+        if (a->op != b->op || a->io != b->io || a->size_class != b->size_class || a->access != b->access ||
+            a->err != b->err)
+            return "row: facets";
         if (bins_differ(a->durations, a->ndurations, b->durations, b->ndurations) ||
-            bins_differ(a->sizes, a->nsizes, b->sizes, b->nsizes))
+            bins_differ(a->sizes, a->nsizes, b->sizes, b->nsizes) ||
+            bins_differ(a->asked, a->nasked, b->asked, b->nasked))
             return "row: bins";
+        if (patterns_differ(a->pattern, b->pattern))
+            return "row: pattern";
         if (a->kind != DFT_ROW_HISTOGRAM && memcmp(&a->metrics, &b->metrics, sizeof a->metrics))
             return "row: metrics";
     }

@@ -50,6 +50,16 @@ static void events_again(const struct dft_batch *batch)
     }
 }
 
+/* A pattern of nothing comes back as none. */
+static int is_empty(const struct dft_pattern *pattern)
+{
+    uint64_t touched = 0;
+
+    for (unsigned i = 0; pattern && i < DFT_TOUCHED_PARTS / 64; i++)
+        touched |= pattern->touched.bits[i];
+    return pattern && !touched && !pattern->strides[0].count;
+}
+
 static void buckets_again(const struct dft_buckets *buckets)
 {
     struct dft_skipped skipped = {0};
@@ -69,7 +79,9 @@ static void buckets_again(const struct dft_buckets *buckets)
         const struct dft_row *a = &buckets->rows[i], *b = &again.rows[i];
 
         demand(a->kind == b->kind && a->interval == b->interval && a->region == b->region && a->subject == b->subject);
-        demand(a->ndurations == b->ndurations && a->nsizes == b->nsizes && a->class == b->class);
+        demand(a->ndurations == b->ndurations && a->nsizes == b->nsizes && a->nasked == b->nasked);
+        demand(!memcmp(a, b, 8)); /* kind and facets */
+        demand(!a->pattern == !b->pattern || is_empty(a->pattern));
         demand(!memcmp(&a->metrics, &b->metrics, sizeof a->metrics));
     }
 }

@@ -11,32 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sample.h"
+#include "make_golden.h"
 #include "format/hash.h"
 
-#define SECOND  UINT64_C(1000000000)
-#define START   (UINT64_C(1700000000) * SECOND)
-#define KEY     UINT64_C(0x0123456789abcdef)
-#define MANY    120u
-#define TEXT(s) ((struct dft_text){s, sizeof s - 1})
-
-enum { NAME_INPUT, NAME_OUTPUT, NAME_BYTES, NAME_REGION, NAME_STEP, NAME_LABEL, NAME_RATIO, NAME_CUT, NAMES };
-enum { CALL_OPEN, CALL_READ, CALL_FREAD, CALL_RENAME, CALL_CLOSE, CALL_REGION, CALLS };
-
-static struct dft_name names[NAMES];
-static struct dft_call calls[CALLS];
-static FILE *file;
-static struct dft_encoder *encoder;
-static int list;
+struct dft_name golden_names[NAMES];
+struct dft_call golden_calls[CALLS];
+FILE *golden_file;
+struct dft_encoder *golden_encoder;
+int golden_list;
 
 static void name(unsigned position, struct dft_text text)
 {
-    names[position] = (struct dft_name){.id = dft_name_id(text.bytes, text.length), .text = text};
+    golden_names[position] = (struct dft_name){.id = dft_name_id(text.bytes, text.length), .text = text};
 }
 
 static void call(unsigned position, struct dft_text text, uint8_t op)
 {
-    calls[position] = (struct dft_call){
+    golden_calls[position] = (struct dft_call){
         .id = dft_name_id(text.bytes, text.length), .text = text, .op = op, .io = (uint8_t)dft_op_io(op)};
 }
 
@@ -50,20 +41,20 @@ static void make_names(void)
     name(NAME_LABEL, TEXT("app\0label"));
     name(NAME_RATIO, TEXT("app\0ratio"));
     name(NAME_CUT, TEXT("/data/long"));
-    names[NAME_CUT].cut = 1;
-    names[NAME_CUT].id = 12345;
+    golden_names[NAME_CUT].cut = 1;
+    golden_names[NAME_CUT].id = 12345;
     call(CALL_OPEN, TEXT("POSIX\0open"), DFT_OP_OPEN);
     call(CALL_READ, TEXT("POSIX\0read"), DFT_OP_READ);
     call(CALL_FREAD, TEXT("STDIO\0fread"), DFT_OP_FREAD);
     call(CALL_RENAME, TEXT("POSIX\0rename"), DFT_OP_RENAME);
     call(CALL_CLOSE, TEXT("POSIX\0close"), DFT_OP_CLOSE);
-    calls[CALL_REGION] = (struct dft_call){.id = names[NAME_REGION].id, .op = DFT_OP_REGION};
+    golden_calls[CALL_REGION] = (struct dft_call){.id = golden_names[NAME_REGION].id, .op = DFT_OP_REGION};
 }
 
 /* Returns 0, or -1 and says why. */
-static int put(long size, const void *const *block)
+int golden_put(long size, const void *const *block)
 {
-    if (size < 0 || fwrite(*block, 1, (size_t)size, file) != (size_t)size) {
+    if (size < 0 || fwrite(*block, 1, (size_t)size, golden_file) != (size_t)size) {
         fprintf(stderr, "make_golden: %s\n", size < 0 ? strerror((int)-size) : strerror(errno));
         return -1;
     }
@@ -95,32 +86,33 @@ static int put_process(void)
                                   .kept = TEXT("\x80\x94\xeb\xdc\x03\x09\x05\0")};
     const void *block;
 
-    if (list)
+    if (golden_list)
         return 0;
-    return put(dft_encode_process(encoder, &process, &block), &block) ||
-           put(dft_encode_clock(encoder, KEY, samples, 2, &block), &block);
+    return golden_put(dft_encode_process(golden_encoder, &process, &block), &block) ||
+           golden_put(dft_encode_clock(golden_encoder, KEY, samples, 2, &block), &block);
 }
 
 static int put_events(const struct dft_batch *batch)
 {
     const void *block;
 
-    for (uint32_t i = 0; list && i < batch->count; i++) {
+    for (uint32_t i = 0; golden_list && i < batch->count; i++) {
         const struct dft_event *e = &batch->events[i];
 
-        fprintf(file, "event %lu %lu %lu %lu %lu %lu %lu %ld %ld %lu %lu %u %u %u %u %d %u %u %u %u\n", e->start_ns,
-                e->dur_ns, batch->calls[e->call].id, e->file, e->file2, e->region, e->size, e->result, e->offset,
-                e->stack, e->id, e->calls, e->unit, e->flags, e->mode, e->fd, e->err, e->depth, e->phase, e->bits);
+        fprintf(golden_file, "event %lu %lu %lu %lu %lu %lu %lu %ld %ld %lu %lu %u %u %u %u %d %u %u %u %u\n",
+                e->start_ns, e->dur_ns, batch->calls[e->call].id, e->file, e->file2, e->region, e->size, e->result,
+                e->offset, e->stack, e->id, e->calls, e->unit, e->flags, e->mode, e->fd, e->err, e->depth, e->phase,
+                e->bits);
     }
-    if (list)
+    if (golden_list)
         return 0;
-    return put(dft_encode_events(encoder, batch, &block), &block);
+    return golden_put(dft_encode_events(golden_encoder, batch, &block), &block);
 }
 
 /* One event of every sort, with what no other has. */
 static int put_few(void)
 {
-    uint64_t input = names[NAME_INPUT].id, output = names[NAME_OUTPUT].id;
+    uint64_t input = golden_names[NAME_INPUT].id, output = golden_names[NAME_OUTPUT].id;
     /* A line or two an event. */
     /* clang-format off */
     struct dft_event events[] = {
@@ -129,7 +121,7 @@ static int put_few(void)
         {.start_ns = START + 200, .dur_ns = 10, .call = CALL_READ, .file = input, .size = 4096, .result = 4096, .fd = 3,
          .unit = 1, .calls = 1, .bits = DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE},
         {.start_ns = START + 300, .dur_ns = 10, .call = CALL_READ, .file = input, .size = 4096, .result = 100, .fd = 3,
-         .offset = 4096, .unit = 1, .calls = 1, .bits = DFT_BIT_SEQUENTIAL, .region = names[NAME_REGION].id,
+         .offset = 4096, .unit = 1, .calls = 1, .bits = DFT_BIT_SEQUENTIAL, .region = golden_names[NAME_REGION].id,
          .depth = 2, .stack = UINT64_C(0xfedcba9876543210)},
         {.start_ns = START + 250, .dur_ns = 300, .call = CALL_READ, .file = output, .size = 4096, .result = -1,
          .err = 5, .fd = 9, .offset = -1, .unit = 1, .calls = 1},
@@ -137,9 +129,9 @@ static int put_few(void)
          .unit = 8, .calls = 25, .fd = 9, .offset = 1 << 20},
         {.start_ns = START + 800, .dur_ns = 1, .call = CALL_FREAD, .file = output, .size = 800, .result = 3, .unit = 8,
          .calls = 1, .fd = 9, .offset = (1 << 20) + 800},
-        {.start_ns = START + 900, .dur_ns = 7, .call = CALL_RENAME, .file = output, .file2 = names[NAME_CUT].id,
+        {.start_ns = START + 900, .dur_ns = 7, .call = CALL_RENAME, .file = output, .file2 = golden_names[NAME_CUT].id,
          .fd = -1, .offset = -1, .unit = 1, .calls = 1, .bits = DFT_BIT_VFORK | DFT_BIT_CUT},
-        {.start_ns = START + 950, .dur_ns = 7, .call = CALL_RENAME, .file = names[NAME_BYTES].id, .file2 = 999,
+        {.start_ns = START + 950, .dur_ns = 7, .call = CALL_RENAME, .file = golden_names[NAME_BYTES].id, .file2 = 999,
          .result = -1, .err = 18, .fd = -1, .offset = -1, .unit = 1, .calls = 1},
         {.start_ns = START + 150, .dur_ns = SECOND, .call = CALL_REGION, .id = 42, .fd = -1, .offset = -1, .unit = 1,
          .calls = 1, .phase = DFT_PHASE_ASYNC_BEGIN},
@@ -150,9 +142,9 @@ static int put_few(void)
     };
     /* clang-format on */
     struct dft_arg args[] = {
-        {.event = 1, .key = names[NAME_STEP].id, .type = DFT_ARG_INT, .i = -5},
-        {.event = 1, .key = names[NAME_LABEL].id, .type = DFT_ARG_STRING, .s = TEXT("first\xfe")},
-        {.event = 8, .key = names[NAME_RATIO].id, .type = DFT_ARG_DOUBLE, .d = 0.1},
+        {.event = 1, .key = golden_names[NAME_STEP].id, .type = DFT_ARG_INT, .i = -5},
+        {.event = 1, .key = golden_names[NAME_LABEL].id, .type = DFT_ARG_STRING, .s = TEXT("first\xfe")},
+        {.event = 8, .key = golden_names[NAME_RATIO].id, .type = DFT_ARG_DOUBLE, .d = 0.1},
     };
     struct dft_batch batch = {.key = KEY,
                               .stream = 1,
@@ -161,9 +153,9 @@ static int put_few(void)
                               .last = 12,
                               .events = events,
                               .count = sizeof events / sizeof *events,
-                              .calls = calls,
+                              .calls = golden_calls,
                               .ncalls = CALLS,
-                              .names = names,
+                              .names = golden_names,
                               .nnames = NAMES,
                               .args = args,
                               .nargs = sizeof args / sizeof *args};
@@ -183,9 +175,9 @@ static int put_many(void)
                               .last = 219,
                               .events = events,
                               .count = MANY,
-                              .calls = calls,
+                              .calls = golden_calls,
                               .ncalls = CALLS,
-                              .names = names,
+                              .names = golden_names,
                               .nnames = 3};
     uint64_t now = START + SECOND, bits = 1;
 
@@ -194,7 +186,7 @@ static int put_many(void)
         events[i] = (struct dft_event){.start_ns = now += bits >> 55,
                                        .dur_ns = (bits >> 40 & 1023) << (bits >> 60),
                                        .call = CALL_READ,
-                                       .file = names[i / 7 % 3].id,
+                                       .file = golden_names[i / 7 % 3].id,
                                        .size = 65536,
                                        .result = i % 50 ? 65536 : (int64_t)(bits >> 50),
                                        .offset = (int64_t)(i * 65536),
@@ -204,132 +196,6 @@ static int put_many(void)
         now += events[i].dur_ns;
     }
     return put_events(&batch);
-}
-
-static void list_row(const struct dft_row *row)
-{
-    const struct dft_metrics *m = &row->metrics;
-
-    if (row->kind == DFT_ROW_HISTOGRAM)
-        return;
-    fprintf(file, "row %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu %ld %lu %lu %lu %ld %ld %lu %lu %lu %lu",
-            row->interval, row->region, row->subject, m->count, m->samples, m->errors, m->dur_sum, m->dur_min,
-            m->dur_max, m->edge, m->data, m->step, m->bytes, m->size_min, m->size_max, m->offset_min, m->offset_max,
-            m->first_start, m->last_end, m->sequential, m->consecutive);
-    fprintf(file, " %lu %lu %lu %u\n", m->asked, m->turns, m->occupancy, row->io);
-}
-
-static int put_rows(const struct dft_buckets *buckets)
-{
-    const void *block;
-
-    for (uint32_t i = 0; list && i < buckets->count; i++)
-        list_row(&buckets->rows[i]);
-    return list ? 0 : put(dft_encode_buckets(encoder, buckets, &block), &block);
-}
-
-static int put_buckets(void)
-{
-    static const struct dft_bin durations[] = {{3, 7}, {64, 1}, {1919, UINT64_MAX}}, sizes[] = {{0, 2}};
-    /* A few lines a row. */
-    /* clang-format off */
-    struct dft_row rows[] = {
-        {.kind = DFT_ROW_CALL, .op = DFT_OP_READ, .io = DFT_IO_READ, .interval = 1700000000, .subject = calls[CALL_READ].id,
-         .metrics = {.count = 30, .samples = 28, .errors = 1, .dur_sum = 3000, .dur_min = 10, .dur_max = 1500,
-                     .edge = 2000, .step = 1, .data = 27, .bytes = 100000, .size_min = 100, .size_max = 4096,
-                     .offset_min = 0, .offset_max = 100000, .first_start = START + 100, .last_end = START + SECOND,
-                     .sequential = 26, .consecutive = 25, .asked = 100000}},
-        {.kind = DFT_ROW_CALL, .op = DFT_OP_REGION, .interval = 1700000002, .subject = calls[CALL_REGION].id,
-         .region = names[NAME_REGION].id,
-         .metrics = {.dur_min = UINT64_MAX, .edge = 5, .step = -1, .size_min = UINT64_MAX, .offset_min = INT64_MAX,
-                     .offset_max = -1, .first_start = UINT64_MAX}},
-        {.kind = DFT_ROW_HISTOGRAM, .op = DFT_OP_READ, .io = DFT_IO_READ, .interval = 26562500,
-         .subject = calls[CALL_READ].id, .durations = durations, .ndurations = 3, .sizes = sizes, .nsizes = 1,
-         .asked = sizes, .nasked = 1},
-        {.kind = DFT_ROW_FILE, .class = DFT_CLASS_READ, .io = DFT_IO_READ, .interval = 26562500, .subject = names[NAME_INPUT].id,
-         .metrics = {.count = 1, .samples = 1, .dur_sum = 10, .dur_min = 10, .dur_max = 10, .edge = 10, .data = 1,
-                     .bytes = 4096, .size_min = 4096, .size_max = 4096, .offset_min = 8192, .offset_max = 12288,
-                     .first_start = START + 200, .last_end = START + 210, .sequential = 1, .consecutive = 1,
-                     .asked = 4096}},
-    };
-    /* clang-format on */
-    struct dft_buckets buckets = {.key = KEY,
-                                  .stream = 1,
-                                  .tid = 4321,
-                                  .first = 1,
-                                  .last = 12,
-                                  .start = START + 100,
-                                  .end = START + SECOND,
-                                  .interval_ns = SECOND,
-                                  .rows = rows,
-                                  .count = 4,
-                                  .calls = calls,
-                                  .ncalls = CALLS,
-                                  .names = names,
-                                  .nnames = NAMES};
-    return put_rows(&buckets);
-}
-
-/* Rows that say all there is of facets, of bytes asked for, of time and of the parts of files. */
-static int put_facets(void)
-{
-    static const struct dft_bin durations[] = {{9, 3}}, sizes[] = {{0, 1}, {50, 2}}, asked[] = {{64, 3}};
-    static const struct dft_pattern sparse = {.touched = {.shift = 12, .bits = {[0] = 0xff00ff, [15] = 1}},
-                                              .strides = {{-65536, 7}, {4096, 2}}};
-    static struct dft_pattern dense = {.touched = {.shift = 53}};
-    /* clang-format off */
-    struct dft_row rows[] = {
-        {.kind = DFT_ROW_CALL, .op = DFT_OP_READ, .io = DFT_IO_STARTUP, .size_class = 6, .access = DFT_ACCESS_STRIDED,
-         .interval = 1700000000, .subject = calls[CALL_READ].id,
-         .metrics = {.count = 3, .samples = 3, .dur_sum = 30, .dur_min = 10, .dur_max = 10, .edge = 30, .data = 3,
-                     .bytes = 100, .size_max = 50, .offset_max = 100, .first_start = START, .last_end = START + 60,
-                     .asked = 12288, .turns = 2, .occupancy = 1}},
-        {.kind = DFT_ROW_CALL, .op = DFT_OP_READ, .io = DFT_IO_READ, .size_class = 15, .err = 121,
-         .interval = 1700000001, .subject = calls[CALL_READ].id,
-         .metrics = {.count = 2, .samples = 2, .errors = 2, .dur_sum = 30, .dur_min = 15, .dur_max = 15, .edge = 30,
-                     .size_min = UINT64_MAX, .offset_min = INT64_MAX, .offset_max = -1, .first_start = START + SECOND,
-                     .last_end = START + SECOND + SECOND / 2, .occupancy = UINT64_C(0x80000001)}},
-        {.kind = DFT_ROW_CALL, .op = DFT_OP_READ, .io = DFT_IO_READ, .interval = 1700000002,
-         .subject = calls[CALL_READ].id,
-         .metrics = {.dur_min = UINT64_MAX, .edge = SECOND / 64 + 1, .size_min = UINT64_MAX, .offset_min = INT64_MAX,
-                     .offset_max = -1, .first_start = UINT64_MAX, .occupancy = UINT64_C(0x5555555555555555)}},
-        {.kind = DFT_ROW_HISTOGRAM, .op = DFT_OP_READ, .io = DFT_IO_STARTUP, .size_class = 6,
-         .access = DFT_ACCESS_STRIDED, .interval = 26562500, .subject = calls[CALL_READ].id, .durations = durations,
-         .ndurations = 1, .sizes = sizes, .nsizes = 2, .asked = asked, .nasked = 1},
-        {.kind = DFT_ROW_FILE, .class = DFT_CLASS_META, .io = DFT_IO_SYNC, .interval = 26562500,
-         .subject = names[NAME_INPUT].id,
-         .metrics = {.count = 1, .samples = 1, .dur_sum = 10, .dur_min = 10, .dur_max = 10, .edge = 10,
-                     .size_min = UINT64_MAX, .offset_min = INT64_MAX, .offset_max = -1, .first_start = START,
-                     .last_end = START + 10, .occupancy = 1}},
-        {.kind = DFT_ROW_FILE, .class = DFT_CLASS_READ, .io = DFT_IO_READ, .interval = 26562500,
-         .subject = names[NAME_INPUT].id, .pattern = &sparse,
-         .metrics = {.count = 1, .samples = 1, .dur_sum = 10, .dur_min = 10, .dur_max = 10, .edge = 10, .data = 1,
-                     .bytes = 10, .size_min = 10, .size_max = 10, .offset_min = 5, .offset_max = 15,
-                     .first_start = START, .last_end = START + 10, .asked = 10, .occupancy = 3}},
-        {.kind = DFT_ROW_FILE, .class = DFT_CLASS_WRITE, .io = DFT_IO_WAIT, .interval = 26562500,
-         .subject = names[NAME_OUTPUT].id, .pattern = &dense,
-         .metrics = {.count = 1, .samples = 1, .dur_sum = 10, .dur_min = 10, .dur_max = 10, .edge = 10, .data = 1,
-                     .size_min = 0, .offset_max = 0, .first_start = START, .last_end = START + 10}},
-    };
-    /* clang-format on */
-    struct dft_buckets buckets = {.key = KEY,
-                                  .stream = 5,
-                                  .tid = 4321,
-                                  .first = 1,
-                                  .last = 8,
-                                  .start = START,
-                                  .end = START + 2 * SECOND,
-                                  .interval_ns = SECOND,
-                                  .rows = rows,
-                                  .count = sizeof rows / sizeof *rows,
-                                  .calls = calls,
-                                  .ncalls = CALLS,
-                                  .names = names,
-                                  .nnames = NAMES};
-
-    for (unsigned i = 0; i < DFT_TOUCHED_PARTS / 64; i++)
-        dense.touched.bits[i] = UINT64_C(0xaaaaaaaaaaaaaaab) + i;
-    return put_rows(&buckets);
 }
 
 /* Counters of every sort, all at once and some alone. */
@@ -364,7 +230,7 @@ static int put_counters(void)
 
     for (unsigned i = 0; i < 3; i++)
         series[i].id = texts[i].id = dft_name_id(texts[i].text.bytes, texts[i].text.length);
-    return put(dft_encode_counters(encoder, &counters, &block), &block);
+    return golden_put(dft_encode_counters(golden_encoder, &counters, &block), &block);
 }
 
 /* A part of a range: every third event, and what such blocks are of. */
@@ -379,9 +245,9 @@ static int put_part(void)
                               .last = 500 + MANY,
                               .events = events,
                               .count = MANY / 3,
-                              .calls = calls,
+                              .calls = golden_calls,
                               .ncalls = CALLS,
-                              .names = names,
+                              .names = golden_names,
                               .nnames = 3,
                               .part = 0x12345601,
                               .numbers = numbers};
@@ -397,7 +263,7 @@ static int put_part(void)
         events[i] = (struct dft_event){.start_ns = START + 4 * SECOND + i * 1000,
                                        .dur_ns = 500,
                                        .call = CALL_READ,
-                                       .file = names[NAME_INPUT].id,
+                                       .file = golden_names[NAME_INPUT].id,
                                        .size = 100,
                                        .result = 100,
                                        .offset = (int64_t)(i * 100),
@@ -405,7 +271,7 @@ static int put_part(void)
                                        .unit = 1,
                                        .calls = 1};
     }
-    return put_events(&batch) || (!list && put(dft_encode_group(encoder, &group, &block), &block));
+    return put_events(&batch) || (!golden_list && golden_put(dft_encode_group(golden_encoder, &group, &block), &block));
 }
 
 static int put_end(void)
@@ -423,28 +289,29 @@ static int put_end(void)
     end.dropped[DFT_DROP_TORN] = 1;
     end.misuse[DFT_MISUSE_END_ALONE] = 2;
     end.misuse[DFT_MISUSE_SPAN_OPEN] = 300;
-    if (list)
+    if (golden_list)
         return 0;
-    return put(dft_encode_names(encoder, KEY, names, NAMES, &block), &block) ||
-           put(dft_encode_end(encoder, &end, &block), &block);
+    return golden_put(dft_encode_names(golden_encoder, KEY, golden_names, NAMES, &block), &block) ||
+           golden_put(dft_encode_end(golden_encoder, &end, &block), &block);
 }
 
 int main(int argc, char **argv)
 {
     int failed;
 
-    if (argc != 3 || !(file = fopen(argv[2], "wb"))) {
+    if (argc != 3 || !(golden_file = fopen(argv[2], "wb"))) {
         fprintf(stderr, "usage: make_golden stored|deflated|counters|list FILE\n");
         return 2;
     }
-    list = !strcmp(argv[1], "list");
-    encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE);
+    golden_list = !strcmp(argv[1], "list");
+    golden_encoder = sample_encoder(strcmp(argv[1], "stored") ? DFT_DEFLATE : DFT_STORE);
     make_names();
     if (!strcmp(argv[1], "counters"))
         failed = put_counters();
     else
-        failed = put_process() || put_few() || put_many() || put_buckets() || put_end() || put_part() || put_facets();
-    failed |= fclose(file) != 0;
-    sample_encoder_free(encoder);
+        failed = put_process() || put_few() || put_many() || golden_put_buckets() || put_end() || put_part() ||
+                 golden_put_facets();
+    failed |= fclose(golden_file) != 0;
+    sample_encoder_free(golden_encoder);
     return failed;
 }

@@ -30,7 +30,7 @@ uint64_t sample_wild(void)
     return sample_below(8) ? value : 0 - value;
 }
 
-static void *must(void *memory)
+void *sample_must(void *memory)
 {
     if (!memory || memory == MAP_FAILED) {
         perror("sample");
@@ -41,13 +41,13 @@ static void *must(void *memory)
 
 static struct dft_text make_text(const char *bytes, size_t length)
 {
-    char *copy = must(malloc(length + 1));
+    char *copy = sample_must(malloc(length + 1));
 
     memcpy(copy, bytes, length);
     return (struct dft_text){copy, (uint32_t)length};
 }
 
-static struct dft_name make_name(void)
+struct dft_name sample_make_name(void)
 {
     char text[256];
     int length;
@@ -59,7 +59,7 @@ static struct dft_name make_name(void)
         return name;
     case 1: /* a long one, cut */
         name.text.length = DFT_TEXT_MAX;
-        name.text.bytes = must(calloc(1, DFT_TEXT_MAX));
+        name.text.bytes = sample_must(calloc(1, DFT_TEXT_MAX));
         name.id = sample_random();
         name.cut = 1;
         return name;
@@ -76,7 +76,7 @@ static struct dft_name make_name(void)
     return name;
 }
 
-static struct dft_call make_call(const struct dft_name *names, uint32_t nnames)
+struct dft_call sample_make_call(const struct dft_name *names, uint32_t nnames)
 {
     struct dft_call call = {.op = (uint8_t)(sample_below(8) ? sample_below(44) : sample_below(256))};
     char text[32];
@@ -94,7 +94,7 @@ static struct dft_call make_call(const struct dft_name *names, uint32_t nnames)
     return call;
 }
 
-static uint64_t pick_id(const struct dft_name *names, uint32_t nnames)
+uint64_t sample_pick_id(const struct dft_name *names, uint32_t nnames)
 {
     return nnames ? names[sample_below(nnames)].id : sample_random();
 }
@@ -106,11 +106,11 @@ static void make_wild_event(struct dft_event *event, const struct dft_batch *bat
     *event = (struct dft_event){
         .start_ns = sample_wild(),
         .dur_ns = sample_wild(),
-        .file = sample_below(4)   ? pick_id(names, batch->nnames)
+        .file = sample_below(4)   ? sample_pick_id(names, batch->nnames)
                 : sample_below(2) ? sample_random()
                                   : 0,
-        .file2 = sample_below(4) ? 0 : pick_id(names, batch->nnames),
-        .region = sample_below(2) ? 0 : pick_id(names, batch->nnames),
+        .file2 = sample_below(4) ? 0 : sample_pick_id(names, batch->nnames),
+        .region = sample_below(2) ? 0 : sample_pick_id(names, batch->nnames),
         .size = sample_wild(),
         .result = (int64_t)sample_wild(),
         .offset = (int64_t)sample_wild(),
@@ -156,7 +156,7 @@ static struct dft_arg make_arg(const struct dft_batch *batch)
     struct dft_arg arg = {.event = (uint32_t)sample_below(batch->count), .type = (uint8_t)sample_below(3)};
     char text[40];
 
-    arg.key = sample_below(10) ? pick_id(batch->names, batch->nnames) : 0;
+    arg.key = sample_below(10) ? sample_pick_id(batch->names, batch->nnames) : 0;
     if (arg.type == DFT_ARG_INT)
         arg.i = (int64_t)sample_wild();
     else if (arg.type == DFT_ARG_DOUBLE)
@@ -177,7 +177,7 @@ static int compare_args(const void *a, const void *b)
 /* A part of a range: numbers that leave some out. */
 static void make_part(struct dft_batch *batch)
 {
-    uint32_t *numbers = must(calloc(batch->count + 1u, sizeof *numbers)), next = 0;
+    uint32_t *numbers = sample_must(calloc(batch->count + 1u, sizeof *numbers)), next = 0;
 
     for (uint32_t i = 0; i < batch->count; i++) {
         numbers[i] = next + (uint32_t)(sample_below(3) ? 0 : sample_below(300));
@@ -202,14 +202,14 @@ struct dft_batch sample_batch(uint32_t count, int wild)
     batch.nnames = (uint32_t)(wild ? sample_below(40) : 1 + sample_below(20));
     batch.ncalls = (uint32_t)(1 + sample_below(30));
     batch.nargs = count && sample_below(2) ? (uint32_t)sample_below(50) : 0;
-    batch.events = must(calloc(count + 1, sizeof *batch.events));
-    batch.names = must(calloc(batch.nnames + 1, sizeof *batch.names));
-    batch.calls = must(calloc(batch.ncalls, sizeof *batch.calls));
-    batch.args = must(calloc(batch.nargs + 1, sizeof *batch.args));
+    batch.events = sample_must(calloc(count + 1, sizeof *batch.events));
+    batch.names = sample_must(calloc(batch.nnames + 1, sizeof *batch.names));
+    batch.calls = sample_must(calloc(batch.ncalls, sizeof *batch.calls));
+    batch.args = sample_must(calloc(batch.nargs + 1, sizeof *batch.args));
     for (uint32_t i = 0; i < batch.nnames; i++)
-        batch.names[i] = make_name();
+        batch.names[i] = sample_make_name();
     for (uint32_t i = 0; i < batch.ncalls; i++)
-        batch.calls[i] = make_call(batch.names, batch.nnames);
+        batch.calls[i] = sample_make_call(batch.names, batch.nnames);
     for (uint32_t i = 0; i < count; i++) {
         if (wild)
             make_wild_event(&batch.events[i], &batch);
@@ -240,119 +240,9 @@ void sample_batch_free(struct dft_batch *batch)
     free(batch->args);
 }
 
-static void make_wild_metrics(struct dft_metrics *metrics)
-{
-    uint64_t *words = (uint64_t *)metrics;
-
-    for (size_t i = 0; i < sizeof *metrics / sizeof *words; i++)
-        words[i] = sample_below(3) ? sample_wild() : 0;
-}
-
-static void make_tame_metrics(struct dft_metrics *metrics)
-{
-    uint64_t n = sample_below(4) ? 1 + sample_below(50) : 0, data = n && sample_below(3) ? 1 + sample_below(n) : 0;
-
-    *metrics = (struct dft_metrics){.count = n,
-                                    .samples = n,
-                                    .errors = sample_below(2),
-                                    .dur_min = UINT64_MAX,
-                                    .size_min = UINT64_MAX,
-                                    .offset_min = INT64_MAX,
-                                    .offset_max = -1,
-                                    .first_start = UINT64_MAX,
-                                    .edge = sample_below(1000000),
-                                    .step = (int64_t)sample_below(3) - 1,
-                                    .data = data};
-    if (n) {
-        metrics->dur_min = sample_below(1000);
-        metrics->dur_max = metrics->dur_min + sample_below(1000);
-        metrics->dur_sum = n * metrics->dur_min + sample_below(1000);
-        metrics->first_start = UINT64_C(1700000000000000000) + sample_below(1000000000);
-        metrics->last_end = metrics->first_start + sample_below(1000000);
-    }
-    if (data) {
-        metrics->size_min = sample_below(4096);
-        metrics->size_max = metrics->size_min + sample_below(4096);
-        metrics->bytes = data * metrics->size_max;
-        metrics->offset_min = (int64_t)sample_below(1u << 30);
-        metrics->offset_max = metrics->offset_min + (int64_t)metrics->bytes;
-        metrics->sequential = data;
-    }
-}
-
-static struct dft_bin *make_bins(uint16_t *count)
-{
-    struct dft_bin *bins = must(calloc(60, sizeof *bins));
-    uint32_t bin = (uint32_t)sample_below(200);
-
-    for (*count = 0; *count < 60 && bin <= DFT_BIN_LAST && sample_below(20); (*count)++) {
-        bins[*count] = (struct dft_bin){bin, sample_wild()};
-        bin += 1 + (uint32_t)sample_below(60);
-    }
-    return bins;
-}
-
-struct dft_buckets sample_buckets(uint32_t count, int wild)
-{
-    struct dft_buckets buckets = {.key = sample_random(),
-                                  .stream = 3,
-                                  .tid = 4,
-                                  .first = sample_wild(),
-                                  .last = sample_wild(),
-                                  .start = sample_wild(),
-                                  .end = sample_wild(),
-                                  .interval_ns = sample_wild(),
-                                  .count = count};
-
-    buckets.nnames = (uint32_t)(1 + sample_below(20));
-    buckets.ncalls = (uint32_t)(1 + sample_below(10));
-    buckets.rows = must(calloc(count + 1, sizeof *buckets.rows));
-    buckets.names = must(calloc(buckets.nnames, sizeof *buckets.names));
-    buckets.calls = must(calloc(buckets.ncalls, sizeof *buckets.calls));
-    for (uint32_t i = 0; i < buckets.nnames; i++)
-        buckets.names[i] = make_name();
-    for (uint32_t i = 0; i < buckets.ncalls; i++)
-        buckets.calls[i] = make_call(buckets.names, buckets.nnames);
-    for (uint32_t i = 0; i < count; i++) {
-        struct dft_row *row = &buckets.rows[i];
-        const struct dft_call *call = &buckets.calls[sample_below(buckets.ncalls)];
-
-        row->kind = (uint8_t)sample_below(3);
-        row->interval = wild ? sample_wild() : i / 3;
-        row->region = sample_below(2) ? 0 : pick_id(buckets.names, buckets.nnames);
-        row->subject = row->kind == DFT_ROW_FILE ? pick_id(buckets.names, buckets.nnames) : call->id;
-        row->class = row->kind == DFT_ROW_FILE ? (uint8_t)sample_below(3) : 0;
-        row->op = row->kind == DFT_ROW_FILE ? 0 : call->op;
-        if (row->kind == DFT_ROW_HISTOGRAM) {
-            row->durations = make_bins(&row->ndurations);
-            row->sizes = make_bins(&row->nsizes);
-        } else if (wild) {
-            make_wild_metrics(&row->metrics);
-        } else {
-            make_tame_metrics(&row->metrics);
-        }
-    }
-    return buckets;
-}
-
-void sample_buckets_free(struct dft_buckets *buckets)
-{
-    for (uint32_t i = 0; i < buckets->nnames; i++)
-        free((char *)(uintptr_t)buckets->names[i].text.bytes);
-    for (uint32_t i = 0; i < buckets->ncalls; i++)
-        free((char *)(uintptr_t)buckets->calls[i].text.bytes);
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        free((void *)(uintptr_t)buckets->rows[i].durations);
-        free((void *)(uintptr_t)buckets->rows[i].sizes);
-    }
-    free(buckets->rows);
-    free(buckets->names);
-    free(buckets->calls);
-}
-
 struct dft_encoder *sample_encoder(enum dft_compression compression)
 {
-    void *memory = must(
+    void *memory = sample_must(
         mmap(NULL, dft_encoder_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     struct dft_encoder *encoder = dft_encoder_init(memory);
 

@@ -21,6 +21,12 @@ uint64_t sample_wild(void);
 struct dft_batch sample_batch(uint32_t count, int wild);
 void sample_batch_free(struct dft_batch *batch);
 
+/* Pieces of both: memory that is there, a name, a call, the id of one of the names. */
+void *sample_must(void *memory);
+struct dft_name sample_make_name(void);
+struct dft_call sample_make_call(const struct dft_name *names, uint32_t nnames);
+uint64_t sample_pick_id(const struct dft_name *names, uint32_t nnames);
+
 /* `count` rows of all kinds. */
 struct dft_buckets sample_buckets(uint32_t count, int wild);
 void sample_buckets_free(struct dft_buckets *buckets);
