@@ -3,6 +3,7 @@
 #include "probe/inlined.h"
 
 #include "probe/burst.h"
+#include "probe/probe.h"
 
 #define STREAMS 16u
 
@@ -37,8 +38,13 @@ static void note(FILE *stream, uint64_t word)
 
 void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
 {
-    struct dft_probe probe = {
-        .fd = dft_stream_fd(stream), .word = word, .open = open, .file = open->file, .start = dft_ticks()};
+    enum dft_op op = dft_stream_is_written(stream) ? DFT_OP_FPUTS : DFT_OP_FGETS;
+    struct dft_probe probe = {.fd = dft_stream_fd(stream),
+                              .word = word,
+                              .open = open,
+                              .file = open->file,
+                              .io = dft_probe_io(open, op),
+                              .start = dft_ticks()};
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     int64_t offset = atomic_load_explicit(&open->offset, memory_order_relaxed), gap;
     struct dft_thread *self;
@@ -53,8 +59,8 @@ void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
     if (!atomic_compare_exchange_strong_explicit(&open->offset, &offset, offset + gap, memory_order_relaxed,
                                                  memory_order_relaxed))
         return; /* another thread counts them, or will */
-    dft_burst_add_inlined(self, &probe, dft_stream_is_written(stream) ? DFT_CALL_putc : DFT_CALL_getc, stream, offset,
-                          gap, dft_access_bits(open, offset, gap));
+    dft_burst_add_inlined(self, &probe, op == DFT_OP_FPUTS ? DFT_CALL_putc : DFT_CALL_getc, stream, offset, gap,
+                          dft_access_bits(open, op, offset, gap));
 }
 
 void dft_inlined_begin(FILE *stream, struct dft_probe *probe)

@@ -129,18 +129,41 @@ static inline int dft_offset_is_overridden(const struct dft_open *open, enum dft
             (args->flags & RWF_APPEND || atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND));
 }
 
-/* Sequential and consecutive, from the description's last access; and this one is the last now. */
-static inline uint8_t dft_access_bits(struct dft_open *open, int64_t offset, int64_t moved)
+/* Bytes moved this way: did the last access on the description move them the other way? */
+static inline uint8_t dft_access_turn(struct dft_open *open, enum dft_way way)
 {
-    int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
+    uint8_t last = atomic_load_explicit(&open->way, memory_order_relaxed);
+
+    if (__builtin_expect(last == way, 1))
+        return 0;
+    atomic_store_explicit(&open->way, (uint8_t)way, memory_order_relaxed);
+    return last == DFT_WAY_NONE ? 0 : DFT_BIT_TURN;
+}
+
+/* Where an access lies, seen from the description's last one: DFT_BIT_*. It is the last one now, if it
+ * moved bytes. */
+static inline uint8_t dft_access_bits(struct dft_open *open, enum dft_op op, int64_t offset, int64_t moved)
+{
+    enum dft_way way = dft_op_class(op) == DFT_CLASS_WRITE ? DFT_WAY_WRITES : DFT_WAY_READS;
+    uint8_t bits = moved > 0 ? dft_access_turn(open, way) : 0;
+    int64_t last, start, before;
 
     if (offset < 0)
-        return 0;
-    if (moved > 0)
+        return bits;
+    last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
+    start = atomic_load_explicit(&open->last_start, memory_order_relaxed);
+    before = atomic_load_explicit(&open->start_before, memory_order_relaxed);
+    if (moved > 0) {
         atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
-    if ((uint64_t)offset < (uint64_t)last) /* also where there is no last one */
-        return 0;
-    return offset == last ? DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE : DFT_BIT_SEQUENTIAL;
+        atomic_store_explicit(&open->start_before, start, memory_order_relaxed);
+        atomic_store_explicit(&open->last_start, offset, memory_order_relaxed);
+    }
+    if (__builtin_expect(offset == last, 1))
+        return bits | DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
+    if (before >= 0 && offset - start == start - before)
+        return bits | DFT_BIT_CONSECUTIVE;
+    return (uint64_t)offset < (uint64_t)last ? bits
+                                             : bits | DFT_BIT_SEQUENTIAL; /* less also where there is no last one */
 }
 
 /* Where several threads are, calls on a stream take tickets, too: of two at the same time nobody

@@ -271,10 +271,20 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
     }
 }
 
-void dft_path_define(struct dft_thread *self, const struct dft_path *path)
+/* A handler that defines another name here in the middle of this leaves that name's class: it is written
+ * behind the name, too. */
+enum dft_io dft_path_define(struct dft_thread *self, const struct dft_path *path)
 {
-    if (path->id && !dft_name_was_sent(self, path->id))
-        dft_name_send(self, path->id, (struct dft_text){path->text, path->length});
+    uint8_t *known = &self->sent_io[path->id & (DFT_SENT_NAMES - 1)], io;
+
+    if (!path->id)
+        return DFT_IO_NONE;
+    if (__builtin_expect(dft_name_was_sent(self, path->id), 1))
+        return (enum dft_io) * known;
+    *(volatile uint8_t *)known = io = (uint8_t)dft_file_class(path->text, path->length);
+    dft_name_send(self, path->id, (struct dft_text){path->text, path->length});
+    *(volatile uint8_t *)known = io;
+    return (enum dft_io)io;
 }
 
 void dft_path_keep(const struct dft_path *path)

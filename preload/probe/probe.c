@@ -21,7 +21,7 @@ void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, cons
 
     *record = (struct dft_slot){.start = probe->start,
                                 .duration = duration >> 32 ? 0 : (uint32_t)duration,
-                                .call = (uint16_t)call,
+                                .call = (uint16_t)(call | dft_slot_marks(probe->io, 0)),
                                 .file = probe->file,
                                 .offset = -1,
                                 .fd = probe->fd};
@@ -82,7 +82,8 @@ void dft_end_rare(const struct dft_probe *probe, enum dft_call_number call, uint
     struct item items[4];
 
     dft_probe_fill(&record, self, probe, call, end);
-    record.bits |= bits;
+    record.call |= (uint16_t)dft_slot_marks(0, bits);
+    record.bits |= bits & ~DFT_BIT_TURN;
     record.result = result;
     record.offset = offset;
     record.err = (uint16_t)err;
@@ -134,8 +135,19 @@ static uint32_t open_flags(const struct dft_path_call *at)
     return at->op == DFT_OP_OPEN && at->flags & O_APPEND ? DFT_OPEN_APPEND : 0;
 }
 
+/* What is opened to be written is not read at the start of a program. */
+static enum dft_io class_for(const struct dft_path_call *at, enum dft_io io)
+{
+    int writes = at->op == DFT_OP_OPEN    ? (at->flags & O_ACCMODE) != O_RDONLY
+                 : at->op == DFT_OP_FOPEN ? at->fopen_mode[0] != 'r' || strchr(at->fopen_mode, '+')
+                                          : 0;
+
+    return io == DFT_IO_STARTUP && writes ? DFT_IO_NONE : io;
+}
+
 /* A new descriptor for this path. */
-static void bind_opened(struct dft_thread *self, const struct dft_path_call *at, const struct dft_path *path)
+static void bind_opened(struct dft_thread *self, const struct dft_path_call *at, const struct dft_path *path,
+                        enum dft_io io)
 {
     const int fd = (int)at->result;
 
@@ -146,7 +158,7 @@ static void bind_opened(struct dft_thread *self, const struct dft_path_call *at,
             dft_fd_bind_untraced(fd);
         return;
     }
-    dft_fd_bind(fd, path->id, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
+    dft_fd_bind(fd, (struct dft_file){path->id, io}, at->op == DFT_OP_FOPEN && at->fopen_mode[0] == 'a' ? -1 : 0,
                 open_flags(at) | DFT_OPEN_NEW);
     if (at->op != DFT_OP_FOPEN)
         dft_directory_remember(self, path, fd, at->op == DFT_OP_OPENDIR || at->flags & O_DIRECTORY);
@@ -198,11 +210,11 @@ static int read_paths(struct dft_text texts[2], const struct dft_path_call *at)
 
 /* Such a call with all that it says. */
 static __attribute__((noinline)) void put_path_call(struct dft_thread *self, const struct dft_path_call *at,
-                                                    uint64_t file, uint64_t file2, uint64_t end, uint8_t cut)
+                                                    struct dft_file file, uint64_t file2, uint64_t end, uint8_t cut)
 {
     const struct dft_call_args args =
         DFT_ARGS(.size = at->size, .offset = at->offset, .flags = at->flags, .mode = at->mode, .further = at->further);
-    struct dft_probe probe = {.start = at->start, .file = file, .fd = -1};
+    struct dft_probe probe = {.start = at->start, .file = file.id, .io = dft_io_code(at->op, file.io), .fd = -1};
 
     put_meta(self, &probe, at->call, at->op, &args, at->result, at->err, end, file2, cut);
 }
@@ -217,7 +229,7 @@ static void end_unread(const struct dft_path_call *at, uint64_t end)
         return;
     if (cut)
         dft_misuse(self, DFT_MISUSE_ARG_CUT, 1);
-    put_path_call(self, at, 0, 0, end, cut);
+    put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, cut);
 }
 
 /* Files below /proc and some in /dev stand for others: what was opened is known by the new
@@ -255,7 +267,7 @@ static void first_path(struct dft_thread *self, struct dft_path *path, const str
 }
 
 /* Of a path that is traced. */
-static void put_on_path(struct dft_thread *self, const struct dft_path_call *at, uint64_t file, uint64_t file2,
+static void put_on_path(struct dft_thread *self, const struct dft_path_call *at, struct dft_file file, uint64_t file2,
                         uint64_t end)
 {
     const int mode_fits = has_mode_as_offset(at->op);
@@ -268,7 +280,8 @@ static void put_on_path(struct dft_thread *self, const struct dft_path_call *at,
         return;
     }
     probe.start = at->start;
-    probe.file = file;
+    probe.file = file.id;
+    probe.io = dft_io_code(at->op, file.io);
     probe.fd = -1;
     dft_put_slot(self, &probe, at->call, end, (uint32_t)at->flags, at->result,
                  mode_fits ? (int64_t)at->mode : at->offset, 0, at->err);
@@ -289,6 +302,7 @@ void dft_end_path_call(const struct dft_path_call *at)
 {
     uint64_t end = dft_ticks(), file2 = 0;
     struct dft_thread *self = thread_so_far();
+    enum dft_io io = DFT_IO_NONE;
     struct dft_text texts[2];
     struct dft_path path;
 
@@ -305,20 +319,21 @@ void dft_end_path_call(const struct dft_path_call *at)
     if (at->path2 != DFT_NO_PATH)
         file2 = second_path(self, at, texts[1], &path);
     if (path.traced && (self = dft_thread_get())) {
-        dft_path_define(self, &path);
-        put_on_path(self, at, path.id, file2, end);
+        io = class_for(at, dft_path_define(self, &path));
+        put_on_path(self, at, (struct dft_file){path.id, io}, file2, end);
     } else if (path.traced && at->opens && !at->err) {
+        io = class_for(at, dft_file_class(path.text, path.length));
         dft_path_keep(&path);
     } else if (!path.id && at->err == EBADF && !dft_is_sandboxed() && dft_traced_path("/", 1) &&
                (self = dft_thread_get())) {
-        put_path_call(self, at, 0, 0, end, 0); /* below a number that is not open */
+        put_path_call(self, at, (struct dft_file){0, DFT_IO_NONE}, 0, end, 0); /* below a number that is not open */
     } else if (!path.traced) {
         dft_traced_leave_out(path.text, path.length);
     }
     if (!path.id)
         dft_sandbox_drop();
     if (at->opens)
-        bind_opened(self, at, &path);
+        bind_opened(self, at, &path, io);
     dft_path_done(&path);
 }
 
@@ -341,6 +356,7 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
 
     probe.open = dft_fd_open(word);
     probe.file = probe.open->file;
+    probe.io = probe.open->io_looks;
     if (!dft_in_vfork_child()) {
         if (call == DFT_CALL_fclose)
             dft_stream_closed(probe.open);

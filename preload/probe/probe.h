@@ -63,7 +63,7 @@ static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call
         self->home->flight_start = probe->start;
         self->home->flight_file = probe->file;
         self->home->flight_fd = probe->fd;
-        atomic_store_explicit(&self->home->flight_call, call, memory_order_release);
+        atomic_store_explicit(&self->home->flight_call, call | dft_slot_marks(probe->io, 0), memory_order_release);
     }
 }
 
@@ -104,6 +104,14 @@ enum dft_begun {
     DFT_BEGUN_ON_FILE
 };
 
+/* dft_io_code of a call on this description. */
+static inline uint32_t dft_probe_io(const struct dft_open *open, enum dft_op op)
+{
+    if (dft_op_io(op) == DFT_IO_NONE)
+        return 0;
+    return dft_op_only_looks(op) ? open->io_looks : open->io_changes;
+}
+
 /* Calls on a descriptor: its word, asked of the kernel where nothing is known. */
 static inline __attribute__((always_inline)) enum dft_begun
 dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_call_args *args)
@@ -138,6 +146,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
     probe->place = dft_fd_place(probe->fd);
     probe->open = dft_fd_open(word);
     probe->file = probe->open->file;
+    probe->io = dft_probe_io(probe->open, op);
     return DFT_BEGUN_ON_FILE;
 }
 
@@ -207,6 +216,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         return 0;
     probe->open = NULL;
     probe->file = 0;
+    probe->io = 0;
     probe->word = 0;
     if (args->path != DFT_NO_PATH || args->system) {
         probe->fd = -1;
@@ -230,18 +240,21 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
 void dft_end_unrecorded(struct dft_probe *probe);
 
-/* A record that fits into one slot. No vfork child's. */
+/* Beside DFT_BIT_*, the result is items | unit << 32. */
+#define DFT_PUT_UNIT 256u
+
+/* A record that fits into one slot. No vfork child's. bits: DFT_BIT_*, DFT_PUT_UNIT. */
 static inline __attribute__((always_inline)) void dft_put_slot(struct dft_thread *self, const struct dft_probe *probe,
                                                                enum dft_call_number call, uint64_t end, uint32_t size,
-                                                               int64_t result, int64_t offset, uint8_t bits, int err)
+                                                               int64_t result, int64_t offset, uint32_t bits, int err)
 {
     struct dft_slot record;
 
     record.size = size;
     record.start = probe->start;
     record.duration = (uint32_t)(end - probe->start);
-    record.call = (uint16_t)call;
-    record.bits = bits;
+    record.call = (uint16_t)(call | dft_slot_marks(probe->io, bits));
+    record.bits = (uint8_t)((bits & 31) | (bits & DFT_PUT_UNIT ? DFT_SLOT_UNIT : 0));
     record.file = probe->file;
     record.result = result;
     record.offset = offset;
@@ -259,7 +272,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     uint64_t end = dft_ticks(), size = args->size;
     struct dft_thread *self = dft_thread_get();
     int64_t offset = args->offset;
-    uint8_t bits;
+    uint32_t bits;
 
     if (__builtin_expect(self == NULL, 0)) {
         struct dft_probe probe_copy = *probe;
@@ -287,14 +300,14 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
-    bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, offset, moved) : 0;
+    bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, op, offset, moved) : 0;
     /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a
      * system call. */
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
         struct dft_probe probe_copy = *probe;
 
-        dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, bits);
+        dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, (uint8_t)bits);
         return;
     }
     if (__builtin_expect(((end - probe->start) | size | (uint64_t)moved | (args->unit > 1 ? args->unit : 0)) >> 32 ||
@@ -302,11 +315,12 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
                          0)) {
         struct dft_probe probe_copy = *probe;
 
-        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, bits, err);
+        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, (uint8_t)bits,
+                     err);
         return;
     }
     if (args->unit > 1 && result >= 0) {
-        bits |= DFT_SLOT_UNIT;
+        bits |= DFT_PUT_UNIT;
         result = (int64_t)((uint64_t)result | args->unit << 32);
     }
     dft_put_slot(self, probe, call, end, (uint32_t)size, result, offset, bits, err);

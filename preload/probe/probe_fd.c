@@ -39,6 +39,15 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
     dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
 }
 
+/* What a descriptor is open on, with these flags of its own; below 0: not known. */
+static struct dft_file file_at(const struct dft_path *path, long flags)
+{
+    enum dft_io io = dft_file_class(path->text, path->length);
+
+    return (struct dft_file){path->id,
+                             io == DFT_IO_STARTUP && flags > 0 && (flags & O_ACCMODE) != O_RDONLY ? DFT_IO_NONE : io};
+}
+
 /* Nothing that is known of a description opened by the child outlives the call, so its offset is
  * not known. What the child does to one that its parent has, it does to the parent's as well. */
 uint64_t dft_probe_resolve_in_child(int fd)
@@ -60,7 +69,8 @@ uint64_t dft_probe_resolve_in_child(int fd)
     } else if (path.length && known && dft_fd_open(word)->file == path.id) {
         dft_fd_share(fd);
     } else if (path.length) {
-        known = own = dft_fd_describe(own, path.id, DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+        known = own =
+            dft_fd_describe(own, file_at(&path, flags), DFT_OPEN_SHARED | (flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
     }
     self = known && path.length ? dft_thread_get() : NULL;
     if (self)
@@ -97,7 +107,8 @@ uint64_t dft_probe_resolve(int fd, uint64_t word)
     if (self)
         dft_path_define(self, &path);
     flags = DFT_SYS(fcntl, fd, F_GETFL, 0, 0, 0, 0);
-    dft_fd_bind_found(fd, word, path.id, DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
+    dft_fd_bind_found(fd, word, file_at(&path, flags),
+                      DFT_OPEN_SHARED | (flags > 0 && flags & O_APPEND ? DFT_OPEN_APPEND : 0u));
 out:
     dft_path_done(&path);
     return dft_fd_word(fd);

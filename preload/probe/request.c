@@ -81,12 +81,14 @@ int dft_request_begin(struct dft_request *request, enum dft_call_number call, en
     request->offset = args->offset;
     request->flags = (uint32_t)args->flags;
     request->fd = probe.fd;
-    request->call = (uint16_t)call;
+    request->call = (uint16_t)(call | dft_slot_marks(probe.io, 0));
     request->bits = 0;
     if (op == DFT_OP_PWRITE && atomic_load_explicit(&probe.open->flags, memory_order_relaxed) & DFT_OPEN_APPEND)
         request->offset = -1;
     if (moves_bytes(op)) /* in the order in which the program asks, not in that of completion */
-        request->bits = dft_access_bits(probe.open, request->offset, (int64_t)args->size);
+        request->bits = dft_access_bits(probe.open, op, request->offset, (int64_t)args->size);
+    request->call |= (uint16_t)dft_slot_marks(0, request->bits);
+    request->bits &= ~DFT_BIT_TURN;
     request->region = dft_region_innermost(self, &request->depth);
     request->tid = self->home->tid;
     if (__builtin_expect(__atomic_load_n(&shown_in, __ATOMIC_ACQUIRE) != dft_livefile_number, 0))
@@ -120,7 +122,7 @@ static void put(const struct dft_request *request, enum dft_phase phase, uint64_
                               .fd = request->fd,
                               .err = (uint16_t)err,
                               .depth = request->depth};
-    int data = dft_op_is_data((enum dft_op)dft_call_rows[request->call].op);
+    int data = dft_op_is_data((enum dft_op)dft_call_rows[dft_slot_number(request->call)].op);
     struct dft_pieces pieces = {.count = 0};
     struct items items = {.length = 0};
     uint8_t byte = (uint8_t)phase;

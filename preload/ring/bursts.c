@@ -131,6 +131,7 @@ static void begin(struct dft_thread *self, uint32_t i, uint64_t key, const struc
 
     atomic_store_explicit(&run->record, 0, memory_order_relaxed);
     atomic_store_explicit(&run->moved, atomic_load_explicit(&as->moved, memory_order_relaxed), memory_order_relaxed);
+    run->io = as->io;
     run->file = as->file;
     run->start = as->start;
     run->duration = as->duration;
@@ -158,7 +159,7 @@ int dft_bursts_add(struct dft_thread *self, const void *stream, const struct dft
     i = place(self, key);
     run = &self->home->bursts[i];
     if (self->burst_keys[i] == key &&
-        (self->burst_words[i] != word || !dft_bursts_has_room(run) || is_old(run, now) ||
+        (self->burst_words[i] != word || !dft_bursts_has_room(run) || is_old(run, now) || more->bits & DFT_BIT_TURN ||
          (run->offset < 0) != (more->offset < 0) ||
          (run->offset >= 0 && run->offset + (int64_t)dft_burst_bytes(run) != more->offset)))
         end_burst(self, i);

@@ -246,17 +246,18 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, stru
     struct dft_pieces items = {.count = 0};
     uint32_t calls = dft_burst_calls(run);
     uint64_t bytes = dft_burst_bytes(run);
-    struct dft_slot record = {.start = run->start,
-                              .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
-                              .call = (uint16_t)atomic_load_explicit(&run->call, memory_order_relaxed),
-                              .bits = run->bits,
-                              .size = (uint32_t)bytes,
-                              .file = run->file,
-                              .result = (int64_t)bytes,
-                              .offset = run->offset,
-                              .region = run->region,
-                              .fd = run->fd,
-                              .depth = run->depth};
+    struct dft_slot record = {
+        .start = run->start,
+        .duration = run->duration >> 32 ? 0 : (uint32_t)run->duration,
+        .call = (uint16_t)(atomic_load_explicit(&run->call, memory_order_relaxed) | dft_slot_marks(run->io, run->bits)),
+        .bits = run->bits & ~DFT_BIT_TURN,
+        .size = (uint32_t)bytes,
+        .file = run->file,
+        .result = (int64_t)bytes,
+        .offset = run->offset,
+        .region = run->region,
+        .fd = run->fd,
+        .depth = run->depth};
 
     if (calls != 1) {
         dft_pieces_add(&items, &tags[0], 1);

@@ -82,6 +82,7 @@ struct dft_thread {
     uint64_t frames[DFT_OPEN_REGIONS]; /* frames of the open regions: annotate.h */
     /* ids whose text this stream has carried; by the lowest bits */
     uint64_t sent[DFT_SENT_NAMES];
+    uint8_t sent_io[DFT_SENT_NAMES]; /* of those that are paths: the class of the file */
     uint64_t burst_keys[DFT_BURSTS],
         /* of the bursts in `home`: stream and call, and the descriptor's word */
         burst_words[DFT_BURSTS];

@@ -129,19 +129,24 @@ static void set_word(int fd, uint64_t word)
         dft_fd_drop(word);
 }
 
-static void open_init(struct dft_open *open, uint64_t file, int64_t offset, uint32_t flags)
+static void open_init(struct dft_open *open, struct dft_file file, int64_t offset, uint32_t flags)
 {
-    open->file = file;
+    open->file = file.id;
+    open->io_looks = dft_io_code(DFT_OP_OPEN, file.io);
+    open->io_changes = dft_io_code(DFT_OP_WRITE, file.io);
+    atomic_store_explicit(&open->way, DFT_WAY_NONE, memory_order_relaxed);
     open->serial = atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed) + 1;
     atomic_store_explicit(&open->offset, offset < 0 ? 0 : offset, memory_order_relaxed);
     atomic_store_explicit(&open->last_end, -1, memory_order_relaxed);
+    atomic_store_explicit(&open->last_start, -1, memory_order_relaxed);
+    atomic_store_explicit(&open->start_before, -1, memory_order_relaxed);
     atomic_store_explicit(&open->started, 0, memory_order_relaxed);
     atomic_store_explicit(&open->finished, 0, memory_order_relaxed);
     atomic_store_explicit(&open->references, 1, memory_order_relaxed);
     atomic_store_explicit(&open->flags, flags | (offset < 0 ? DFT_OPEN_LOST : 0), memory_order_relaxed);
 }
 
-void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
+void dft_fd_bind(int fd, struct dft_file file, int64_t offset, uint32_t flags)
 {
     uint32_t index = pool_get();
 
@@ -150,7 +155,7 @@ void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags)
     set_word(fd, new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED));
 }
 
-void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
+void dft_fd_bind_found(int fd, uint64_t before, struct dft_file file, uint32_t flags)
 {
     uint32_t index = pool_get();
     uint64_t word = new_word(index, index ? DFT_FD_TRACED : DFT_FD_UNTRACED);
@@ -162,7 +167,7 @@ void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags)
         dft_fd_drop(word);
 }
 
-uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags)
+uint64_t dft_fd_describe(uint64_t before, struct dft_file file, uint32_t flags)
 {
     uint32_t index = before ? dft_fd_index(before) : pool_get();
 

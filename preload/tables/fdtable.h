@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "format/file_class.h"
 #include "os/hidden.h"
 
 #define DFT_FD_TRACED   1u /* index is a description */
@@ -41,6 +42,9 @@ static inline uint32_t dft_fd_index(uint64_t word)
 /* The position of a stream is known when no flag besides these is set. */
 #define DFT_OPEN_KNOWN (DFT_OPEN_STREAM | DFT_OPEN_INLINED | DFT_OPEN_NEW)
 
+/* Which way an access moves bytes. */
+enum dft_way { DFT_WAY_NONE = 0, DFT_WAY_READS = 1, DFT_WAY_WRITES = 2 };
+
 /* An open file description. */
 struct dft_open {
     uint64_t file;                      /* id of the file's name */
@@ -49,9 +53,18 @@ struct dft_open {
     _Atomic uint32_t started, finished; /* calls that move the offset */
     _Atomic uint32_t references;
     _Atomic uint32_t flags;
-    uint32_t next_free;
+    union {
+        uint32_t next_free;
+        struct {
+            /* dft_io_code of calls that look at the file, and of those that change it */
+            uint8_t io_looks, io_changes;
+            _Atomic uint8_t way; /* enum dft_way of the last access */
+        };
+    };
     uint32_t serial; /* number of the description: its place in the pool may be another one's later */
-    uint32_t pad[4];
+    /* Of the last access, and the one before it: where they began; -1: none yet. Their distance is the
+     * last stride. */
+    _Atomic int64_t last_start, start_before;
 };
 _Static_assert(sizeof(struct dft_open) == 64, "a cache line");
 
@@ -99,18 +112,24 @@ static inline struct dft_open *dft_fd_open(uint64_t word)
     return &dft_open_pieces[index / DFT_OPEN_PIECE][index % DFT_OPEN_PIECE];
 }
 
+/* A file, and the class that it has of its own; DFT_IO_NONE: none. */
+struct dft_file {
+    uint64_t id;
+    enum dft_io io;
+};
+
 /* The descriptor is open on a new description of this file. offset -1: unknown. */
-void dft_fd_bind(int fd, uint64_t file, int64_t offset, uint32_t flags);
+void dft_fd_bind(int fd, struct dft_file file, int64_t offset, uint32_t flags);
 void dft_fd_bind_untraced(int fd);
 /* The descriptor was found open on this file, at an unknown offset. Binds it only while the
  * descriptor still has the word `before`. */
-void dft_fd_bind_found(int fd, uint64_t before, uint64_t file, uint32_t flags);
+void dft_fd_bind_found(int fd, uint64_t before, struct dft_file file, uint32_t flags);
 /* The program duplicated (dup) the descriptor `from`, which had this word. Binds `fd` to the same
  * description. Binds nothing when the description was closed meanwhile. */
 void dft_fd_bind_same(int fd, uint64_t word, int from);
 /* Makes a description that no descriptor of ours has, and returns its word. Uses the description of
  * `before` again when that word still names it. 0: none is left. */
-uint64_t dft_fd_describe(uint64_t before, uint64_t file, uint32_t flags);
+uint64_t dft_fd_describe(uint64_t before, struct dft_file file, uint32_t flags);
 /* Forgets the descriptor and returns its word. The description goes with its last descriptor. */
 uint64_t dft_fd_unbind(int fd);
 /* Puts back the word that dft_fd_unbind returned. Drops the word if something else was bound

@@ -34,12 +34,14 @@
 #define DFT_MAPS_CHUNKS 1024u
 #define DFT_MAPS_SLOTS  (DFT_MAPS_CHUNK * DFT_MAPS_CHUNKS) /* above the default vm.max_map_count */
 
-/* Pages [start, end) show the file from `offset` on. */
+/* Pages [start, end) show the file from `offset` on, a number of whole pages. In its lowest bits stands the
+ * class that the file has of its own (enum dft_io). */
 struct dft_map {
     uintptr_t start, end;
     uint64_t file;
     int64_t offset;
 };
+#define DFT_MAP_CLASS 15
 
 extern _Atomic uint32_t dft_maps_used; /* slots */
 

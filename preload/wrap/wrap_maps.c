@@ -30,6 +30,17 @@ struct mapped_call {
     struct dft_map first; /* part of the range */
 };
 
+static void set_file(struct mapped_call *call, const struct dft_map *map)
+{
+    call->probe.file = map->file;
+    call->probe.io = dft_io_code(dft_call_rows[call->number].op, (enum dft_io)(map->offset & DFT_MAP_CLASS));
+}
+
+static int64_t offset_of(const struct dft_map *map)
+{
+    return map->offset & ~(int64_t)DFT_MAP_CLASS;
+}
+
 /* Returns 0 when no traced file lies there. */
 static int begin(struct mapped_call *call, enum dft_call_number number, const void *address, size_t length)
 {
@@ -40,7 +51,8 @@ static int begin(struct mapped_call *call, enum dft_call_number number, const vo
     call->length = length;
     call->flags = 0;
     call->before = 0;
-    call->probe = (struct dft_probe){.fd = -1, .file = call->first.file, .start = dft_ticks()};
+    call->probe = (struct dft_probe){.fd = -1, .start = dft_ticks()};
+    set_file(call, &call->first);
     dft_flight_begin(&call->probe, number);
     return 1;
 }
@@ -64,15 +76,15 @@ static void put_part(struct mapped_call *call, const struct dft_map *map, int fu
     from = map->start > from ? map->start : from;
     to = map->end < to || to < from ? map->end : to;
     args.size = call->length ? to - from : 0;
-    args.offset = map->offset + (int64_t)(from - map->start);
-    call->probe.file = map->file;
+    args.offset = offset_of(map) + (int64_t)(from - map->start);
+    set_file(call, map);
     dft_end_many(&call->probe, call->number, &args, result, 0);
 }
 
 static void put_whole(struct mapped_call *call, int64_t result, int err)
 {
     const struct dft_call_args args =
-        DFT_ARGS(.flags = call->flags, .size = call->length, .offset = call->first.offset);
+        DFT_ARGS(.flags = call->flags, .size = call->length, .offset = offset_of(&call->first));
 
     dft_end_many(&call->probe, call->number, &args, result, err);
 }
@@ -132,7 +144,7 @@ void *dft_map(void *address, size_t length, int prot, int flags, int fd, off_t o
     if (result != MAP_FAILED) {
         struct dft_range range = dft_maps_range(result, length);
 
-        dft_maps_add(&(struct dft_map){range.start, range.end, probe.file, offset});
+        dft_maps_add(&(struct dft_map){range.start, range.end, probe.file, offset | (probe.io ? probe.io - 1 : 0)});
         count_lost();
     }
     return result;
@@ -266,7 +278,7 @@ int dft_remap_pages(void *address, size_t size, int prot, size_t page, int flags
         return make(address, size, prot, page, flags);
     call.flags = flags;
     result = make(address, size, prot, page, flags);
-    call.first.offset = (int64_t)(page * unit);
+    call.first.offset = (int64_t)(page * unit) | (call.first.offset & DFT_MAP_CLASS);
     put_whole(&call, result, result == -1 ? errno : 0);
     size &= ~(unit - 1); /* the kernel rounds both down */
     if (!result && size)

@@ -20,6 +20,14 @@ static void drop(uint64_t word)
     dft_fd_drop(word);
 }
 
+static struct dft_file file_again(const struct dft_probe *probe, const char *mode)
+{
+    enum dft_io io = probe->io ? (enum dft_io)(probe->io - 1) : DFT_IO_NONE;
+
+    return (struct dft_file){probe->file,
+                             io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io};
+}
+
 /* The stream's own file again, in another mode: a new description of the same name, whatever has
  * become of the file. */
 static FILE *reopen_same(const char *mode, FILE *stream)
@@ -35,7 +43,8 @@ static FILE *reopen_same(const char *mode, FILE *stream)
         before = dft_fd_unbind(probe.fd);
     result = DFT_REAL(freopen)(NULL, mode, stream);
     if (result && !dft_in_vfork_child())
-        dft_fd_bind(dft_stream_fd(result), probe.file, 0, DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
+        dft_fd_bind(dft_stream_fd(result), file_again(&probe, mode), 0,
+                    DFT_OPEN_STREAM | (mode[0] == 'a' ? DFT_OPEN_APPEND : 0u));
     dft_end_fd(&probe, DFT_CALL_freopen, DFT_OP_OTHER, &args, result ? dft_stream_fd(result) : -1, result ? 0 : errno);
     drop(before);
     return result;

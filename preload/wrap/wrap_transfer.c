@@ -56,6 +56,7 @@ static void end_half(struct side *side, int64_t moved)
     struct dft_thread *self = dft_thread_get();
     struct dft_burst half = {.call = side->call,
                              .moved = dft_burst_pack(0, (uint64_t)moved),
+                             .io = side->probe.io,
                              .file = side->probe.file,
                              .start = side->probe.start,
                              .offset = start_of(side, moved, 0),
@@ -66,7 +67,7 @@ static void end_half(struct side *side, int64_t moved)
     if (!self)
         return;
     if (dft_probe_is_same(&side->probe))
-        half.bits = dft_access_bits(side->probe.open, half.offset, moved);
+        half.bits = dft_access_bits(side->probe.open, side->op, half.offset, moved);
     if (dft_in_vfork_child())
         half.bits |= DFT_BIT_VFORK;
     half.region = dft_region_innermost(self, &half.depth);

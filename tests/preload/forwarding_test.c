@@ -301,9 +301,9 @@ static struct outcome call(const struct row *row, const uint64_t a[ARGUMENTS], i
     uint64_t before;
 
     for (int i = 0; bind && i <= ARGUMENTS; i++)
-        dft_fd_bind(FIRST_FD + i, 0x1234, 0, 0);
+        dft_fd_bind(FIRST_FD + i, (struct dft_file){0x1234, DFT_IO_NONE}, 0, 0);
     for (int fd = 0; bind && fd <= 1; fd++) /* what getchar and printf work on */
-        dft_fd_bind(fd, 0x1234, 0, 0);
+        dft_fd_bind(fd, (struct dft_file){0x1234, DFT_IO_NONE}, 0, 0);
     if (bind) /* what munmap and the like work on */
         dft_maps_add(&(struct dft_map){(uintptr_t)page(0), (uintptr_t)page(1), 0x1234, 0});
     install(row);

@@ -194,7 +194,7 @@ static void take_events(struct outcome *outcome, uint64_t from)
     for (uint64_t at = from; at < head; at++) {
         struct dft_slot *slot = dft_ring_slot(ring, at);
 
-        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || slot->call >= DFT_CALL_COUNT)
+        if ((atomic_load(&slot->marker) & 3) != DFT_SLOT_VALID || dft_slot_number(slot->call) >= DFT_CALL_COUNT)
             continue;
         outcome->events++;
         memcpy(&outcome->last, slot, sizeof *slot);
@@ -207,7 +207,7 @@ static struct outcome call(long number, const long a[ARGUMENTS])
     uint64_t from;
 
     for (int i = 0; i <= ARGUMENTS; i++)
-        dft_fd_bind(FIRST_FD + i, 0x1234, 0, 0);
+        dft_fd_bind(FIRST_FD + i, (struct dft_file){0x1234, DFT_IO_NONE}, 0, 0);
     dft_maps_add(&(struct dft_map){0, (uintptr_t)-4096, 0x1234, 0}); /* whatever the address is */
     if (dft_self) { /* room for all that a call appends: no drain meanwhile */
         dft_drain_own(dft_self);

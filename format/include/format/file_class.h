@@ -33,4 +33,12 @@ static inline enum dft_io dft_io_on(uint8_t op, enum dft_io file)
     return file == DFT_IO_NONE || io == DFT_IO_NONE || (file == DFT_IO_STARTUP && !dft_op_only_looks(op)) ? io : file;
 }
 
+/* What a slot of a record says of it: enum dft_io + 1, or 0: the class is that of the operation. */
+static inline uint8_t dft_io_code(uint8_t op, enum dft_io file)
+{
+    enum dft_io io = dft_io_on(op, file);
+
+    return io == dft_op_io(op) ? 0 : (uint8_t)(io + 1);
+}
+
 #endif
