@@ -42,13 +42,13 @@ void dft_kept_begin(struct dft_kept_reader *reader, const struct dft_process *pr
 }
 
 /* What follows `reader->next`, which holds until then. Returns 0 where nothing follows. */
-static int read_pair(struct dft_kept_reader *reader, struct dft_kept *following)
+static int read_pair(struct dft_kept_reader *reader, struct dft_kept_span *following)
 {
     uint64_t gap_ns, what;
 
     if (reader->at == reader->end)
         return 0;
-    *following = (struct dft_kept){.from_ns = reader->next.from_ns};
+    *following = (struct dft_kept_span){.from_ns = reader->next.from_ns};
     if (get(&reader->at, reader->end, &gap_ns) || get(&reader->at, reader->end, &what) ||
         gap_ns > UINT64_MAX - reader->next.from_ns || (what & ((1u << WHY_SHIFT) - 1)) >= DFT_KEEP_COUNT) {
         reader->at = reader->end;
@@ -61,9 +61,9 @@ static int read_pair(struct dft_kept_reader *reader, struct dft_kept *following)
     return 1;
 }
 
-int dft_kept_next(struct dft_kept_reader *reader, struct dft_kept *kept)
+int dft_kept_next(struct dft_kept_reader *reader, struct dft_kept_span *kept)
 {
-    struct dft_kept following;
+    struct dft_kept_span following;
 
     while (!reader->is_over) {
         *kept = reader->next;
@@ -84,7 +84,7 @@ void dft_kept_times(const struct dft_process *process, uint64_t from_ns, uint64_
                     uint64_t times[DFT_KEEP_COUNT + 1])
 {
     struct dft_kept_reader reader;
-    struct dft_kept kept;
+    struct dft_kept_span kept;
 
     dft_kept_begin(&reader, process, to_ns);
     while (dft_kept_next(&reader, &kept)) {

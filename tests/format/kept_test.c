@@ -35,7 +35,7 @@ static void test_stretches(void)
                     {6, 10, DFT_KEEP_AGGREGATES, DFT_KEEP_WHY_BYTES}};
     struct dft_process process = sample();
     struct dft_kept_reader reader;
-    struct dft_kept kept;
+    struct dft_kept_span kept;
     unsigned n = 0;
 
     for (dft_kept_begin(&reader, &process, START + 10 * S); dft_kept_next(&reader, &kept); n++) {
@@ -70,7 +70,7 @@ static void test_from_the_start(void)
     uint32_t used = dft_kept_put(column, 0, DFT_KEEP_AGGREGATES, DFT_KEEP_WHY_SETTINGS);
     struct dft_process process = {.start_ns = START, .kept = {(const char *)column, used}};
     struct dft_kept_reader reader;
-    struct dft_kept kept;
+    struct dft_kept_span kept;
 
     dft_kept_begin(&reader, &process, START + S);
     CU_ASSERT(dft_kept_next(&reader, &kept) && kept.keep == DFT_KEEP_AGGREGATES && kept.to_ns - kept.from_ns == S);

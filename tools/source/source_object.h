@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/block.h"
+#include "format/kept.h"
 #include "format/row.h"
 
 struct dft_source;
@@ -155,7 +156,7 @@ struct dft_source_job {
 struct dft_event_at {
     const struct dft_event *event; /* event->call means nothing here: use `call` */
     const struct dft_source_process *process;
-    uint64_t call; /* name id of the call; dft_names_call gives its category and name */
+    uint64_t call;  /* name id of the call; dft_names_call gives its category and name */
     uint8_t op, io; /* io: enum dft_io */
     uint32_t tid, stream;
     uint64_t sequence;          /* 0 for events in flight */
@@ -210,7 +211,11 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
  * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
  * known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
-/* The same over all processes. *start_ns is the origin of all times that are shown as seconds, and
+/* For how long each enum dft_keep was in force between two times, the ns of all processes together;
+ * last: where that is not known. Adds to `times`. Events exist for the share of DFT_KEEP_EVENTS. */
+void dft_source_kept_times(const struct dft_source *source, uint64_t from_ns, uint64_t to_ns,
+                           uint64_t times[DFT_KEEP_COUNT + 1]);
+/* The life of all processes together. *start_ns is the origin of all times that are shown as seconds, and
  * of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);
 /* How many of its events the source holds one by one. A call in flight counts as one event. */

@@ -36,7 +36,7 @@ enum dft_keep_why {
 uint32_t dft_kept_put(uint8_t *to, uint64_t gap_ns, enum dft_keep keep, enum dft_keep_why why);
 
 /* One stretch of the life of a process. */
-struct dft_kept {
+struct dft_kept_span {
     uint64_t from_ns, to_ns; /* Unix ns; to_ns is the end that was asked for where nothing follows */
     enum dft_keep keep;
     enum dft_keep_why why;
@@ -47,14 +47,14 @@ struct dft_kept {
 struct dft_kept_reader {
     const uint8_t *at, *end;
     uint64_t end_ns;
-    struct dft_kept next;
+    struct dft_kept_span next;
     int is_over;
 };
 
 /* `process`: as decoded. end_ns: when the process ended, or when the question ends. */
 void dft_kept_begin(struct dft_kept_reader *reader, const struct dft_process *process, uint64_t end_ns);
 /* Returns 1 with the next stretch, 0 when there is none. Stretches are not empty. */
-int dft_kept_next(struct dft_kept_reader *reader, struct dft_kept *kept);
+int dft_kept_next(struct dft_kept_reader *reader, struct dft_kept_span *kept);
 
 /* How many ns of [from_ns, to_ns) each dft_keep was in force; the last one: it is not known. Adds to
  * `times`. */
