@@ -131,6 +131,33 @@ def a_killed_process_keeps_its_samples(directory):
     equal(dftmerge("check", merged).code, 0, "a good archive")
 
 
+def tracks_of(it, *arguments):
+    """name -> [(seconds, value)] of the counter tracks of an export."""
+    path = it.directory / "trace.json"
+    equal(dftmerge("export", "--format", "perfetto", "-o", path, *arguments, it.place).code, 0, "export")
+    tracks, events = {}, 0
+    for event in json.loads(path.read_text())["traceEvents"]:
+        events += event["ph"] == "X"
+        if event["ph"] == "C":
+            tracks.setdefault(event["name"], []).append((event["ts"] / 1e6, event["args"]["value"]))
+    return tracks, events
+
+
+@tests.case
+def perfetto_has_counter_tracks(directory):
+    for settings in ({}, {"ENABLE_AGGREGATION": 1}):
+        shutil.rmtree(directory / "traces", ignore_errors=True)
+        it = Sampled(directory).run("memory", "pause=300", "write", TRACE_INTERVAL_MS=50, **settings)
+        tracks, events = tracks_of(it)
+        equal(bool(events), not settings, "events where they are kept")
+        calls = sum(g["count"] for g in it.summary("--cat", "POSIX")["groups"])
+        equal((round(sum(v for _, v in tracks["calls/s"]) * 0.05), round(sum(v for _, v in tracks["bytes written/s"]) * 0.05)),
+              (calls, 3500), "areas of the tracks")
+        true(tracks["calls/s"][-1][1] == 0 and tracks["calls/s"] == sorted(tracks["calls/s"]), "in order, and it ends")
+        true(max(v for _, v in tracks["rss_bytes"]) > 32 << 20 and tracks["rchar/s"][0][1] > 0, "samples")
+        equal("rchar/s" in tracks_of(it, "--name", "write")[0], False, "a filter leaves samples out")
+
+
 @tests.case
 def forms_of_the_answer(directory):
     it = Sampled(directory).run("read", "fork")

@@ -67,10 +67,13 @@ def single_events_are_not_there(where):
     rows, every = two(where)
     for arguments in (("dump", rows), ("dump", "--json", rows)):
         assert "no single events here for dump" in told(*arguments).err and not told(*arguments).out
-    for form in ("perfetto", "pfw", "csv", "folded", "folded-bytes", "perfflow"):
+    for form in ("pfw", "csv", "folded", "folded-bytes", "perfflow"):
         done = told("export", "--format", form, "-o", where / "out", rows)
         assert "no single events here for export" in done.err and "DFTRACER_ENABLE_AGGREGATION" in done.err, done.err
         assert not (where / "out").exists(), form
+    dftmerge("export", "--format", "perfetto", "-o", where / "tracks", rows)  # the tracks of bytes and calls
+    phases = {event["ph"] for event in json.loads((where / "tracks").read_text())["traceEvents"]}
+    assert phases == {"M", "C"}, phases
     done = dftmerge("export", "--format", "csv", "-o", where / "out", rows, every)  # the same processes: nothing is missing
     assert "aggregates" not in done.err
     make(where / "others", seed=2)

@@ -172,7 +172,8 @@ static int run(int argc, char **argv)
     }
     if (dft_command_begin(&options, &export.source, &code))
         return code;
-    if (dft_command_aggregates(export.source, "export"))
+    /* aggregates have counter tracks */
+    if (exporter != &dft_export_perfetto && dft_command_aggregates(export.source, "export"))
         return dft_command_end(&options, export.source, DFT_EXIT_BAD);
     export.filter = &options.filter;
     export.names = dft_source_names_table(export.source);
@@ -187,7 +188,8 @@ const struct dft_command dft_command_export = {
     .arguments = "--format FORMAT -o OUT PATH...",
     .brief = "for other tools: perfetto, pfw, perfflow, csv, flame graphs",
     .details =
-        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns\n"
+        "perfetto  one JSON object for ui.perfetto.dev and chrome://tracing; microseconds after otherData.origin_ns;\n"
+        "          with counter tracks of bytes, calls and samples, also where only aggregates were kept\n"
         "pfw       JSON lines as DFTracer 1.0.8 writes them, for its analysers; whole microseconds; into a directory\n"
         "          a .pfw.gz a process, which they read in parallel\n"
         "perfflow  what PerfFlowAspect would have written of the functions that it has woven; into a directory\n"

@@ -3,7 +3,7 @@
  *
  * Events of one start wait until they are sorted (export_reorder.h). Times are microseconds with
  * three decimals after an origin. Nanoseconds thus survive readers that use doubles. The origin is
- * a string in otherData for the same reason. */
+ * a string in otherData for the same reason. Counter tracks follow the events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "export/export_perfetto.h"
 #include "export/export_reorder.h"
 #include "export/export_pids.h"
+#include "export/export_tracks.h"
 #include "format/ops.h"
 #include "source/source_names.h"
 
@@ -23,6 +24,7 @@ struct perfetto {
     struct dft_pids pids;
     uint64_t origin_ns;
     struct dft_reorder reorder; /* events of one start */
+    struct dft_tracks tracks;
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
@@ -282,11 +284,33 @@ static int put_begin(void *context)
     return dft_pids_visit(&p->pids, put_metadata, p);
 }
 
+/* A point of a counter track. Tracks stand behind all events, each in order of time. */
+static void put_point(void *context, uint32_t process, struct dft_text category, struct dft_text name,
+                      const struct dft_track_point *point)
+{
+    struct perfetto *p = context;
+    struct dft_json *json = &p->json;
+
+    fputs(",\n", p->export->out);
+    dft_json_init(json, p->export->out, 0);
+    dft_json_object(json, NULL);
+    dft_json_text(json, "name", name.bytes, name.length);
+    dft_json_text(json, "cat", category.bytes, category.length);
+    dft_json_string(json, "ph", "C");
+    dft_json_microseconds(json, "ts", point->time_ns > p->origin_ns ? point->time_ns - p->origin_ns : 0);
+    dft_json_uint(json, "pid", p->pids.shown[process]);
+    dft_json_object(json, "args");
+    dft_json_double(json, "value", point->value);
+    dft_json_end_object(json);
+    dft_json_end_object(json);
+}
+
 static int put_end(void *context)
 {
     struct perfetto *p = context;
 
     dft_reorder_flush(&p->reorder);
+    dft_tracks_visit(&p->tracks, p->export->names, put_point, p);
     fputs("\n]}\n", p->export->out);
     return 0;
 }
@@ -304,6 +328,8 @@ static int write_perfetto(struct dft_export *export, const char *path)
     uint64_t end_ns;
     int error = dft_comm_agree(dft_pids_make(&p.pids, export->source, export->filter));
 
+    if (!error)
+        error = dft_tracks_make(&p.tracks, export);
     if (!error) {
         dft_source_lives(export->source, &p.origin_ns, &end_ns);
         dft_source_names_on_return(export->source, dft_reorder_flush, &p.reorder);
@@ -312,6 +338,7 @@ static int write_perfetto(struct dft_export *export, const char *path)
     }
     dft_pids_free(&p.pids);
     dft_reorder_fini(&p.reorder);
+    dft_tracks_fini(&p.tracks);
     return error;
 }
 
