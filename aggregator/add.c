@@ -266,8 +266,7 @@ DFT_INLINE void add_run_data(struct dft_table *table, const struct add_bins *bin
     if (!same->count || event->result != same->result || event->unit != same->unit || event->bits != same->bits ||
         event->size != same->asked) {
         add_same_end(table, bins, sum, same);
-        *same = (struct add_same){
-            event->result, event->unit, event->bits, dft_event_bytes(event, op), event->size, 0};
+        *same = (struct add_same){event->result, event->unit, event->bits, dft_event_bytes(event, op), event->size, 0};
     }
     same->count++;
     if (dft_event_has_offset(event)) {

@@ -144,23 +144,24 @@ void dft_table_put(struct dft_table *table, const struct dft_event *event, uint6
     enum dft_class class = dft_op_class(call->op);
     int is_data = class == DFT_CLASS_READ || class == DFT_CLASS_WRITE;
     int is_common = event->phase == DFT_PHASE_COMPLETE && event->calls == 1 && !(event->bits & DFT_BIT_OPEN);
-    struct dft_cursor_sample sample = {.start_ns = event->start_ns,
-                                .dur_ns = event->dur_ns,
-                                .region = event->region,
-                                .kind = is_data ? dft_cursor_data_kind(event->call, event->err, event->size,
-                                                                       event->bits, event->offset)
-                                                : dft_cursor_kind(event->call, event->err),
-                                .bytes = bytes,
-                                .asked = event->size,
-                                .offset = event->offset,
-                                .err = event->err,
-                                .turn = (event->bits & DFT_BIT_TURN) != 0};
+    struct dft_cursor_sample sample = {
+        .start_ns = event->start_ns,
+        .dur_ns = event->dur_ns,
+        .region = event->region,
+        .kind = is_data ? dft_cursor_data_kind(event->call, event->err, event->size, event->bits, event->offset)
+                        : dft_cursor_kind(event->call, event->err),
+        .bytes = bytes,
+        .asked = event->size,
+        .offset = event->offset,
+        .err = event->err,
+        .turn = (event->bits & DFT_BIT_TURN) != 0};
     struct dft_cursor *cursor = dft_cursor_of(table->cursors, sample.kind, event->region);
     const struct dft_recent *recent;
 
-    if (!add_is_aggregated(event, call->op, class) ||
-        (is_common && dft_cursor_add(cursor, &sample, is_data)))
+    if (!add_is_aggregated(event, call->op, class) || (is_common && dft_cursor_add(cursor, &sample, is_data)))
         return;
+    if (cursor->kind != sample.kind && !table->cursors[dft_cursor_number(sample.kind, sample.region)].width_ns)
+        cursor = &table->cursors[dft_cursor_number(sample.kind, sample.region)];
     settle(table, cursor);
     table->sorted = 0;
     if (!dft_table_add_one(table, event, call, class, &recent) && is_common)

@@ -24,8 +24,7 @@ void dft_touched_widen(struct dft_touched *touched, uint32_t shift)
     /* After ten times all parts are in one, and stay there. */
     for (uint32_t n = shift - touched->shift < 10 ? shift - touched->shift : 10; n > 0; n--)
         for (uint32_t i = 0; i < WORDS; i++)
-            touched->bits[i] =
-                2 * i < WORDS ? halve(touched->bits[2 * i]) | halve(touched->bits[2 * i + 1]) << 32 : 0;
+            touched->bits[i] = 2 * i < WORDS ? halve(touched->bits[2 * i]) | halve(touched->bits[2 * i + 1]) << 32 : 0;
     touched->shift = shift;
 }
 

@@ -21,7 +21,7 @@
 #include "aggregator/pattern.h"
 
 #define DFT_SLOTS_MIN    64u
-#define DFT_RECENT       64u
+#define DFT_RECENT       128u
 #define DFT_RECENT_FILES 16u
 #define DFT_TABLE_AHEAD                                                                                                \
     8u /* so far ahead is memory fetched: enough for what the memory takes, few enough to stay in the cache */
@@ -32,7 +32,7 @@ struct dft_table_slot {
 
 struct dft_link {
     uint32_t hash;
-    union { /* number + 1, 0 none */
+    union {               /* number + 1, 0 none */
         uint32_t spine;   /* of a histogram row its own, of a call row that of its histogram row */
         uint32_t pattern; /* of a file row */
     };

@@ -13,7 +13,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     model_init();
-    if (suite_histogram() || suite_table() || suite_law() || suite_busy() || suite_drain())
+    if (suite_histogram() || suite_table() || suite_law() || suite_busy() || suite_pattern() || suite_drain())
         return 1;
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();

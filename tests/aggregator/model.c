@@ -30,6 +30,7 @@ struct dft_call model_calls[MODEL_CALLS] = {
     MODEL_CALL("POSIX\0lseek", SEEK),  MODEL_CALL("APP\0step", REGION),     MODEL_CALL("POSIX\0execve", EXEC),
     MODEL_CALL("POSIX\0fork", FORK),   MODEL_CALL("APP\0reached", INSTANT), MODEL_CALL("STDIO\0getc", FGETS),
     MODEL_CALL("POSIX\0splice", READ), MODEL_CALL("POSIX\0splice", WRITE), /* the halves of one call */
+    MODEL_CALL("POSIX\0read", READ),                                       /* of files of a class of their own */
 };
 
 void model_init(void)
@@ -38,6 +39,7 @@ void model_init(void)
         model_calls[i].id = dft_name_id(model_calls[i].text.bytes, model_calls[i].text.length);
         model_calls[i].io = (uint8_t)dft_op_io(model_calls[i].op);
     }
+    model_calls[MODEL_CALLS - 1].io = DFT_IO_STARTUP;
 }
 
 const uint64_t model_regions[MODEL_REGIONS] = {0, 0, 7001, 7002};

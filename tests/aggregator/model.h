@@ -14,7 +14,7 @@ uint64_t random_next(struct random_state *);
 uint64_t random_below(struct random_state *, uint64_t limit);
 
 /* --- events */
-#define MODEL_CALLS   14u
+#define MODEL_CALLS   15u
 #define MODEL_REGIONS 4u
 #define MODEL_FILES   6u
 extern struct dft_call model_calls[MODEL_CALLS];

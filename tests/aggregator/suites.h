@@ -8,5 +8,6 @@ int suite_table(void);
 int suite_law(void);
 int suite_busy(void);
 int suite_drain(void);
+int suite_pattern(void);
 
 #endif

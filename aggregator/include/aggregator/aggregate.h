@@ -39,8 +39,8 @@ struct dft_table;
  * ops of a call share a row, whose op is 0: for tables whose calls are groups of events. */
 enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
-#define DFT_TABLE_ROWS_MIN  16u                 /* a fixed table takes at least one event, or one row, whatever it is */
-#define DFT_TABLE_ROWS_MAX  (1u << 20)          /* of a fixed table */
+#define DFT_TABLE_ROWS_MIN  16u        /* a fixed table takes at least one event, or one row, whatever it is */
+#define DFT_TABLE_ROWS_MAX  (1u << 20) /* of a fixed table */
 #define DFT_INTERVAL_NS_MAX DFT_ROW_INTERVAL_MAX
 
 /* A fixed table for at most `rows` rows of any kind, in caller's zeroed memory (aligned to 64,

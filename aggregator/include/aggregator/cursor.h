@@ -78,11 +78,20 @@ static inline uint64_t dft_cursor_data_kind(uint32_t call, uint16_t err, uint64_
 /* The table's cursors. */
 struct dft_cursor *dft_table_cursors(struct dft_table *);
 
-static inline struct dft_cursor *dft_cursor_of(struct dft_cursor *cursors, uint64_t kind, uint64_t region)
+/* Events of a kind may have two cursors: this one, and the one whose number differs in the last bit. */
+static inline uint32_t dft_cursor_number(uint64_t kind, uint64_t region)
 {
-    return &cursors[((kind ^ region) * UINT64_C(0x9e3779b97f4a7c15)) >> 58];
+    return (uint32_t)(((kind ^ region) * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
 }
 _Static_assert(DFT_CURSORS == 64, "six bits");
+
+/* The one that is of this kind; of none, the second one. */
+static inline struct dft_cursor *dft_cursor_of(struct dft_cursor *cursors, uint64_t kind, uint64_t region)
+{
+    uint32_t number = dft_cursor_number(kind, region);
+
+    return &cursors[__builtin_expect(cursors[number].kind == kind, 1) ? number : number ^ 1];
+}
 
 /* Is there room for any event? 0, or -ENOSPC: take the rows and clear the table first. */
 int dft_table_has_room(struct dft_table *);
