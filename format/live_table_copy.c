@@ -43,6 +43,83 @@ static int copy_once(struct dft_live_table *to, const struct dft_live_table *fro
     return 0;
 }
 
+/* --- of an owner that never rests -------------------------------------------------------------- */
+
+#define PIECE_TRIES 4096
+
+/* A piece as it was between two steps. Returns 0, or -EAGAIN: a step goes on all the time, so that a
+ * whole copy may succeed. */
+static int copy_piece(struct dft_live_table *to, const struct dft_live_table *from, size_t at, size_t bytes)
+{
+    for (int i = 0; i < PIECE_TRIES; i++) {
+        uint64_t ticket = get(&from->ticket);
+
+        if (get(&from->events) != ticket)
+            continue;
+        memcpy((char *)to + at, (const char *)from + at, bytes);
+        atomic_thread_fence(memory_order_acquire);
+        if (get(&from->ticket) == ticket)
+            return 0;
+    }
+    return -EAGAIN;
+}
+
+static uint32_t object_bytes(const struct dft_live_object *object)
+{
+    static const uint16_t bytes[] = {
+        [DFT_LIVE_HISTOGRAM] = sizeof(struct dft_live_histogram), [DFT_LIVE_CHUNK] = sizeof(struct dft_live_chunk),
+        [DFT_LIVE_FILE] = sizeof(struct dft_live_file),           [DFT_LIVE_DATA] = sizeof(struct dft_live_data),
+        [DFT_LIVE_PATTERN] = sizeof(struct dft_live_pattern),
+    };
+
+    return object->type < sizeof bytes / sizeof *bytes ? bytes[object->type] : 0;
+}
+
+/* The objects of the lower end. What files refer to is copied before the files, so that it never has
+ * more than they. */
+static int copy_objects(struct dft_live_table *to, const struct dft_live_table *from, uint32_t low, int files)
+{
+    uint32_t bytes;
+    int status = 0;
+
+    for (uint32_t at = DFT_LIVE_ARENA; !status && at < low; at += bytes / 8) {
+        const struct dft_live_object *object = dft_live_at(from, at);
+
+        bytes = object_bytes(object);
+        if (!bytes || at + bytes / 8 > low)
+            return -EAGAIN;
+        if ((object->type == DFT_LIVE_FILE) == files)
+            status = copy_piece(to, from, (size_t)at * 8, bytes);
+    }
+    return status;
+}
+
+/* Each object as it was at a moment, though not all at the same one. Nothing is missing that was
+ * there at the first of these moments: `events` is of that one. */
+static int copy_pieces(struct dft_live_table *to, const struct dft_live_table *from)
+{
+    const uint32_t row = sizeof(struct dft_live_row);
+    int status = copy_piece(to, from, 0, sizeof *to);
+    uint32_t low, high;
+
+    if (status)
+        return status;
+    low = atomic_load(&to->low);
+    high = atomic_load(&to->high);
+    if (to->bytes != DFT_LIVE_TABLE_BYTES || low < DFT_LIVE_ARENA || low > high || high > to->bytes / 8)
+        return -EAGAIN;
+    status = copy_objects(to, from, low, 0);
+    if (!status)
+        status = copy_objects(to, from, low, 1);
+    for (uint32_t at = to->bytes / 8; !status && at >= high + row / 8; at -= row / 8)
+        status = copy_piece(to, from, ((size_t)at - row / 8) * 8, row);
+    if (!status &&
+        (get(&from->calls_first) != get(&to->calls_first) || get(&from->files_first) != get(&to->files_first) ||
+         atomic_load((_Atomic uint32_t *)(uintptr_t)&from->written) != atomic_load(&to->written)))
+        status = -EAGAIN;
+    return status;
+}
+
 /* Does the step refer to what is there? */
 static int step_fits(const struct dft_live_table *table)
 {
@@ -74,9 +151,11 @@ int dft_live_table_copy(struct dft_live_table *to, const struct dft_live_table *
 
     if (bytes < DFT_LIVE_TABLE_BYTES)
         return -EBADMSG;
-    do
+    do {
         status = copy_once(to, from);
-    while (status && ++tries < COPY_TRIES);
+        if (status && from->magic == DFT_LIVE_TABLE_MAGIC && tries)
+            status = copy_pieces(to, from);
+    } while (status && ++tries < COPY_TRIES);
     if (status)
         return status;
     if (to->magic != DFT_LIVE_TABLE_MAGIC || to->bytes != DFT_LIVE_TABLE_BYTES || !to->width_ns)

@@ -8,7 +8,9 @@
 #include "format/decode.h"
 #include "format/encode.h"
 #include "format/live_read.h"
+#include "format/live_table.h"
 #include "patches.h"
+#include "source/source_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,6 +44,45 @@ static int give(void *context, const struct dft_batch *batch)
     return 0;
 }
 
+static int give_rows(void *context, const struct dft_buckets *buckets)
+{
+    struct dft_skipped skipped = {0};
+    struct dft_block_header header;
+    struct dft_buckets again;
+    const void *block;
+    const char *why;
+    size_t offset = 0, found;
+    long bytes = dft_encode_buckets(encoder, buckets, &block);
+
+    (void)context;
+    demand(buckets->first <= buckets->last && buckets->count && ++batches < 100000);
+    if (bytes < 0)
+        return 0;
+    demand(dft_block_next(block, (size_t)bytes, &offset, &header, &found, &skipped) == 1 && !skipped.damaged);
+    demand(dft_decode_buckets(decoder, &header, (const char *)block + found + sizeof header, &again, &why) == 0);
+    demand(again.count == buckets->count && again.first == buckets->first && again.last == buckets->last);
+    return 0;
+}
+
+/* A table of bytes of the input, whose sizes are in order, so that more than its head is read. */
+static void read_table(const uint8_t *data, size_t size)
+{
+    struct dft_live_table *table;
+    char *file = aligned_alloc(DFT_LIVE_PAGE, DFT_LIVE_PAGE + DFT_LIVE_TABLE_BYTES);
+    uint64_t bad = 0;
+
+    demand(file != NULL && size != 0);
+    for (size_t i = 0; i < DFT_LIVE_PAGE + DFT_LIVE_TABLE_BYTES; i++)
+        file[i] = (char)data[i % size];
+    table = (struct dft_live_table *)(void *)(file + DFT_LIVE_PAGE);
+    table->magic = DFT_LIVE_TABLE_MAGIC;
+    table->bytes = DFT_LIVE_TABLE_BYTES;
+    table->low = DFT_LIVE_ARENA + table->low % 4096;
+    table->high = DFT_LIVE_TABLE_BYTES / 8 - table->high % 1024;
+    demand(dft_live_tables(file, DFT_LIVE_PAGE + DFT_LIVE_TABLE_BYTES, 1, give_rows, NULL, &bad) == 0);
+    free(file);
+}
+
 static int every_third(void *context, uint64_t key, uint32_t stream, uint64_t sequence)
 {
     (void)context;
@@ -56,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *why = NULL;
     struct patched patched;
     size_t offset = 0, before = 0;
+    uint64_t bad = 0;
     void *exact;
 
     if (!encoder) {
@@ -80,6 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             demand(dft_live_batches(live, ring, &reader) == 0);
         }
     }
+    demand(dft_live_tables(exact, patched.live_bytes, 1, give_rows, NULL, &bad) == 0);
+    if (size)
+        read_table(data, size);
     free(exact);
     return 0;
 }

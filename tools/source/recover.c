@@ -98,7 +98,8 @@ static uint64_t events_in(const struct dft_source *source, const struct dft_sour
 {
     size_t count;
     const struct dft_block *blocks = dft_source_blocks(source, &count);
-    uint64_t events = 0;
+    uint32_t nfiles;
+    uint64_t events = dft_source_files(source, &nfiles)[process->live_file - 1].in_rows;
 
     for (size_t i = 0; i < count; i++)
         if (blocks[i].file == process->live_file - 1 && blocks[i].process == process->number &&

@@ -79,6 +79,14 @@ static void sum_up(struct dft_source *source)
     }
 }
 
+/* Rows of live files stand for events, too. */
+static void add_rows_recovered(struct dft_source *source)
+{
+    for (uint32_t p = 0; p < source->nprocesses; p++)
+        if (source->processes[p].live_file)
+            source->processes[p].recovered += source->files[source->processes[p].live_file - 1].in_rows;
+}
+
 int dft_source_cover(struct dft_source *source)
 {
     struct dft_block **sorted = malloc((source->nblocks + 1) * sizeof *sorted);
@@ -97,6 +105,7 @@ int dft_source_cover(struct dft_source *source)
     }
     rc = covering.rc;
     sum_up(source);
+    add_rows_recovered(source);
 out:
     free(sorted);
     free(covering.kept);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "source/source_inside.h"
+#include "source/source_live_ranges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,90 +26,14 @@
 #include "source/source_life.h"
 #include "source/source_notes.h"
 #include "source/source_snapshot.h"
+#include "source/source_tables.h"
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 40)
-
-/* --- what the traces cover -------------------------------------------------------------------- */
-
-struct range {
-    uint64_t key, first, last;
-    uint32_t stream;
-};
-
-struct ranges {
-    struct range *list;
-    size_t count;
-};
-
-static int by_range(const void *left, const void *right)
-{
-    const struct range *a = left, *b = right;
-
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->first < b->first ? -1 : a->first > b->first;
-}
-
-/* Collects the ranges of all EVENTS and BUCKETS blocks, and joins ranges that overlap. */
-static int collect_ranges(const struct dft_source *source, const struct dft_scanned *scanned, struct ranges *ranges)
-{
-    size_t all = 0, n = 0;
-
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        all += scanned[f].count;
-    ranges->list = malloc((all + 1) * sizeof *ranges->list);
-    if (!ranges->list)
-        return -ENOMEM;
-    all = 0;
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        for (size_t i = 0; i < scanned[f].count; i++) {
-            const struct dft_block *block = &scanned[f].blocks[i];
-
-            if ((block->type == DFT_BLOCK_EVENTS || block->type == DFT_BLOCK_BUCKETS) && block->first <= block->last)
-                ranges->list[all++] = (struct range){scanned[f].keys[i], block->first, block->last, block->stream};
-        }
-    qsort(ranges->list, all, sizeof *ranges->list, by_range);
-    for (size_t i = 0; i < all; i++) {
-        struct range *last = n ? &ranges->list[n - 1] : NULL, *range = &ranges->list[i];
-
-        if (!last || last->key != range->key || last->stream != range->stream || last->last < range->first)
-            ranges->list[n++] = *range;
-        else if (range->last > last->last)
-            last->last = range->last;
-    }
-    ranges->count = n;
-    return 0;
-}
-
-static int covered(void *context, uint64_t key, uint32_t stream, uint64_t sequence)
-{
-    const struct ranges *ranges = context;
-    size_t low = 0, high = ranges->count;
-
-    while (low < high) { /* the first range behind the number */
-        size_t middle = low + (high - low) / 2;
-        const struct range *range = &ranges->list[middle];
-        int behind = range->key != key         ? range->key > key
-                     : range->stream != stream ? range->stream > stream
-                                               : range->first > sequence;
-
-        if (behind)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    if (!low)
-        return 0;
-    low--;
-    return ranges->list[low].key == key && ranges->list[low].stream == stream && ranges->list[low].last >= sequence;
-}
 
 /* --- into blocks ------------------------------------------------------------------------------ */
 
 struct converting {
-    struct ranges ranges; /* must be first: dft_live_reader has one context for both callbacks */
+    struct dft_live_ranges ranges; /* must be first: dft_live_reader has one context for both callbacks */
     struct dft_source *source;
     uint32_t file;
     struct dft_encoder *encoder;
@@ -201,7 +126,7 @@ static int convert_rings(struct converting *converting, const void *bytes, size_
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
     struct dft_live_reader reader = {
-        .bytes = bytes, .length = length, .emit = emit_batch, .covered = covered, .context = converting};
+        .bytes = bytes, .length = length, .emit = emit_batch, .covered = dft_live_covered, .context = converting};
     const struct dft_ring *ring;
     size_t offset = 0;
     int rc = 0;
@@ -244,6 +169,37 @@ static int convert_counters(struct converting *converting, const struct dft_live
     return rc;
 }
 
+/* Rows that nothing else has, or only a part of. */
+static int emit_rows(void *context, const struct dft_buckets *buckets)
+{
+    struct converting *converting = context;
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    const void *block;
+    long n = dft_encode_buckets(converting->encoder, buckets, &block);
+
+    if (n < 0) {
+        dft_source_note(converting->source, 1, "%s: %u rows cannot be kept: %s", file->path, buckets->count,
+                        strerror((int)-n));
+        return 0;
+    }
+    if (buckets->rows[0].kind == DFT_ROW_CALL &&
+        !dft_live_covered(&converting->ranges, buckets->key, buckets->stream, buckets->last))
+        file->in_rows += buckets->last - buckets->first + 1;
+    return keep_block(converting, block, n);
+}
+
+static int convert_tables(struct converting *converting, const void *bytes, size_t length, uint64_t key)
+{
+    struct dft_source_file *file = &converting->source->files[converting->file];
+    uint64_t bad = 0;
+    int rc = dft_live_tables(bytes, length, key, emit_rows, converting, &bad);
+
+    if (!rc && bad)
+        dft_source_note(converting->source, 1, "%s: the aggregates of %llu threads in it make no sense", file->path,
+                        (unsigned long long)bad);
+    return rc;
+}
+
 /* Was the file created, and nothing more? Its room is then zeros. The magic number is written last,
  * and rings follow only after that. */
 static int is_unused(const void *bytes, size_t length)
@@ -276,6 +232,8 @@ static int convert_mapped(struct converting *converting, struct dft_scanned *sca
         return rc;
     converting->capacity = 0;
     rc = convert_rings(converting, bytes, file->bytes, live);
+    if (!rc)
+        rc = convert_tables(converting, bytes, file->bytes, live->key);
     if (!rc)
         rc = convert_counters(converting, live);
     if (!rc && file->memory_bytes)
@@ -355,7 +313,8 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
         return rc;
     memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     converting.decoder = dft_decoder_create();
-    rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM : collect_ranges(source, *scanned, &converting.ranges);
+    rc = memory == MAP_FAILED || !converting.decoder ? -ENOMEM
+                                                     : dft_live_ranges_collect(source, *scanned, &converting.ranges);
     if (!rc) {
         converting.encoder = dft_encoder_init(memory);
         rc = convert_all(&converting, *scanned);

@@ -35,7 +35,8 @@ struct dft_source_file {
     uint64_t start_ns;   /* live: Unix ns at which the process began or was forked */
     /* live: what its header and rings count, in the form of an END record; NULL: not known */
     struct dft_end *end;
-    uint64_t torn; /* live: number of half-written records */
+    uint64_t torn;    /* live: number of half-written records */
+    uint64_t in_rows; /* live: number of events that are in rows which no trace has */
     struct dft_skipped skipped;
     /* foreign: the file that holds its blocks, NULL: memory holds them; other files: NULL */
     char *blocks_path;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "format/live_read.h"
+#include "format/live_table.h"
 #include "base/work.h"
 #include "source/source_beside.h"
 #include "source/source_life.h"
@@ -41,14 +42,30 @@ static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
     atomic_store_explicit(&to->marker, marker, memory_order_relaxed);
 }
 
+/* A table that cannot be had in a consistent form is left out of the copy. Returns its length; 0: here
+ * is none. */
+static size_t copy_table(char *to, const char *from, size_t left)
+{
+    const struct dft_live_table *table = (const struct dft_live_table *)(const void *)from;
+    struct dft_live_table *copy = (struct dft_live_table *)(void *)to;
+
+    if (left < DFT_LIVE_TABLE_BYTES || table->magic != DFT_LIVE_TABLE_MAGIC || table->bytes != DFT_LIVE_TABLE_BYTES)
+        return 0;
+    if (dft_live_table_copy(copy, table, left))
+        memset(copy, 0, DFT_LIVE_TABLE_BYTES);
+    return DFT_LIVE_TABLE_BYTES;
+}
+
 /* Outside of rings, pages of 64-byte pieces do as well. */
 void dft_live_copy(char *to, const char *from, size_t bytes)
 {
-    size_t at = 0;
+    size_t at = 0, length;
 
     for (; at + sizeof(struct dft_slot) <= bytes; at += sizeof(struct dft_slot))
-        if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC ||
-            bytes - at < DFT_LIVE_PAGE) {
+        if (!(at % DFT_LIVE_PAGE) && (length = copy_table(to + at, from + at, bytes - at)))
+            at += length - sizeof(struct dft_slot);
+        else if (at % DFT_LIVE_PAGE || ((const struct dft_ring *)(const void *)(from + at))->magic != DFT_RING_MAGIC ||
+                 bytes - at < DFT_LIVE_PAGE) {
             copy_slot((struct dft_slot *)(void *)(to + at), (const struct dft_slot *)(const void *)(from + at));
         } else {
             dft_live_copy_head((struct dft_ring *)(void *)(to + at),

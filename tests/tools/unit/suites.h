@@ -15,6 +15,7 @@ int suite_judge(void);
 int suite_pattern(void);
 int suite_rank_test(void);
 int suite_rules(void);
+int suite_tables(void);
 int suite_usual(void);
 int suite_write_line(void);
 
