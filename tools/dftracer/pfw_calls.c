@@ -10,6 +10,7 @@
 
 #include "format/hash.h"
 #include "format/calls.h"
+#include "format/file_class.h"
 #include "format/leb128.h"
 #include "dftracer/pfw_inside.h"
 
@@ -248,14 +249,24 @@ struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, struct dft_pfw_record *re
     return pfw->last_call;
 }
 
-uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op)
+static enum dft_io class_of(const struct dft_pfw *pfw, uint64_t file)
 {
-    if (dft_likely(call->position[op]))
-        return call->position[op] - 1;
+    const uint64_t *io = dft_likely(!pfw->known->classes.count) ? NULL : dft_map_find(&pfw->known->classes, file);
+
+    return io ? (enum dft_io) * io : DFT_IO_NONE;
+}
+
+uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op, uint64_t file)
+{
+    enum dft_io own = class_of(pfw, file), io = dft_io_on(op, own);
+    uint32_t *position = &call->position[own == DFT_IO_NONE ? 0 : own == DFT_IO_STARTUP ? 1 : 2][op];
+
+    if (dft_likely(*position))
+        return *position - 1;
     if (dft_pfw_grow(pfw, &pfw->calls, &pfw->calls_capacity, pfw->ncalls, sizeof *pfw->calls))
         return 0;
-    pfw->calls[pfw->ncalls++] = (struct dft_call){.id = call->id, .text = call->text, .op = op, .io = (uint8_t)dft_op_io(op)};
-    call->position[op] = pfw->ncalls;
+    pfw->calls[pfw->ncalls++] = (struct dft_call){.id = call->id, .text = call->text, .op = op, .io = (uint8_t)io};
+    *position = pfw->ncalls;
     return pfw->ncalls - 1;
 }
 

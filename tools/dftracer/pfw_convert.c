@@ -344,6 +344,7 @@ int dft_pfw_convert(struct dft_pfw_worker *worker, const struct dft_pfw_job *job
         counts->unchecked = unchecked;
     }
     dft_map_fini(&known.definitions);
+    dft_map_fini(&known.classes);
     dft_map_fini(&known.parents);
     dft_map_fini(&known.parent_texts);
     dft_map_fini(&known.repeated);

@@ -252,7 +252,7 @@ static void convert(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
     dft_pfw_fields(pfw, stream, call, event);
     if (dft_unlikely(written)) {
         event->calls = 0;
-        event->call = dft_pfw_call_position(pfw, call, DFT_OP_WRITE);
+        event->call = dft_pfw_call_position(pfw, call, DFT_OP_WRITE, file);
     }
     dft_pfw_event_done(pfw, stream);
 }
@@ -323,7 +323,7 @@ static int put_point(struct dft_pfw *pfw, uint8_t phase, uint64_t id)
     event->file = dft_pfw_file_of(pfw, record);
     if ((phase >= DFT_PHASE_ASYNC_BEGIN && phase <= DFT_PHASE_FLOW_END) || phase == DFT_PHASE_FLOW_STEP)
         event->id = id;
-    event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op);
+    event->call = dft_pfw_call_position(pfw, call, ops[phase] ? ops[phase] : call->op, 0);
     dft_pfw_arguments(pfw, stream, record);
     dft_pfw_event_done(pfw, stream);
     return 0;

@@ -127,6 +127,6 @@ void dft_pfw_fields(struct dft_pfw *pfw, struct dft_pfw_stream *stream, struct d
         libc_fields(record, call, stream->process->ours, event);
     if (DFT_PFW_HAS(record, LEVEL) && !integer(DFT_PFW_GET(record, LEVEL), &level) && level > 0)
         event->depth = level - 1 < UINT16_MAX ? (uint16_t)(level - 1) : UINT16_MAX;
-    event->call = dft_pfw_call_position(pfw, call, call->op);
+    event->call = dft_pfw_call_position(pfw, call, call->op, event->file);
     dft_pfw_arguments(pfw, stream, record);
 }

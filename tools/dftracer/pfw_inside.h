@@ -18,9 +18,9 @@ struct dft_pfw_call {
     uint64_t id;
     struct dft_text text; /* "category NUL name", owned */
     uint8_t op;
-    uint8_t libc;          /* POSIX, STDIO or LIBC_IO: errors are results below 0 */
-    uint8_t bookkeeping;   /* "start" and "end" of category dftracer: 1, 2 */
-    uint32_t position[64]; /* by op: in dft_pfw.calls, + 1 */
+    uint8_t libc;             /* POSIX, STDIO or LIBC_IO: errors are results below 0 */
+    uint8_t bookkeeping;      /* "start" and "end" of category dftracer: 1, 2 */
+    uint32_t position[3][64]; /* on files without a class, STARTUP, WAIT, and by op: in dft_pfw.calls, + 1 */
 };
 
 struct dft_pfw_process {
@@ -60,6 +60,7 @@ struct dft_pfw_known {
     uint64_t unit_ns;            /* of ts and dur */
     uint64_t period_ns;          /* of aggregated records */
     struct dft_map definitions;  /* hash -> id, of those that are used before they are defined: the first definition */
+    struct dft_map classes;      /* id of a file with a class of its own (classes.def) -> enum dft_io */
     struct dft_map parents;      /* (pid, id) of enclosing events -> id of their call */
     struct dft_map parent_texts; /* id -> offset of (length, text) in `texts` */
     struct dft_map repeated;     /* hash of a line that may stand there twice -> times seen */
@@ -151,6 +152,8 @@ char *dft_pfw_reserve(struct dft_pfw *pfw, size_t bytes);
 
 /* pfw_names.c: dictionaries and texts. A text's id; the text goes into a block when it is new. */
 uint64_t dft_pfw_name(struct dft_pfw *pfw, const char *bytes, size_t length);
+/* The same of a file. */
+uint64_t dft_pfw_file_name(struct dft_pfw *pfw, struct dft_text path);
 /* The same for an id whose text is at hand. */
 void dft_pfw_name_put(struct dft_pfw *pfw, uint64_t id, struct dft_text text, int cut);
 uint64_t dft_pfw_token(const struct dft_pfw_value *value);
@@ -169,7 +172,8 @@ void dft_pfw_names_flush(struct dft_pfw *pfw);
 /* Of a record that has a name. */
 struct dft_pfw_call *dft_pfw_call(struct dft_pfw *pfw, struct dft_pfw_record *record);
 /* The position of a call with this op among pfw->calls. */
-uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op);
+/* Of a call on this file, 0: on none. */
+uint32_t dft_pfw_call_position(struct dft_pfw *pfw, struct dft_pfw_call *call, uint8_t op, uint64_t file);
 void dft_pfw_calls_bound(struct dft_pfw *pfw);
 
 /* pfw_process.c */

@@ -115,7 +115,7 @@ static void as_event(struct dft_pfw *pfw, uint8_t op)
         event->start_ns = pfw->now_ns;
     event->phase = DFT_PHASE_METADATA;
     event->result = 0;
-    event->call = dft_pfw_call_position(pfw, call, op);
+    event->call = dft_pfw_call_position(pfw, call, op, 0);
     dft_pfw_arguments(pfw, stream, record);
     dft_pfw_event_done(pfw, stream);
 }

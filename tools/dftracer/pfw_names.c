@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "dftracer/pfw_inside.h"
+#include "format/file_class.h"
 #include "format/hash.h"
 
 #define NAMED_MAX     ((size_t)4 << 20) /* ids remembered; texts may stand there twice beyond that */
@@ -109,6 +110,21 @@ void dft_pfw_names_flush(struct dft_pfw *pfw)
     dft_pfw_names_taken(pfw);
 }
 
+uint64_t dft_pfw_file_name(struct dft_pfw *pfw, struct dft_text path)
+{
+    uint64_t id = dft_pfw_name(pfw, path.bytes, path.length), *known;
+    enum dft_io io = dft_file_class(path.bytes, path.length);
+
+    if (io == DFT_IO_NONE)
+        return id;
+    known = dft_map_put(&pfw->known->classes, id);
+    if (known)
+        *known = io;
+    else
+        pfw->error = -ENOMEM;
+    return id;
+}
+
 /* --- short texts: of hosts, commands and programs --------------------------------------------- */
 
 void dft_pfw_keep_short(struct dft_pfw *pfw, uint64_t id, struct dft_text text)
@@ -179,7 +195,7 @@ void dft_pfw_define(struct dft_pfw *pfw, enum dft_pfw_hash kind, const struct df
     if (!capacity)
         return;
     text = dft_pfw_unescape(name, capacity);
-    id = kind == DFT_HASH_FILE ? dft_pfw_name(pfw, text.bytes, text.length) : dft_name_id(text.bytes, text.length);
+    id = kind == DFT_HASH_FILE ? dft_pfw_file_name(pfw, text) : dft_name_id(text.bytes, text.length);
     if (kind != DFT_HASH_FILE)
         dft_pfw_keep_short(pfw, id, text);
     keep_definition(pfw, definition_key(kind, dft_pfw_token(hash)), id);

@@ -113,5 +113,5 @@ uint64_t dft_pfw_file_of(struct dft_pfw *pfw, struct dft_pfw_record *record)
     if (!capacity || !value->text.length)
         return 0;
     text = dft_pfw_unescape(value, capacity);
-    return dft_pfw_name(pfw, text.bytes, text.length);
+    return dft_pfw_file_name(pfw, text);
 }

@@ -193,15 +193,14 @@ static uint32_t calls_of(struct dft_pfw *pfw, const struct dft_row *rows, uint32
 
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t *kind = rows[i].kind == DFT_ROW_FILE ? NULL : dft_map_find(&pfw->kind_of, rows[i].subject);
-        uint64_t *place = kind ? dft_map_put(&seen, rows[i].subject) : NULL, op = UINT64_C(1) << (rows[i].op % 64);
+        uint64_t *place = kind ? dft_map_put(&seen, rows[i].subject ^ (uint64_t)rows[i].io << 60) : NULL,
+                 op = UINT64_C(1) << (rows[i].op % 64);
 
         if (!place || *place & op)
             continue;
         *place |= op;
-        calls[n++] = (struct dft_call){.id = rows[i].subject,
-                                       .text = pfw->kinds[*kind - 1]->text,
-                                       .op = rows[i].op,
-                                       .io = (uint8_t)dft_op_io(rows[i].op)};
+        calls[n++] = (struct dft_call){
+            .id = rows[i].subject, .text = pfw->kinds[*kind - 1]->text, .op = rows[i].op, .io = rows[i].io};
     }
     dft_map_fini(&seen);
     return n;
