@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What events are marked with: their class, where an access lies, read-write turns. Against what a program says of each of its calls,
+and through merging, splitting and export."""
+
+import json
+import os
+import pathlib
+import sys
+
+from tracing import ROOT, SHARED_MEMORY, Skip, Tests, compile_program, dftmerge, dump, equal, run, tracing, true
+
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+import facets  # noqa: E402
+
+tests = Tests()
+PROCESS = {"fork", "waitpid", "exit", "_exit", "kill", "aio_suspend", "wait4"}
+
+
+def marks(event):
+    return event["name"], event["class"], event.get("access", "-"), int(event.get("turn", False))
+
+
+def traced(directory, what, where, code=0, **more):
+    """The events, and what the program says of them."""
+    program = compile_program("marks.c", directory / "marks", "-Wall", "-Wextra", "-Werror", "-fno-inline", "-O0")
+    done = run([program, what, where], env=tracing(directory / "out" / "t", **more))
+    equal((done.code, done.err), (code, b""), "exit code and standard error")
+    told = [tuple(line.split(" ")) for line in done.out.decode().splitlines()]
+    return dump(directory / "out"), [(n, c, a, int(t)) for n, c, a, t in told]
+
+
+def work(directory):
+    (directory / "work").mkdir()
+    return directory / "work"
+
+
+def on_files(events, where):
+    return [e for e in events if e["name"] not in PROCESS and e.get("file", "").startswith(str(where))]
+
+
+def expect(events, told, where):
+    got = [marks(e) for e in on_files(events, where)]
+    for i, (have, want) in enumerate(zip(got, told)):
+        equal(have, want, f"event {i}: name, class, access, turn")
+    equal(len(got), len(told), "number of events")
+
+
+def simple(what):
+    def case(directory):
+        where = work(directory)
+        (where / "data").write_bytes(bytes(1000 if what == "turns" else 0))
+        events, told = traced(directory, what, where)
+        expect(events, told, where)
+    case.__name__ = what
+    return tests.case(case)
+
+
+for each in ("places", "turns", "library"):
+    simple(each)
+
+
+@tests.case
+def memory(directory):
+    name = SHARED_MEMORY / f"dft-marks-{os.getpid()}"
+    if not os.access(SHARED_MEMORY, os.W_OK):
+        raise Skip("there is no /dev/shm")
+    events, told = traced(directory, "memory", name)
+    expect(events, told, name)
+
+
+@tests.case
+def handed_on(directory):
+    where = work(directory)
+    events, told = traced(directory, "handed_on", where)
+    expect(events, told, where)
+    true(all(e["class"] == "wait" for e in events if e["name"] in ("fork", "waitpid", "wait4", "aio_suspend")), "waiting")
+    true({"fork", "aio_suspend"} & {e["name"] for e in events}, "there is some")
+    true(all(e["class"] == "none" for e in events if "exit" in e["name"]), "an exit is no waiting")
+
+
+@tests.case
+def killed(directory):
+    where = work(directory)
+    (where / "lib.so").write_bytes(bytes(100))
+    events, told = traced(directory, "killed", where, code=-9)
+    expect(events, told, where)
+
+
+@tests.case
+def in_a_ring_that_is_drained(directory):
+    """Thousands of calls, on files of two classes in turn: through the encoder's short ways."""
+    where = work(directory)
+    source = "import os\n" + f"os.chdir({str(where)!r})\n" + """
+open("a.so", "wb").write(bytes(1 << 16)); open("b", "wb").write(bytes(1 << 16))
+a, b = os.open("a.so", os.O_RDONLY), os.open("b", os.O_RDWR)
+for i in range(6000):
+    os.pread(a, 10, i * 10 % 60000); os.pread(b, 10, i * 10 % 60000)
+for i in range(3000):
+    os.pread(b, 10, i * 20); os.pwrite(b, bytes(10), i * 20 + 10)
+for i in range(3000):
+    os.pread(a, 4, i * 16)
+"""
+    done = run([sys.executable, "-c", source], env=tracing(directory / "out" / "t", DATA_DIR=where))
+    equal((done.code, done.err), (0, b""), "the program")
+    events = [e for e in dump(directory / "out") if e["name"] in ("pread", "pwrite", "pread64", "pwrite64")]
+    counted = {}
+    for event in events:
+        key = (event["name"][:5].rstrip("6"), event["class"], event.get("access"), "turn" in event)
+        counted[key] = counted.get(key, 0) + 1
+    wanted = {("pread", "startup", "random", False): 2, ("pread", "startup", "consecutive", False): 5999,
+              ("pread", "startup", "strided", False): 2998, ("pread", "startup", "sequential", False): 1,
+              ("pread", "read", "random", False): 2, ("pread", "read", "consecutive", False): 5999,
+              ("pread", "read", "consecutive", True): 2999, ("pwrit", "write", "consecutive", True): 3000}
+    equal(counted, wanted, "marks of the calls")
+
+
+@tests.case
+def kept_by_tools(directory):
+    """Merged, split in groups and exported, each event keeps its marks."""
+    where = work(directory)
+    events, _ = traced(directory, "library", where)
+    of = sorted(map(marks, events))
+    equal(dftmerge("merge", "-q", "-o", directory / "one.dft", directory / "out").code, 0, "merge")
+    equal(sorted(map(marks, dump(directory / "one.dft"))), of, "merged")
+    equal(dftmerge("merge", "-q", "-o", directory / "groups", "--group", "so: path=*.so*; rest:", directory / "out").code, 0, "groups")
+    equal(sorted(map(marks, dump(directory / "groups"))), of, "in groups")
+
+
+@tests.case
+def as_computed_from_events(directory):
+    """The answers of `summary` are what facets.py computes from the events."""
+    where = work(directory)
+    for what in ("places", "turns", "library"):
+        traced(directory, what, where)
+    events = dump(directory / "out")
+    for by in ("class", "cat,name", "class,name", "region", "rank", "access", "size", "errno", "class,access", "file"):
+        done = dftmerge("summary", "--json", "-q", "--by", by, directory / "out")
+        if done.code == 2 and b"no such key" in done.err:
+            continue
+        equal((done.code, done.err), (0, b""), f"summary --by {by}")
+        answer = json.loads(done.out)["groups"]
+        if "class" in by and "startup" not in {g["class"] for g in answer}:
+            continue
+        wanted = [m for _, m in facets.groups(events, by.split(","))]
+        names = set(answer[0]) & set(wanted[0])
+        true({"count", "time_ns", "bytes"} <= names, f"{by}: {sorted(names)}")
+        equal(sorted(json.dumps({n: g[n] for n in sorted(names)}) for g in answer),
+              sorted(json.dumps({n: g[n] for n in sorted(names)}) for g in wanted), f"--by {by}: {sorted(names)}")
+
+
+if __name__ == "__main__":
+    sys.exit(tests.main())
