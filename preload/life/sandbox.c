@@ -22,6 +22,7 @@
 #include "probe/directories.h"
 #include "probe/probe.h"
 #include "probe/request.h"
+#include "store/sampler.h"
 #include "ring/vfork_child.h"
 
 /* --- making ready ----------------------------------------------------------------------------- */
@@ -96,6 +97,7 @@ static void make_ready(struct dft_thread *self, enum dft_sandbox_kind kind)
     meet_descriptors();
     dft_maps_reserve();
     before = dft_signals_block();
+    dft_sampler_stop();
     dft_directory_of_work_know(self);
     dft_drain_all_of(self);
     dft_rings_lay_in(self);

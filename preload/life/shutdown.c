@@ -14,6 +14,7 @@
 #include "probe/inlined.h"
 #include "store/livefile.h"
 #include "store/process.h"
+#include "store/sampler.h"
 #include "probe/request.h"
 #include "ring/bursts.h"
 #include "ring/rings.h"
@@ -281,6 +282,7 @@ void dft_shutdown_end(enum dft_ending exit_kind, int status)
         wait_for_the_end();
         return dft_signals_restore(before);
     }
+    dft_sampler_stop();
     dft_inlined_end_all();
     dft_requests_end();
     if (dft_self)

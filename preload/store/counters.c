@@ -18,6 +18,7 @@
 #include "os/config.h"
 #include "os/self.h"
 #include "os/sys.h"
+#include "store/sampler.h"
 #include "store/staging.h"
 #include "tables/fd_progress.h"
 #include "tables/maps.h"
@@ -99,7 +100,7 @@ static void read_io(struct dft_live_moment *moment)
     char text[256];
     const char *at = text;
 
-    had_threads |= !dft_is_single();
+    had_threads |= !dft_is_single() || dft_config.system_metrics == DFT_METRICS_THREAD;
     if ((had_threads || read_proc("/proc/thread-self/io", text, sizeof text) <= 0) &&
         read_proc("/proc/self/io", text, sizeof text) <= 0)
         return;
@@ -184,6 +185,7 @@ void dft_counters_forked(void)
 {
     const enum dft_counter first = DFT_COUNTER_CPU_USER;
 
+    dft_sampler_forked();
     lock.held = 0;
     number = encoded = 0;
     __atomic_store_n(&dft_own_read, 0, __ATOMIC_RELAXED);
@@ -221,6 +223,7 @@ void dft_counters_start(void)
     if (!number)
         keep(&at_load);
     dft_spin_unlock(&lock);
+    dft_sampler_start();
 }
 
 /* --- later ------------------------------------------------------------------------------------ */

@@ -100,6 +100,21 @@ def at_most_one_sample_an_interval(directory):
 
 
 @tests.case
+def a_thread_samples_what_makes_no_calls(directory):
+    it = Sampled(directory).run("read", "sleep=600", "fork", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=50)
+    every = it.counters("--by", "process").values()
+    counters = max(every, key=lambda c: c["rss_bytes"]["samples"])
+    true(6 <= counters["rss_bytes"]["samples"] <= 14, f"{counters['rss_bytes']['samples']} samples in some 12 intervals")
+    equal(counters["threads"]["max"], 2, "the sampler is a thread")
+    known = it.summary()["system_calls"]
+    equal((len(every), known["processes"], known["unseen_read_bytes"]), (2, 1, 0), "not where the kernel counts a child twice")
+    equal(dftmerge("check", it.place).code, 0, "whole traces")
+    it.run("sleep=100", "exec=read", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=10)
+    it.run("sleep=100", "kill", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=10, expect=-signal.SIGKILL)
+    it.run("sleep=20", "fork", SYSTEM_METRICS="thread", TRACE_INTERVAL_MS=1)
+
+
+@tests.case
 def an_image_after_exec_has_its_own(directory):
     it = Sampled(directory).run("read", "exec=write")
     known = it.summary()["system_calls"]

@@ -4,7 +4,7 @@
  *   sampled FILE WORD...     FILE has at least 1 MiB. Words: read (100 preads of 1,000 bytes), write (50 writes of
  *                            70 bytes to FILE.out), raw (30 reads of 10 bytes by raw system calls), fork (a child that reads 200 times
  *                            500 bytes), memory (32 MiB, touched), pause=MS (preads of 1 byte for so long), exec=WORD
- *                            (this program again), kill (by SIGKILL) */
+ *                            (this program again), sleep=MS, kill (by SIGKILL) */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -108,6 +108,8 @@ static void do_word(char **argv, int fd, const char *word)
         touch_memory();
     else if (!strncmp(word, "pause=", 6))
         read_for(fd, atof(word + 6) / 1000);
+    else if (!strncmp(word, "sleep=", 6))
+        usleep((unsigned)atoi(word + 6) * 1000);
     else if (!strncmp(word, "exec=", 5))
         execl(argv[0], argv[0], argv[1], word + 5, (char *)NULL);
     else if (!strcmp(word, "kill"))
