@@ -75,6 +75,10 @@ static void any_slot(struct dft_slot *slot)
     uint64_t size = below(3) ? 4096 : below(UINT32_MAX);
 
     slot->call = calls[below(sizeof calls / sizeof *calls)];
+    if (slot->call < DFT_CALL_COUNT && below(3) == 0)
+        slot->call |= (uint16_t)(below(DFT_IO_COUNT + 1) << DFT_SLOT_IO_SHIFT);
+    if (below(3) == 0)
+        slot->call |= DFT_SLOT_TURN;
     slot->size = (uint32_t)size;
     slot->bits = (uint8_t)(below(6) ? below(4) : below(256));
     slot->file = model_files[below(MODEL_FILES)];
@@ -94,7 +98,10 @@ static void change(struct dft_slot *slot)
     struct dft_slot other;
 
     any_slot(&other);
-    switch (below(12)) {
+    switch (below(13)) {
+    case 11:
+        slot->call ^= DFT_SLOT_TURN;
+        break;
     case 0:
         slot->size ^= 1;
         break;
@@ -136,8 +143,8 @@ static void change(struct dft_slot *slot)
 
 static int64_t bytes_of(const struct dft_slot *slot)
 {
-    uint8_t op =
-        slot->call < DFT_CALL_COUNT ? dft_call_rows[slot->call].op : (uint8_t)(slot->call - DFT_CALL_ANNOTATION);
+    uint32_t call = slot->call & DFT_SLOT_CALL_MASK;
+    uint8_t op = call < DFT_CALL_COUNT ? dft_call_rows[call].op : (uint8_t)(call - DFT_CALL_ANNOTATION);
     struct dft_event event = {.result = slot->result, .unit = 1};
 
     if (slot->bits & DFT_SLOT_UNIT) {
@@ -417,6 +424,7 @@ static void compare_events(const struct result *a, const struct result *b)
         const struct dft_event *x = &a->events[i], *y = &b->events[i];
 
         CU_ASSERT_FATAL(a->calls[i].id == b->calls[i].id && a->calls[i].op == b->calls[i].op);
+        CU_ASSERT_FATAL(a->calls[i].io == b->calls[i].io);
         CU_ASSERT_FATAL(x->start_ns == y->start_ns && x->dur_ns == y->dur_ns);
         CU_ASSERT_FATAL(x->file == y->file && x->file2 == y->file2 && x->region == y->region);
         CU_ASSERT_FATAL(x->size == y->size && x->result == y->result && x->offset == y->offset);

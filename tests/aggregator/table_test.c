@@ -64,23 +64,23 @@ static void test_one_read(void)
     rows = rows_after(table, &event, 1, &count);
     CU_ASSERT_EQUAL_FATAL(count, 3);
     struct dft_metrics expected = {.count = 1,
-                                         .samples = 1,
-                                         .dur_sum = 70,
-                                         .dur_min = 70,
-                                         .dur_max = 70,
-                                         .edge = 70,
-                                         .data = 1,
-                                         .bytes = 100,
-                                         .size_min = 100,
-                                         .size_max = 100,
-                                         .offset_min = 4096,
-                                         .offset_max = 4196,
-                                         .first_start = 10500,
-                                         .last_end = 10570,
-                                         .sequential = 1,
-                                         .asked = 128,
-                                         .turns = 1,
-                                         .occupancy = UINT64_C(31) << 32}; /* 500 to 569 of 1,000 ns */
+                                   .samples = 1,
+                                   .dur_sum = 70,
+                                   .dur_min = 70,
+                                   .dur_max = 70,
+                                   .edge = 70,
+                                   .data = 1,
+                                   .bytes = 100,
+                                   .size_min = 100,
+                                   .size_max = 100,
+                                   .offset_min = 4096,
+                                   .offset_max = 4196,
+                                   .first_start = 10500,
+                                   .last_end = 10570,
+                                   .sequential = 1,
+                                   .asked = 128,
+                                   .turns = 1,
+                                   .occupancy = UINT64_C(31) << 32}; /* 500 to 569 of 1,000 ns */
     CU_ASSERT_EQUAL(memcmp(&rows[0].metrics, &expected, sizeof(expected)), 0);
     CU_ASSERT_TRUE(rows[0].kind == DFT_ROW_CALL && rows[0].interval == 10 && rows[0].subject == model_calls[READ].id);
     CU_ASSERT_TRUE(rows[0].io == DFT_IO_READ && rows[0].access == DFT_ACCESS_SEQUENTIAL && rows[0].err == 0);

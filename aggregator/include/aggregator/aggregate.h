@@ -2,7 +2,7 @@
 /* Buckets: add events, merge rows; the only arithmetic on them, used in the traced process and off
  * line.
  *
- * A table maps (kind, interval, region, subject, class) to a row. Two kinds of table: a fixed one
+ * A table maps (kind, interval, region, subject, facets) to a row. Two kinds of table: a fixed one
  * in memory that the caller provides (in the traced process: no allocation, refuses when full), and
  * a growing one on the heap (in tools). Not shared between threads: one table, one thread at a
  * time; tables are merged afterwards. The law: any split of a set of events over tables, merged in
@@ -10,21 +10,32 @@
  *
  * WHAT AN EVENT ADDS
  *   Which events: phase COMPLETE of an op of class META, READ, WRITE or NONE; and phase BEGIN of the ops EXEC (it did
- *   not return) and FORK (vfork, whose return cannot be timed), with duration 0. Not those with DFT_BIT_OPEN: how long
- *   they took is unknown.
+ *   not return) and FORK (vfork, whose return cannot be timed), with duration 0. Not those with DFT_BIT_OPEN: how
+ *   long they took is unknown.
  *   A run of calls kept as one event (calls > 1) is one sample: it counts `calls` calls (and `calls` errors), but one
- *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 is the other half of a call that
- *   was counted with its first event (a copy between two files): its bytes, size, offset and first and last times alone.
- *   Errors are events with err != 0. Data, bytes, sizes, offsets, sequential and consecutive are of events of class
- *   READ or WRITE with err == 0, zero bytes included. An offset counts where 0 <= offset < INT64_MAX; the end of an
- *   access is cut at INT64_MAX. A duration that passes the end of 64-bit time is cut there.
- *   Call row: interval floor(start / W) of the event's region, call and op. Histogram row: the same key, interval
- *   floor(start / 64 W). File row: interval floor(start / 64 W), region, file (not file2), class of the op; none for
- *   class NONE and for events without a file.
- *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies there;
- *   where whole intervals lie between, `step` goes up by 1 in the first of them and down by 1 in the last interval. So
- *   the rows of one key know busy(k) = edge(k) + W * (sum of steps up to k) exactly, and all busy(k) add up to the sum
- *   of durations. (File rows: 64 W instead of W.) */
+ *   duration (of the whole run), one size (all its bytes), one data access. calls = 0 is the other half of a call
+ *   that was counted with its first event (a copy between two files): its bytes, size, offset and first and last
+ *   times alone.
+ *   Errors are events with err != 0. Data, bytes, sizes, bytes asked for, offsets, sequential, consecutive and turns
+ *   are of events of class READ or WRITE with err == 0, zero bytes included. Asked for is the event's `size` (a run
+ *   of calls: of the whole run). An offset counts where 0 <= offset < INT64_MAX; the end of an access is cut at
+ *   INT64_MAX. A duration that passes the end of 64-bit time is cut there. Sequential: events with
+ *   DFT_BIT_SEQUENTIAL; consecutive: those that have DFT_BIT_CONSECUTIVE, too; turns: those with DFT_BIT_TURN.
+ *   Call row: interval floor(start / W) of the event's region, call, op and facets: the call's class (struct
+ *   dft_call), and size class, access and errno (dft_event_facets). Histogram row: the same key, interval floor(start
+ *   / 64 W), with the event's duration, bytes moved and bytes asked for. File row: interval floor(start / 64 W),
+ *   region, file (not file2), class of the op and class of the call; none for class NONE and for events without a
+ *   file.
+ *   Busy time: the event covers [start, start + duration). In its first and last interval `edge` gets what lies
+ *   there; where whole intervals lie between, `step` goes up by 1 in the first of them and down by 1 in the last
+ *   interval. So the rows of one key know busy(k) = edge(k) + W * (sum of steps up to k) exactly, and all busy(k) add
+ *   up to the sum of durations. (File rows: 64 W instead of W.)
+ *   Occupancy: in the rows where `edge` lies, the bits of the 64ths that the event covers there are set: bit i of
+ *   floor(64 t / W) = i, t being ns from the interval's begin. An event without duration sets the bit of its start.
+ *   Where `step` says that some event covers the whole interval, all 64 are covered, whatever the bits are. So which
+ *   64ths of time are covered by some event of several rows is known, to 1/64 of an interval: at most so much time.
+ *   Touched: a file row has a pattern once an access of class READ or WRITE with an offset has moved bytes: the parts
+ *   of [offset, end) are set. Strides are not in events: who sees calls adds them (pattern.h). */
 #ifndef DFT_AGGREGATE_H
 #define DFT_AGGREGATE_H
 
@@ -35,8 +46,9 @@
 
 struct dft_table;
 
-/* What to keep: a mask. Call rows are always kept, for each op of a call one. With DFT_MIX_OPS all
- * ops of a call share a row, whose op is 0: for tables whose calls are groups of events. */
+/* What to keep: a mask. Call rows are always kept, for each op and all facets of a call one. With
+ * DFT_MIX_OPS all of them share a row, whose op and facets are 0: for tables whose calls are groups
+ * of events. */
 enum { DFT_KEEP_HISTOGRAMS = 1, DFT_KEEP_FILES = 2, DFT_MIX_OPS = 4 };
 
 #define DFT_TABLE_ROWS_MIN  16u        /* a fixed table takes at least one event, or one row, whatever it is */
@@ -64,7 +76,9 @@ int dft_table_add(struct dft_table *, const struct dft_batch *batch, uint32_t *p
  * found once. Returns 0 or -ENOMEM. */
 int dft_table_add_ordered(struct dft_table *, const struct dft_batch *batch, const uint32_t *order, uint32_t count);
 
-/* Merges one row of the table's own interval. Returns 0, -ENOSPC, -ENOMEM, or -EINVAL (unknown
+/* Merges one row of the table's own interval. Rows of files merge their patterns; those of touched
+ * parts as exactly as all else, strides about (pattern.h). Who does not ask for a facet may set it
+ * to 0 in the row before. Returns 0, -ENOSPC, -ENOMEM, or -EINVAL (unknown
  * kind, bin out of range). On an error the table is as before. */
 int dft_table_merge(struct dft_table *, const struct dft_row *row);
 
@@ -75,8 +89,9 @@ int dft_table_merge_rows(struct dft_table *, const struct dft_row *rows, uint32_
 
 /* Merges one row of a finer grid: the table's interval is `factor` times the row's. Counts, sums
  * and busy(k) come out as if the events had been added to this table; edge and step alone may lie
- * otherwise between rows (compare busy times). Returns as dft_table_merge, and -EINVAL for factor
- * 0. */
+ * otherwise between rows (compare busy times). For a factor above 1 the row adds nothing to
+ * `occupancy`, which is then 0, unknown: where steps lie, parts between would be missing. Returns as
+ * dft_table_merge, and -EINVAL for factor 0. */
 int dft_table_merge_finer(struct dft_table *, const struct dft_row *row, uint64_t factor);
 
 /* Forgets all rows, in time proportional to their number. */
@@ -89,7 +104,7 @@ uint32_t dft_table_count(const struct dft_table *);
  * them. Cheap. */
 size_t dft_table_used(const struct dft_table *);
 
-/* The rows, sorted by kind, interval, region, subject, class: *rows and *count are valid until the
+/* The rows, sorted by kind, interval, region, subject, class, op and facets: *rows and *count are valid until the
  * table changes. Histogram rows point into the table; their metrics are those of an empty row.
  * Returns 0, or -ENOMEM (growing tables). */
 int dft_table_rows(struct dft_table *, struct dft_row **rows, uint32_t *count);

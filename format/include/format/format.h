@@ -148,7 +148,11 @@
  *      REGION  position in NAMES + 1, or 0.   SUBJECT: kinds 0 and 1: position in CALLS; kind 2: position in NAMES.
  *              A call of several ops (one that reads a file and writes another) has a place in CALLS, and rows, for
  *              each.
- *      CLASS   kind 2 only: 0 meta, 1 read, 2 write.
+ *      CLASS   kind 2 only: 0 meta, 1 read, 2 write: what was done with the file.
+ *      IO      kind 2 only: class of the calls (enum dft_io) + 1, or 0: META, READ or WRITE, as CLASS says. (That of
+ *              kinds 0 and 1 is in CLASSES.)
+ *      SIZE_CLASS, ACCESS, ERRNO   kinds 0 and 1: facets of the calls (facets.h): a class of sizes below 16, a way of
+ *              access below 5, an errno below 65,536.
  *      Kinds 0 and 2: one value a row in each of the following columns, the zigzag of the difference to what is
  *      predicted (N is 2^64 - 1: what minima are when there is nothing; what each means: row.h):
  *        COUNT 0               SAMPLES  COUNT           ERRORS 0
@@ -160,21 +164,25 @@
  *        OFFSET_MAX  OFFSET_MIN + BYTES, or -1 if OFFSET_MIN is 2^63 - 1 (signed)
  *        FIRST  that of the last row before that has SAMPLES, at first 0; N if SAMPLES is 0
  *        LAST   FIRST + DUR_SUM, or 0 if SAMPLES is 0
- *        SEQUENTIAL  DATA      CONSECUTIVE  SEQUENTIAL
+ *        SEQUENTIAL  DATA      CONSECUTIVE  SEQUENTIAL  ASKED  BYTES           TURNS 0
+ *      OCCUPANCY (bytes), kinds 0 and 2, per row LEB128 k: 0: it is 0 (not known). 18: eight bytes, itself. Else, k
+ *              below 18: k - 1 places follow, each as LEB128 of the distance to the one before (the first: itself),
+ *              below 64 all together: there the bits of its difference (exclusive or) to what is predicted change,
+ *              from 0 at bit 0. Predicted are the 64ths of the interval that [f, l) covers, in ns from the interval's
+ *              begin, or the one of f if l is not above it: bits floor(64 f / width) to floor(64 (l - 1) / width). f
+ *              is FIRST and l is LAST; l is the width if LAST is below FIRST or l would be above it. Of a row whose
+ *              SAMPLES is 0, f is 0 and l is EDGE. 0 is predicted if f is not below the width, if EDGE, then, is 0 or
+ *              above the width, and if W is 0 or above 2^57.
  *      Kind 1: BINS (bytes): duration histogram, then size histogram: LEB128 number of bins in use, per bin LEB128 of
- *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h, at
- *      most 1,919. At most 1,048,576 bins in a block.
- *
- *    COUNTERS. Samples of counters over time. Stream and [first, last] as in EVENTS: the i-th sample has the number
- *    first + i. The samples stand in moments, which have one time. Columns: enum dft_counters_column.
- *      SERIES  (bytes) per counter LEB128 position in NAMES ("category NUL name"), LEB128 traits: bit 0 the counter is
- *              a running total (else a level), bit 1 its values are doubles, from bit 2 on its unit (counter.h). Traits
- *              are below 256.
- *      TIME    one value a moment: zigzag of the difference to the moment before (the first: to header.start).
- *      MEMBERS a moment's counters: 0, all in the order of SERIES; else their number, and for each, in ascending order,
- *              how many positions lie between the one before (the first: the beginning) and it.
- *      VALUE   one value a sample, by the counter's last value in this block (at first 0): zigzag of the difference, or
- *              for doubles their eight bytes XOR those of the last, the first byte taken for the highest.
+ *      the distance to the previous bin in use (the first: its number), LEB128 count. Bins: aggregator/histogram.h,
+ *      at most 1,919. ASKED_BINS (bytes): the histogram of bytes asked for: LEB128 0: it is as that of sizes; LEB128
+ *      1, then a histogram. At most 1,048,576 bins in a block.
+ *      Kind 2: TOUCHED (bytes): LEB128 s; 0: nothing is known; else a part is 2^(s - 1) bytes, s at most 54, and
+ *      there are 1,024 parts; LEB128 n: 65: 128 bytes, bit i of which (the lowest of the first byte is 0) is part i;
+ *      else, n at most 64, n runs of touched parts follow: LEB128 of the parts between the run before and this one,
+ *      LEB128 of its length, not 0.
+ *      STRIDES (bytes): LEB128 n, at most 2, then n times: zigzag distance in bytes, LEB128 count.
+ *      A writer may leave out a column of zeros.
  *
  *    An ORIGIN block tells what the blocks of a file were converted from; readers of the trace may pass over it.
  * 9. PROCESS, CLOCK, END, ORIGIN, GROUP: columns with one value each (numbers LEB128, texts bytes of at most 65,535), see enums.
