@@ -8,6 +8,7 @@ import json
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -21,7 +22,7 @@ class Sampled:
 
     def __init__(self, directory):
         self.directory, self.place = directory, directory / "traces"
-        self.program = compile_program("sampled.c", directory / "sampled")
+        self.program = compile_program("sampled.c", directory / "sampled", f"-I{ROOT / 'include'}")
         self.file = directory / "data"
         self.file.write_bytes(bytes(1 << 20))
 
@@ -144,6 +145,24 @@ def a_killed_process_keeps_its_samples(directory):
            {c["name"]: c for c in json.loads(dftmerge("counters", "--json", merged).out)["counters"]}.items()},
           {n: c["samples"] for n, c in before.items()}, "no sample counts twice")
     equal(dftmerge("check", merged).code, 0, "a good archive")
+
+
+@tests.case
+def the_rank_whose_memory_rose_first(directory):
+    it = Sampled(directory)
+    words = (("pause=900",), ("pause=300", "solve=400", "pause=200"), ("pause=700", "solve=200"), ("pause=900",))
+    running = [subprocess.Popen([it.program, it.file, *some], env=tracing(it.place / "t", RANK=rank, WORLD_SIZE=4, TRACE_INTERVAL_MS=20))
+               for rank, some in enumerate(words)]
+    equal([process.wait(60) for process in running], [0] * 4, "the ranks")
+    found = json.loads(dftmerge("ranks", "--json", it.place).out)["first_cause"]
+    memory = found["memory"]
+    equal((memory["measured"], memory["ranks"], memory["candidates"]), (True, 4, 2), "memory")
+    first = memory["first_cause_suspects"][0]
+    equal((first["rank"], first["region"]), (1, {"cat": "APP", "name": "solve"}), "the first, and what it was doing")
+    true(first["peak_delta"] >= 64 << 20 and first["lead_over_cluster_onset_ns"] > 100e6, f"by how much and when: {first}")
+    equal((found["cpu"]["measured"], found["gpu_memory"]["measured"]), (True, False), "what else there is")
+    true(b"memory    rank 1's memory rose first" in dftmerge("ranks", it.place).out, "a line for people")
+    equal(json.loads(dftmerge("ranks", "--json", "--rank", "0,3", it.place).out)["first_cause"]["memory"]["candidates"], 0, "a filter")
 
 
 def tracks_of(it, *arguments):

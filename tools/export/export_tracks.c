@@ -12,6 +12,7 @@
 #include "format/ops.h"
 #include "mpi/comm.h"
 #include "query/answer.h"
+#include "query/answer_pages.h"
 #include "query/query.h"
 #include "source/source_counters.h"
 #include "source/source_notes.h"
@@ -95,6 +96,8 @@ static int add_moved(struct dft_tracks *tracks, const struct dft_export *export)
                         "and --to choose some)");
         return 0;
     }
+    if (rc)
+        return rc;
     for (uint32_t i = 0; !rc && i < answer.count; i++)
         rc = take_group(tracks, &answer, &answer.groups[i]);
     if (!rc)

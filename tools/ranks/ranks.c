@@ -62,6 +62,10 @@ static int answer(struct dft_ranks_job *job, const struct dft_options *options, 
     if (!rc)
         rc = dft_ranks_where(job);
     if (!rc)
+        rc = dft_ranks_sampled(job);
+    if (!rc)
+        rc = dft_ranks_regions(job);
+    if (!rc)
         rc = fetch_names(job);
     if (!rc)
         rc = dft_ranks_hosts(job);

@@ -108,6 +108,21 @@ struct dft_measured {
     double share;    /* of the time of the call that is below it */
 };
 
+/* The same over samples of counters. */
+enum dft_ranks_sampled_measure { DFT_SAMPLED_MEMORY, DFT_SAMPLED_GPU_MEMORY, DFT_SAMPLED_CPU, DFT_SAMPLED };
+struct dft_ranks_sampled {
+    struct dft_first_cause cause;
+    int64_t floor;   /* bytes, or thousandths of a processor */
+    uint32_t nranks; /* that have samples */
+};
+
+/* The spike of a suspect, and the innermost region that it was in; 0: none. */
+struct dft_ranks_moment {
+    uint32_t rank;    /* position */
+    uint64_t time_ns; /* aligned */
+    uint64_t region, start_ns;
+};
+
 struct dft_ranks_job {
     struct dft_source *source;
     const struct dft_filter *filter;
@@ -140,16 +155,21 @@ struct dft_ranks_job {
     uint32_t nstragglers;
     struct dft_measured measured[DFT_RANKS_MEASURES];
     int headline; /* enum dft_ranks_measure, -1: none */
+    struct dft_ranks_sampled sampled[DFT_SAMPLED];
+    struct dft_ranks_moment *moments;
+    uint32_t nmoments;
     pthread_mutex_t locks[DFT_RANKS_LOCKS];
 };
 
 /* Each returns 0, -ENOMEM, or another -errno after it was said on stderr. In this order. */
 int dft_ranks_gather(struct dft_ranks_job *job); /* ranks.c has set source, filter and clocks: processes into ranks */
 int dft_ranks_filter_begin(struct dft_ranks_job *job);
-int dft_ranks_count(struct dft_ranks_job *job); /* all but what follows */
-int dft_ranks_judge(struct dft_ranks_job *job); /* lag, slow, stragglers */
-int dft_ranks_first(struct dft_ranks_job *job); /* measured, headline */
-int dft_ranks_where(struct dft_ranks_job *job); /* call and directory of first suspects */
+int dft_ranks_count(struct dft_ranks_job *job);   /* all but what follows */
+int dft_ranks_judge(struct dft_ranks_job *job);   /* lag, slow, stragglers */
+int dft_ranks_first(struct dft_ranks_job *job);   /* measured, headline */
+int dft_ranks_where(struct dft_ranks_job *job);   /* call and directory of first suspects */
+int dft_ranks_sampled(struct dft_ranks_job *job); /* sampled */
+int dft_ranks_regions(struct dft_ranks_job *job); /* moments, of all suspects */
 void dft_ranks_fini(struct dft_ranks_job *job);
 
 static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)
@@ -160,6 +180,9 @@ static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *j
 /* How many suspects began at the earliest time. */
 uint32_t dft_ranks_together(const struct dft_first_cause *cause);
 const char *dft_ranks_measure_name(enum dft_ranks_measure measure);
+const char *dft_ranks_sampled_name(enum dft_ranks_sampled_measure measure);
+/* The region that a suspect was in at its spike; 0: none, or not known. */
+uint64_t dft_ranks_region(const struct dft_ranks_job *job, const struct dft_suspect *suspect);
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);

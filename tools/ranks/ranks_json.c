@@ -169,10 +169,11 @@ static void put_imbalance(struct dft_json *json, const struct dft_ranks_job *job
     dft_json_end_array(json);
 }
 
-static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_measured *measured,
-                        uint32_t number)
+/* `reason`: of its confidence; NULL: none is given. */
+static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, const struct dft_suspect *suspect,
+                        const char *reason)
 {
-    const struct dft_suspect *suspect = &measured->cause.suspects[number];
+    uint64_t region = dft_ranks_region(job, suspect);
     uint32_t process = job->ranks[suspect->rank].process;
     uint64_t aligned = (uint64_t)suspect->aligned_ns;
 
@@ -187,8 +188,15 @@ static void put_suspect(struct dft_json *json, const struct dft_ranks_job *job, 
     dft_json_uint(json, "spike_window_samples", suspect->samples);
     dft_json_int(json, "lead_over_cluster_onset_ns", suspect->lead_ns);
     dft_json_string(json, "confidence", dft_confidence_name(suspect->confidence));
-    dft_json_string(json, "confidence_reason",
-                    number < dft_ranks_together(&measured->cause) ? measured->reason : "another one was first");
+    if (reason)
+        dft_json_string(json, "confidence_reason", reason);
+    if (region) {
+        dft_json_object(json, "region");
+        put_call(json, job, region);
+        dft_json_end_object(json);
+    } else {
+        dft_json_null(json, "region");
+    }
     dft_json_end_object(json);
 }
 
@@ -208,7 +216,8 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
     dft_json_bool(json, "over_before_onset", measured->over_before);
     dft_json_array(json, "first_cause_suspects");
     for (uint32_t i = 0; i < measured->cause.nsuspects; i++)
-        put_suspect(json, job, measured, i);
+        put_suspect(json, job, &measured->cause.suspects[i],
+                    i < dft_ranks_together(&measured->cause) ? measured->reason : "another one was first");
     dft_json_end_array(json);
     if (measured->call) {
         dft_json_object(json, "where");
@@ -224,13 +233,33 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
     dft_json_end_object(json);
 }
 
+static void put_sampled(struct dft_json *json, const struct dft_ranks_job *job, enum dft_ranks_sampled_measure measure)
+{
+    const struct dft_ranks_sampled *sampled = &job->sampled[measure];
+
+    dft_json_object(json, dft_ranks_sampled_name(measure));
+    dft_json_bool(json, "measured", sampled->nranks != 0);
+    dft_json_string(json, "why", sampled->nranks ? NULL : "the traces hold no samples of it");
+    dft_json_string(json, "unit", measure == DFT_SAMPLED_CPU ? "thousandths" : "bytes");
+    dft_json_int(json, "floor", sampled->floor);
+    dft_json_uint(json, "ranks", sampled->nranks);
+    dft_json_uint(json, "candidates", sampled->cause.candidates);
+    if (sampled->cause.has_onset)
+        dft_json_int(json, "cluster_onset_timestamp_ns", sampled->cause.onset_ns);
+    else
+        dft_json_null(json, "cluster_onset_timestamp_ns");
+    dft_json_array(json, "first_cause_suspects");
+    for (uint32_t i = 0; i < sampled->cause.nsuspects; i++)
+        put_suspect(json, job, &sampled->cause.suspects[i], NULL);
+    dft_json_end_array(json);
+    dft_json_end_object(json);
+}
+
 static void put_first_cause(struct dft_json *json, const struct dft_ranks_job *job)
 {
     dft_json_object(json, "first_cause");
-    dft_json_object(json, "memory");
-    dft_json_bool(json, "measured", 0);
-    dft_json_string(json, "why", "the traces hold no samples of memory");
-    dft_json_end_object(json);
+    for (int m = 0; m < DFT_SAMPLED; m++)
+        put_sampled(json, job, (enum dft_ranks_sampled_measure)m);
     for (int m = 0; m < DFT_RANKS_MEASURES; m++)
         put_measured(json, job, (enum dft_ranks_measure)m);
     dft_json_end_object(json);

@@ -155,6 +155,37 @@ static void put_first(const struct dft_ranks_job *job)
     put_wrapped("", measured->reason);
 }
 
+/* The rank whose memory, or processor time, rose first. */
+static void put_sampled(const struct dft_ranks_job *job)
+{
+    static const char *const titles[] = {"memory", "gpu", "cpu"};
+    char capacity[DFT_TEXT_ROOM];
+
+    for (int m = 0; m < DFT_SAMPLED; m++) {
+        const struct dft_first_cause *cause = &job->sampled[m].cause;
+        const struct dft_suspect *first = cause->suspects;
+        uint64_t region = cause->nsuspects ? dft_ranks_region(job, first) : 0;
+
+        /* half of the ranks together are no rank's doing */
+        if (!cause->nsuspects || 2 * dft_ranks_together(cause) > job->nranks)
+            continue;
+        printf("%-10s", titles[m]);
+        put_rank(job, first->rank);
+        if (m == DFT_SAMPLED_CPU)
+            printf("'s processor time rose first, by %.1f of a processor", (double)first->delta / 1000);
+        else
+            printf("'s memory rose first, by %s", dft_text_bytes(capacity, (uint64_t)first->delta));
+        printf(", at %s", dft_ranks_since(capacity, job, (uint64_t)first->aligned_ns));
+        if (cause->has_onset)
+            printf(", %s before the next", dft_text_ns(capacity, (uint64_t)first->lead_ns));
+        if (region) {
+            fputs(", in ", stdout);
+            put_call(job, region);
+        }
+        printf(" (confidence %s)\n", dft_confidence_name(first->confidence));
+    }
+}
+
 /* --- the job ---------------------------------------------------------------------------------- */
 
 static void put_skew(const struct dft_ranks_job *job, const char *what, int is_end)
@@ -250,6 +281,7 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
 
     top = top ? top : TOP_DEFAULT;
     put_first(job);
+    put_sampled(job);
     rc = put_job(job);
     rc = rc ? rc : dft_ranks_text_slow(job, top);
     rc = rc ? rc : dft_ranks_text_calls(job, top);

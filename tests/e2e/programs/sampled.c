@@ -4,7 +4,9 @@
  *   sampled FILE WORD...     FILE has at least 1 MiB. Words: read (100 preads of 1,000 bytes), write (50 writes of
  *                            70 bytes to FILE.out), raw (30 reads of 10 bytes by raw system calls), fork (a child that reads 200 times
  *                            500 bytes), memory (32 MiB, touched), pause=MS (preads of 1 byte for so long), exec=WORD
- *                            (this program again), sleep=MS, kill (by SIGKILL) */
+ *                            (this program again), sleep=MS, solve=MS (96 MiB more, then as pause, in the region
+ *                            solve), kill (by SIGKILL) */
+#include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,13 +85,21 @@ static void fork_one(int fd)
     must(waitpid(child, &status, 0) == child && !status);
 }
 
-static void touch_memory(void)
+static void touch_memory(size_t size)
 {
     static char *volatile memory;
 
-    memory = malloc(32u << 20);
+    memory = malloc(size);
     must(memory != NULL);
-    memset(memory, 1, 32u << 20);
+    memset(memory, 1, size);
+}
+
+static void solve(int fd, double seconds)
+{
+    DFTRACE_BEGIN("solve");
+    touch_memory(96u << 20);
+    read_for(fd, seconds);
+    DFTRACE_END("solve");
 }
 
 static void do_word(char **argv, int fd, const char *word)
@@ -105,7 +115,9 @@ static void do_word(char **argv, int fd, const char *word)
     else if (!strcmp(word, "fork"))
         fork_one(fd);
     else if (!strcmp(word, "memory"))
-        touch_memory();
+        touch_memory(32u << 20);
+    else if (!strncmp(word, "solve=", 6))
+        solve(fd, atof(word + 6) / 1000);
     else if (!strncmp(word, "pause=", 6))
         read_for(fd, atof(word + 6) / 1000);
     else if (!strncmp(word, "sleep=", 6))
