@@ -162,6 +162,25 @@ def the_rank_whose_memory_rose_first(directory):
     true(first["peak_delta"] >= 64 << 20 and first["lead_over_cluster_onset_ns"] > 100e6, f"by how much and when: {first}")
     equal((found["cpu"]["measured"], found["gpu_memory"]["measured"]), (True, False), "what else there is")
     true(b"memory    rank 1's memory rose first" in dftmerge("ranks", it.place).out, "a line for people")
+    spike = first["first_spike_timestamp_ns"]
+    usual = {"schema_version": 2, "event_type": "sample", "collector": "test", "sampling_interval_ms": 10, "pid": 1, "host": "h",
+             "job_id": "job", "local_rank": 0, "world_size": 4, "device_id": 0, "allocator_allocated_bytes": 0,
+             "allocator_reserved_bytes": 0, "allocator_active_bytes": None, "allocator_inactive_bytes": None, "allocator_change_bytes": 0,
+             "device_free_bytes": None, "device_total_bytes": None, "context": None, "metadata": {}}
+    samples = [{**usual, "rank": rank, "timestamp_ns": spike + (i - 2) * 10**7, "device_used_bytes": (1 + (rank == 1 and i > 1)) << 30}
+               for rank in range(4) for i in range(5)]
+    (directory / "memory.json").write_text(json.dumps(samples))
+    done = dftmerge("ranks", "--json", directory / "memory.json")
+    if b"json-c" not in done.err:  # built with it
+        equal([s["phase_attribution"] for s in json.loads(done.out)["first_cause_suspects"]], [None], "no phases without traces")
+        done = dftmerge("ranks", "--json", "--phases", it.place, directory / "memory.json")
+        suspect = json.loads(done.out)["first_cause_suspects"][0]
+        phase = suspect["phase_attribution"]
+        equal((suspect["rank"], phase["phase"], phase["category"]), (1, "solve", "APP"), "its phase")
+        true(phase["start_timestamp_ns"] <= spike, "when it began")
+        true(b", in solve" in dftmerge("ranks", "--phases", it.place, directory / "memory.json").out, "for people")
+        equal(dftmerge("ranks", "--phases", directory / "nowhere", directory / "memory.json").code, 1, "traces that are not there")
+        equal(dftmerge("ranks", "--phases", it.place, it.place).code, 2, "not of traces")
     equal(json.loads(dftmerge("ranks", "--json", "--rank", "0,3", it.place).out)["first_cause"]["memory"]["candidates"], 0, "a filter")
 
 

@@ -82,13 +82,14 @@ static int run(int argc, char **argv)
 {
     struct dft_options options;
     struct dft_ranks_job job = {0};
-    const char *align = "clocks", *top = NULL;
+    const char *align = "clocks", *top = NULL, *phases = NULL;
     int telemetry = 0, code, rc;
     const struct dft_option own[] = {
         {"align", 0, "HOW", &align, NULL,
          "clocks (default), first (first events), none, or an event that ends in all at once"},
         {"top", 0, "N", &top, NULL, "only the first N lines of each table (default: 10)"},
         {"telemetry", 0, NULL, NULL, &telemetry, "the files named are telemetry, whatever their names"},
+        {"phases", 0, "TRACE", &phases, NULL, "of telemetry: traces of the same job, whose regions are its phases"},
         {0},
     };
 
@@ -107,11 +108,16 @@ static int run(int argc, char **argv)
         if (!given || *given)
             code = DFT_EXIT_USAGE;
         else
-            code = dft_comm_alone("ranks of telemetry", options.source.quiet) ? dft_ranks_telemetry(&options)
+            code = dft_comm_alone("ranks of telemetry", options.source.quiet) ? dft_ranks_telemetry(&options, phases)
                                                                               : DFT_EXIT_OK;
         free(given);
         dft_options_fini(&options);
         return code;
+    }
+    if (phases) {
+        fprintf(stderr, "dftmerge ranks: --phases goes with telemetry files; traces have their regions anyway\n");
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
     }
     if (dft_command_begin(&options, &job.source, &code))
         return code;

@@ -170,6 +170,9 @@ int dft_ranks_first(struct dft_ranks_job *job);   /* measured, headline */
 int dft_ranks_where(struct dft_ranks_job *job);   /* call and directory of first suspects */
 int dft_ranks_sampled(struct dft_ranks_job *job); /* sampled */
 int dft_ranks_regions(struct dft_ranks_job *job); /* moments, of all suspects */
+/* Finds the regions of suspects of telemetry in the traces of job->source, by rank and by the time of
+ * the rank's own clock: moments, in the order of suspects. Nothing else of the job is needed. */
+int dft_ranks_phases(struct dft_ranks_job *job, const struct dft_first_cause *cause);
 void dft_ranks_fini(struct dft_ranks_job *job);
 
 static inline struct dft_rank_cell *dft_rank_cells(const struct dft_ranks_job *job, uint32_t rank)

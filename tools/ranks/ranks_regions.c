@@ -107,24 +107,13 @@ static int fetch_names(struct dft_ranks_job *job)
     return rc;
 }
 
-int dft_ranks_regions(struct dft_ranks_job *job)
+static int find(struct dft_ranks_job *job)
 {
     struct looking looking = {.job = job, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct dft_ranks_moment *own;
-    int rc;
-
-    job->moments = calloc((DFT_RANKS_MEASURES + DFT_SAMPLED) * SUSPECTS_MAX, sizeof *job->moments);
-    rc = dft_comm_agree(job->moments ? 0 : -ENOMEM);
-    if (rc)
-        return rc;
-    for (int m = 0; m < DFT_RANKS_MEASURES; m++)
-        want(job, &job->measured[m].cause);
-    for (int m = 0; m < DFT_SAMPLED; m++)
-        want(job, &job->sampled[m].cause);
-    if (!job->nmoments)
-        return 0;
-    rc =
+    int rc =
         dft_source_visit(job->source, &(struct dft_visit){.context = &looking, .select = select_block, .events = look});
+
     own = rc ? NULL : malloc(job->nmoments * sizeof *own);
     rc = dft_comm_agree(rc ? rc : own ? 0 : -ENOMEM);
     if (!rc) {
@@ -133,6 +122,35 @@ int dft_ranks_regions(struct dft_ranks_job *job)
     }
     free(own);
     return rc ? rc : fetch_names(job);
+}
+
+int dft_ranks_regions(struct dft_ranks_job *job)
+{
+    job->moments = calloc((DFT_RANKS_MEASURES + DFT_SAMPLED) * SUSPECTS_MAX, sizeof *job->moments);
+    if (dft_comm_agree(job->moments ? 0 : -ENOMEM))
+        return -ENOMEM;
+    for (int m = 0; m < DFT_RANKS_MEASURES; m++)
+        want(job, &job->measured[m].cause);
+    for (int m = 0; m < DFT_SAMPLED; m++)
+        want(job, &job->sampled[m].cause);
+    return job->nmoments ? find(job) : 0;
+}
+
+int dft_ranks_phases(struct dft_ranks_job *job, const struct dft_first_cause *cause)
+{
+    uint32_t count;
+    const struct dft_source_process *processes = dft_source_processes(job->source, &count);
+
+    job->rank_of = calloc(count + 1u, sizeof *job->rank_of);
+    job->moments = calloc(SUSPECTS_MAX, sizeof *job->moments);
+    if (!job->rank_of || !job->moments)
+        return -ENOMEM;
+    for (uint32_t p = 0; p < count; p++)
+        job->rank_of[p] = (uint32_t)(processes[p].process.rank + 1);
+    want(job, cause);
+    for (uint32_t i = 0; i < job->nmoments; i++)
+        job->moments[i].time_ns = (uint64_t)cause->suspects[i].time_ns;
+    return job->nmoments ? find(job) : 0;
 }
 
 uint64_t dft_ranks_region(const struct dft_ranks_job *job, const struct dft_suspect *suspect)

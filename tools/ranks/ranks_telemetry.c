@@ -8,11 +8,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/names.h"
 #include "ranks/ranks.h"
+#include "ranks/ranks_job.h"
 #include "telemetry/telemetry.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
+#include "source/source.h"
 #include "source/source_find.h"
+#include "source/source_ending.h"
+#include "source/source_notes.h"
 
 #define DEPTH_MAX      64
 #define PROBLEMS_SHOWN 20u
@@ -124,8 +129,31 @@ static const char *rank_key(char capacity[16], uint32_t rank)
     return capacity;
 }
 
-static void json_suspect(struct dft_json *json, const struct dft_suspect *suspect, uint32_t suspects)
+/* What a suspect was doing at its spike, as the traces of the job say. */
+static void json_phase(struct dft_json *json, const struct dft_ranks_job *phases, uint32_t number)
 {
+    const struct dft_ranks_moment *moment = number < phases->nmoments ? &phases->moments[number] : NULL;
+    struct dft_text category, name;
+    char room[18];
+
+    if (!moment || !moment->region) {
+        dft_json_null(json, "phase_attribution");
+        return;
+    }
+    dft_names_call(dft_source_names_table(phases->source), moment->region, &category, &name, room);
+    dft_json_object(json, "phase_attribution");
+    dft_json_text(json, "phase", name.bytes, name.length);
+    dft_json_text(json, "category", category.bytes, category.length);
+    dft_json_uint(json, "start_timestamp_ns", moment->start_ns);
+    dft_json_end_object(json);
+}
+
+static void json_suspect(struct dft_json *json, const struct dft_cross_rank *result, uint32_t number,
+                         const struct dft_ranks_job *phases)
+{
+    const struct dft_suspect *suspect = &result->cause.suspects[number];
+    uint32_t suspects = result->cause.nsuspects;
+
     dft_json_object(json, NULL);
     dft_json_uint(json, "rank", suspect->rank);
     dft_json_int(json, "first_spike_timestamp_ns", suspect->time_ns);
@@ -138,11 +166,11 @@ static void json_suspect(struct dft_json *json, const struct dft_suspect *suspec
     dft_json_int(json, "device_used_delta_bytes", suspect->delta);
     dft_json_uint(json, "supporting_ranks_at_or_before_onset", suspects);
     dft_json_end_object(json);
-    dft_json_null(json, "phase_attribution"); /* there are no phases in telemetry files */
+    json_phase(json, phases, number);
     dft_json_end_object(json);
 }
 
-static void print_json(const struct dft_cross_rank *result)
+static void print_json(const struct dft_cross_rank *result, const struct dft_ranks_job *phases)
 {
     struct dft_json json;
     char capacity[16];
@@ -173,7 +201,7 @@ static void print_json(const struct dft_cross_rank *result)
         dft_json_null(&json, "cluster_onset_timestamp_ns");
     dft_json_array(&json, "first_cause_suspects");
     for (uint32_t i = 0; i < result->cause.nsuspects; i++)
-        json_suspect(&json, &result->cause.suspects[i], result->cause.nsuspects);
+        json_suspect(&json, result, i, phases);
     dft_json_end_array(&json);
     dft_json_array(&json, "notes");
     for (size_t i = 0; i < result->nnotes; i++)
@@ -214,7 +242,7 @@ static void print_time(int64_t ns)
     printf("%s.%03d UTC", text, (int)(ns % 1000000000 / 1000000));
 }
 
-static void print_cause(const struct dft_cross_rank *result)
+static void print_cause(const struct dft_cross_rank *result, const struct dft_ranks_job *phases)
 {
     const struct dft_first_cause *cause = &result->cause;
     const struct dft_suspect *first = cause->suspects;
@@ -231,6 +259,14 @@ static void print_cause(const struct dft_cross_rank *result)
         printf(", %s before the second rank's", dft_text_ns(capacity, (uint64_t)first->lead_ns));
     printf(" (confidence: %s)\n          at ", dft_confidence_name(first->confidence));
     print_time(first->time_ns);
+    if (phases->nmoments && phases->moments[0].region) {
+        struct dft_text category, name;
+        char room[18];
+
+        dft_names_call(dft_source_names_table(phases->source), phases->moments[0].region, &category, &name, room);
+        fputs(", in ", stdout);
+        dft_text_escape(stdout, name.bytes, name.length);
+    }
     putchar('\n');
 }
 
@@ -264,7 +300,7 @@ static int print_suspects(const struct dft_first_cause *cause)
     return rc;
 }
 
-static int print_text(const struct dft_cross_rank *result, size_t events)
+static int print_text(const struct dft_cross_rank *result, size_t events, const struct dft_ranks_job *phases)
 {
     char capacity[DFT_TEXT_ROOM];
     size_t samples = 0;
@@ -272,7 +308,7 @@ static int print_text(const struct dft_cross_rank *result, size_t events)
     for (uint32_t i = 0; i < result->nseries; i++)
         samples += result->series[i].count;
     if (result->nseries)
-        print_cause(result);
+        print_cause(result, phases);
     printf("job       ");
     dft_text_escape(stdout, result->job ? result->job : "-", strlen(result->job ? result->job : "-"));
     printf("\nranks     %" PRIu32 " of %" PRIu32, result->nseries, result->world_size);
@@ -303,8 +339,30 @@ static void report(const struct dft_telemetry *telemetry)
                 telemetry->bad - PROBLEMS_SHOWN);
 }
 
-int dft_ranks_telemetry(const struct dft_options *options)
+/* Returns 0, -ENOMEM, or -ENOENT when the traces were not all read. */
+static int find_phases(struct dft_ranks_job *phases, const char *path, const struct dft_options *options,
+                       const struct dft_cross_rank *result)
 {
+    struct dft_source_options asked = options->source;
+    char *paths[] = {(char *)(uintptr_t)path};
+    int rc;
+
+    asked.paths = paths;
+    asked.npaths = 1;
+    rc = dft_source_open(&phases->source, &asked);
+    if (!rc)
+        rc = dft_ranks_phases(phases, &result->cause);
+    if (!rc) {
+        dft_source_report(phases->source);
+        rc = dft_source_status(phases->source) ? -ENOENT : 0;
+    }
+    return rc;
+}
+
+int dft_ranks_telemetry(const struct dft_options *options, const char *phases_path)
+{
+    struct dft_ranks_job phases = {0};
+    int unread = 0;
     struct dft_telemetry telemetry = {0};
     struct dft_cross_rank result = {0};
     int rc = 0, code;
@@ -319,15 +377,23 @@ int dft_ranks_telemetry(const struct dft_options *options)
         rc = read_path(&telemetry, options->source.paths[i], 0);
     if (!rc)
         rc = dft_cross_rank_analyse(&telemetry, &result);
+    if (!rc && phases_path) {
+        rc = find_phases(&phases, phases_path, options, &result);
+        unread = rc == -ENOENT;
+        rc = unread ? 0 : rc;
+    }
     if (!rc && options->json)
-        print_json(&result);
+        print_json(&result, &phases);
     else if (!rc)
-        rc = print_text(&result, telemetry.count);
+        rc = print_text(&result, telemetry.count, &phases);
     if (!options->source.quiet)
         report(&telemetry);
     if (rc)
         fprintf(stderr, "dftmerge ranks: %s\n", strerror(-rc));
-    code = rc || telemetry.bad || !result.nseries ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    code = rc || unread || telemetry.bad || !result.nseries ? DFT_EXIT_BAD : DFT_EXIT_OK;
+    free(phases.rank_of);
+    free(phases.moments);
+    dft_source_close(phases.source);
     dft_cross_rank_fini(&result);
     dft_telemetry_fini(&telemetry);
     if (fflush(stdout) || ferror(stdout)) {
