@@ -339,9 +339,9 @@ static void report(const struct dft_telemetry *telemetry)
                 telemetry->bad - PROBLEMS_SHOWN);
 }
 
-/* Returns 0, -ENOMEM, or -ENOENT when the traces were not all read. */
+/* *unread: the traces were not all read. Returns 0 or -ENOMEM. */
 static int find_phases(struct dft_ranks_job *phases, const char *path, const struct dft_options *options,
-                       const struct dft_cross_rank *result)
+                       const struct dft_cross_rank *result, int *unread)
 {
     struct dft_source_options asked = options->source;
     char *paths[] = {(char *)(uintptr_t)path};
@@ -352,10 +352,9 @@ static int find_phases(struct dft_ranks_job *phases, const char *path, const str
     rc = dft_source_open(&phases->source, &asked);
     if (!rc)
         rc = dft_ranks_phases(phases, &result->cause);
-    if (!rc) {
+    if (phases->source)
         dft_source_report(phases->source);
-        rc = dft_source_status(phases->source) ? -ENOENT : 0;
-    }
+    *unread = phases->source && dft_source_status(phases->source);
     return rc;
 }
 
@@ -377,11 +376,8 @@ int dft_ranks_telemetry(const struct dft_options *options, const char *phases_pa
         rc = read_path(&telemetry, options->source.paths[i], 0);
     if (!rc)
         rc = dft_cross_rank_analyse(&telemetry, &result);
-    if (!rc && phases_path) {
-        rc = find_phases(&phases, phases_path, options, &result);
-        unread = rc == -ENOENT;
-        rc = unread ? 0 : rc;
-    }
+    if (!rc && phases_path)
+        rc = find_phases(&phases, phases_path, options, &result, &unread);
     if (!rc && options->json)
         print_json(&result, &phases);
     else if (!rc)
