@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls", "counters")
+COMMANDS = ("summary", "timeline", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls", "counters")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -74,11 +74,14 @@ def answer_of(command, *arguments, expect=0):
 
 def every_answer_fits_its_schema(where):
     inputs(where)
-    keys = "call region file time,rank pattern op,class dir,host,pid tid,process,program stack line run".split()
+    keys = "call region file time,rank pattern op,class dir,host,pid tid,process,program stack line run ext mount role,size access,errno".split()
     for folder in ("native", "live", "foreign"):
         for key in keys:
             fits("summary", answer_of("summary", "--by", key, where / folder), (key, folder))
             fits("summary", answer_of("summary", "--events", "--by", key, where / folder), (key, folder, "events"))
+    for folder in ("native", "live", "foreign", "ranks"):
+        for words in ((), ("--events",), ("--heat",), ("--by", "class"), ("--by", "process", "--of", "calls", "--interval", "1")):
+            fits("timeline", answer_of("timeline", *words, where / folder), (words, folder))
     for command in ("ps", "check", "stat", "ranks"):
         for folder in ("native", "live", "foreign", "ranks", "stuck"):
             expect = 1 if (command, folder) == ("check", "live") else 0  # something was left in a live file

@@ -44,6 +44,7 @@ def buckets_and_events_agree(where):
         for key in ("busy_union_ns", "in_flight_max"):
             assert all(g.pop(key) is None for g in a["groups"])
             assert all(g.pop(key) is not None for g in b["groups"])
+        assert a.pop("calls_from_aggregates") == b.pop("calls_from_events") and not a.pop("calls_from_events") + b.pop("calls_from_aggregates")
         assert a == b, by
 
 

@@ -89,7 +89,7 @@ def from_aggregates_alone(where):
                 for key in ("busy_union_ns", "in_flight_max", *(("time_p50_ns", "time_p95_ns", "time_p99_ns") if width == "0.2" else ())):
                     g.pop(key)
         if width == "0.2":  # histograms are of 64 intervals
-            assert any("percentiles are not known" in n for n in rows["notes"])
+            assert any("percentiles of some groups are not known" in n for n in rows["notes"])
         same_groups(rows["groups"], kept["groups"], width)
     # By file the rows have intervals of 6.4 s.
     rows, kept = (summary("--by", "time,file", "--width", "12.8", where / d) for d in ("rows", "kept"))

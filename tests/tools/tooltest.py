@@ -2,6 +2,7 @@
 """What the tests of dftmerge need: make traces, run dftmerge, recompute a summary from a dump, count what passed."""
 
 import collections
+import errno
 import json
 import os
 import pathlib
@@ -135,7 +136,7 @@ def pattern(path):
     return NUMBER.sub("#", path)
 
 
-CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write", "sendfile": "read"}
+CLASSES = {"read": "read", "pread": "read", "fread": "read", "write": "write", "fputc": "write", "sendfile": "read", "fsync": "sync"}
 
 
 def class_of(event):
@@ -143,6 +144,33 @@ def class_of(event):
     if event["cat"] in ("APP", "LIB", "PROCESS"):
         return "none"
     return "write" if event.get("calls") == 0 else CLASSES.get(event["name"], "meta")
+
+
+SIZES = [0, 0, 1, 2, 64] + [1 << bits for bits in range(10, 31, 2)]
+
+
+def bytes_text(n):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024 or unit == "GiB":
+            return f"{n} {unit}"
+        n //= 1024
+
+
+def size_of(event):
+    """The class of the bytes that a call asked for."""
+    if event["name"] not in DATA:
+        return None
+    asked = event.get("size", 0) // max(event.get("calls", 1), 1)
+    if not asked:
+        return "0 B"
+    at = max(i for i in range(2, len(SIZES)) if SIZES[i] <= asked)
+    if at == len(SIZES) - 1:
+        return "1 GiB or more"
+    return "1 B" if at == 2 else f"{bytes_text(SIZES[at])}-{bytes_text(SIZES[at + 1])}"
+
+
+def access_of(event):
+    return event.get("access", "none") if event["name"] in DATA and "errno" not in event and "offset" in event else "none"
 
 
 def phase(answer):
@@ -161,6 +189,12 @@ def key_of(event, by, width=INTERVAL_NS, base=0):
             values.append((event["ts"] - base) // width * width + base)
         elif key == "class":
             values.append(class_of(event))
+        elif key == "size":
+            values.append(size_of(event))
+        elif key == "access":
+            values.append(access_of(event))
+        elif key == "errno":
+            values.append(errno.errorcode[event["errno"]] if "errno" in event else None)
         else:
             values.append(event.get(key))
     return tuple(values)

@@ -154,6 +154,18 @@ int dft_terminal_colour(void)
     return dft_terminal_is() && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
+unsigned dft_terminal_height(void)
+{
+    const char *lines = getenv("LINES");
+    struct winsize size;
+    long n;
+
+    if (dft_terminal_is() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row >= 10)
+        return size.ws_row;
+    n = lines ? strtol(lines, NULL, 10) : 0;
+    return n >= 10 && n <= 1000 ? (unsigned)n : 40;
+}
+
 unsigned dft_terminal_width(void)
 {
     const char *columns = getenv("COLUMNS");

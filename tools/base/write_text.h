@@ -39,6 +39,8 @@ void dft_terminal_deny(void);
  * of the terminal, else COLUMNS, else 100. */
 int dft_terminal_colour(void);
 unsigned dft_terminal_width(void);
+/* The number of lines of the terminal, else LINES, else 40. */
+unsigned dft_terminal_height(void);
 
 /* A table: cells are collected, then printed with aligned columns. */
 #define DFT_TABLE_COLUMNS 20

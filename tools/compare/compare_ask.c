@@ -76,8 +76,9 @@ static int ask(struct dft_compared_run *run, const struct dft_query *query, stru
 {
     int rc = dft_query_run(run->source, &run->options.filter, query, answer);
 
-    for (uint32_t i = 0; !rc && !answer->has_percentiles && i < answer->count; i++)
-        answer->groups[i].nbins = 0;
+    for (uint32_t i = 0; !rc && i < answer->count; i++)
+        if (answer->groups[i].p50 == DFT_PERCENTILE_UNKNOWN)
+            answer->groups[i].nbins = 0;
     return rc;
 }
 

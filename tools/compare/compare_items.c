@@ -9,7 +9,7 @@
 
 static int is_io(const struct dft_group *group)
 {
-    return group->key.class - 1u <= DFT_CLASS_WRITE;
+    return DFT_CLASSES_IO >> group->key.class & 1;
 }
 
 /* The pattern of a file as A has it. */

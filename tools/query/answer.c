@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/facet_words.h"
 #include "base/names.h"
 #include "base/nearest_word.h"
 #include "mpi/comm.h"
@@ -41,6 +42,9 @@ static const struct {
     [DFT_BY_EXT] = {"ext", "ext"},
     [DFT_BY_MOUNT] = {"mount", "mount"},
     [DFT_BY_ROLE] = {"role", "role"},
+    [DFT_BY_SIZE] = {"size", "size"},
+    [DFT_BY_ACCESS] = {"access", "access"},
+    [DFT_BY_ERRNO] = {"errno", "errno"},
 };
 
 const char *dft_by_name(enum dft_by by)
@@ -204,11 +208,65 @@ static const char *op_word(uint8_t op)
     return op < DFT_OP_COUNT && words[op] ? words[op] : "OTHER";
 }
 
-static const char *class_word(uint8_t class)
+/* A number of bytes that begins a size class: a power of two. */
+static const char *size_number(char *room, uint64_t bytes)
 {
-    static const char *const words[] = {"meta", "read", "write", "none", "mark"};
+    unsigned unit = bytes >= UINT64_C(1) << 30 ? 3 : bytes >= 1 << 20 ? 2 : bytes >= 1 << 10 ? 1 : 0;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
 
-    return class < sizeof words / sizeof *words ? words[class] : NULL;
+    snprintf(room, 12, "%u %s", (unsigned)(bytes >> 10 * unit), units[unit]);
+    return room;
+}
+
+/* "0 B", "4 KiB-16 KiB", "1 GiB or more". */
+static void set_size(struct dft_key_value *value, uint8_t class)
+{
+    uint64_t low = dft_size_class_low(class);
+    char a[12], b[12];
+
+    if (class == DFT_SIZE_CLASS_NONE)
+        return;
+    if (class == 1)
+        snprintf(value->capacity, sizeof value->capacity, "0 B");
+    else if (class + 1u >= DFT_SIZE_CLASSES)
+        snprintf(value->capacity, sizeof value->capacity, "%s or more", size_number(a, low));
+    else if (dft_size_class_low(class + 1) == low + 1)
+        snprintf(value->capacity, sizeof value->capacity, "%s", size_number(a, low));
+    else
+        snprintf(value->capacity, sizeof value->capacity, "%s-%s", size_number(a, low),
+                 size_number(b, dft_size_class_low((uint8_t)(class + 1))));
+    set_word(value, value->capacity);
+}
+
+/* "ENOENT"; a number where the error has no name. */
+static void set_errno(struct dft_key_value *value, uint16_t err)
+{
+    const char *name = NULL;
+
+    if (!err)
+        return;
+#if __GLIBC_PREREQ(2, 32)
+    name = strerrorname_np(err);
+#endif
+    if (err == DFT_ERRNO_UNKNOWN)
+        name = "unknown";
+    snprintf(value->capacity, sizeof value->capacity, "%u", err);
+    set_word(value, name ? name : value->capacity);
+}
+
+static const char *access_or_none(uint8_t access)
+{
+    return access == DFT_ACCESS_NONE ? "none" : dft_access_word(access);
+}
+
+static void set_facet(struct dft_key_value *value, enum dft_by by, uint32_t facets)
+{
+    if (by == DFT_BY_SIZE)
+        set_size(value, dft_facets_size_class(facets));
+    else if (by == DFT_BY_ACCESS)
+        set_word(value, access_or_none(dft_facets_access(facets)));
+    else
+        set_errno(value, dft_facets_err(facets));
 }
 
 void dft_group_value(const struct dft_answer *answer, const struct dft_group *group, enum dft_by by,
@@ -256,7 +314,12 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
         set_word(value, op_word(group->key.op));
         break;
     case DFT_BY_CLASS:
-        set_word(value, class_word((uint8_t)(group->key.class - 1)));
+        set_word(value, dft_io_word(group->key.class));
+        break;
+    case DFT_BY_SIZE:
+    case DFT_BY_ACCESS:
+    case DFT_BY_ERRNO:
+        set_facet(value, by, group->key.facets);
         break;
     default:
         set_who(answer, group, by, value);

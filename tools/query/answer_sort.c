@@ -21,6 +21,8 @@ static int compare_key(const struct dft_answer *answer, const struct dft_group *
     uint32_t n;
     int order;
 
+    if (by == DFT_BY_SIZE) /* by size, not by text */
+        return (int)dft_facets_size_class(a->key.facets) - (int)dft_facets_size_class(b->key.facets);
     dft_group_value(answer, a, by, &x);
     dft_group_value(answer, b, by, &y);
     if (x.type != y.type)

@@ -9,7 +9,10 @@
  * Rows say the same with `edge` and `step` (row.h). A step goes on until another one takes it
  * back, perhaps in another block: it is added to all intervals up to the last, and what is too
  * much is taken back by the other (sums wrap). That is dear where there are many; then rows do not
- * answer. */
+ * answer.
+ *
+ * The `step` of a group says how many calls cover its whole interval, where this is one interval of
+ * the rows. */
 #include "query/busy_time.h"
 
 #include <errno.h>
@@ -26,7 +29,7 @@
 
 /* Adds to the group with this key and time. */
 static int add_busy(struct dft_worker *worker, const struct dft_group_key *of, uint8_t op, uint64_t time,
-                    uint64_t busy_ns)
+                    uint64_t busy_ns, uint64_t step)
 {
     struct dft_group_key key = *of;
     struct dft_row row = {.kind = DFT_ROW_CALL, .op = op};
@@ -39,6 +42,7 @@ static int add_busy(struct dft_worker *worker, const struct dft_group_key *of, u
         return rc;
     dft_metrics_clear(&row.metrics);
     row.metrics.edge = busy_ns;
+    row.metrics.step = (int64_t)step;
     row.subject = DFT_SUBJECT(number);
     return dft_table_merge(worker->partial.table, &row);
 }
@@ -55,9 +59,9 @@ int dft_spread_event(struct dft_execution *execution, struct dft_worker *worker,
         return 0;
     }
     /* The table counts the whole duration where it starts: what lies behind is taken from there. */
-    rc = add_busy(worker, key, op, first, (first + 1) * width - end);
+    rc = add_busy(worker, key, op, first, (first + 1) * width - end, 0);
     for (uint64_t k = first + 1; !rc && k <= last; k++)
-        rc = add_busy(worker, key, op, k, k < last ? width : end - k * width);
+        rc = add_busy(worker, key, op, k, k < last ? width : end - k * width, k < last);
     return rc;
 }
 
@@ -72,7 +76,6 @@ int dft_spread_row(struct dft_execution *execution, struct dft_worker *worker, c
     last = dft_slot_of(execution, end);
     if (execution->filter->from_ns || execution->filter->to_ns != UINT64_MAX) /* of which calls is what goes on? */
         worker->stats.busy_unknown = 1;
-    row->metrics.step = 0;
     if (!step)
         return 0;
     row->metrics.edge +=
@@ -84,6 +87,6 @@ int dft_spread_row(struct dft_execution *execution, struct dft_worker *worker, c
     if (last - first > SPAN_MAX)
         worker->stats.busy_unknown = 1;
     for (uint64_t k = first + 1; !rc && k <= last && last - first <= SPAN_MAX; k++)
-        rc = add_busy(worker, key, row->op, k, step * width);
+        rc = add_busy(worker, key, row->op, k, step * width, step);
     return rc;
 }

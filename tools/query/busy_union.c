@@ -35,7 +35,7 @@ struct call {
 /* The series of what looked alike in a batch. */
 struct seen {
     uint64_t file, region, stack, batch;
-    uint32_t call, series;
+    uint32_t call, series, facets;
 };
 
 /* What one thread keeps. */
@@ -81,19 +81,20 @@ static int series_of(struct unions *unions, struct keeper *keeper, const struct 
     uint64_t hash = ((event->file ^ event->region) + event->stack + event->call) * UINT64_C(0x9e3779b97f4a7c15);
     struct seen *seen = &keeper->seen[(hash >> 32) % SEEN];
     const struct dft_call *call = &batch->calls[event->call];
+    uint32_t facets = dft_key_facets(unions->execution, event, call->op);
     struct dft_group_key key;
     int rc = 0;
 
-    if (seen->file == event->file && seen->region == event->region && seen->stack == event->stack &&
+    if (seen->facets == facets && seen->file == event->file && seen->region == event->region && seen->stack == event->stack &&
         seen->call == event->call && seen->batch == keeper->batch && !event->file2) {
         *series = seen->series;
         return 0;
     }
     *series = DFT_NO_GROUP;
-    if (dft_event_key(unions->execution, keeper->worker, process, batch->tid, event, call->id, call->op, &key))
+    if (dft_event_key(unions->execution, keeper->worker, process, batch->tid, event, call, &key))
         rc = number_of(unions, &key, series);
     if (!rc && !event->file2)
-        *seen = (struct seen){event->file, event->region, event->stack, keeper->batch, event->call, *series};
+        *seen = (struct seen){event->file, event->region, event->stack, keeper->batch, event->call, *series, facets};
     return rc;
 }
 
@@ -124,7 +125,7 @@ static int64_t keep(void *context, unsigned worker, const struct dft_source_proc
     int rc = reserve(keeper, batch->count);
 
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        passes[i] = (uint8_t)dft_call_passes(unions->execution, keeper->worker, batch->calls[i].id, batch->calls[i].op);
+        passes[i] = (uint8_t)dft_call_passes(unions->execution, keeper->worker, &batch->calls[i]);
     keeper->batch++;
     for (uint32_t i = 0; !rc && i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];

@@ -27,9 +27,9 @@ static uint64_t duration_of(const struct dft_event *event)
 }
 
 static inline struct dft_grouper_memo *memo_of_event(struct dft_grouper *grouper, const struct dft_event *event,
-                                                     uint64_t time)
+                                                     uint64_t time, uint32_t facets)
 {
-    uint64_t h = (event->file ^ event->region) + (event->stack ^ time) + event->call;
+    uint64_t h = (event->file ^ event->region) + (event->stack ^ time) + (event->call ^ (uint64_t)facets << 16);
 
     return &grouper->memo[(h * UINT64_C(0x9e3779b97f4a7c15) >> 32) % DFT_GROUPER_MEMO];
 }
@@ -42,7 +42,7 @@ static int find_group(struct dft_execution *execution, struct dft_worker *worker
     const struct dft_call *call = &batch->calls[event->call];
     struct dft_group_key key;
     uint32_t group;
-    int rc = dft_event_key(execution, worker, process, batch->tid, event, call->id, call->op, &key);
+    int rc = dft_event_key(execution, worker, process, batch->tid, event, call, &key);
 
     *position = DFT_NO_GROUP;
     if (rc != 1)
@@ -57,18 +57,20 @@ static inline int place(struct dft_execution *execution, struct dft_worker *work
                         struct dft_event *event)
 {
     uint64_t time = DFT_HAS(execution, DFT_BY_TIME) ? dft_slot_of(execution, event->start_ns) : 0;
-    struct dft_grouper_memo *last = memo_of_event(&worker->grouper, event, time);
+    uint32_t facets = dft_key_facets(execution, event, batch->calls[event->call].op);
+    struct dft_grouper_memo *last = memo_of_event(&worker->grouper, event, time, facets);
     uint32_t position = last->position;
 
     if (last->file != event->file || last->stack != event->stack || last->region != event->region ||
-        last->time != time || last->call != event->call || last->batch != worker->grouper.batch || event->file2) {
+        last->time != time || last->call != event->call || last->facets != facets ||
+        last->batch != worker->grouper.batch || event->file2) {
         int rc = find_group(execution, worker, process, batch, event, &position);
 
         if (rc)
             return rc;
         if (!event->file2)
             *last = (struct dft_grouper_memo){event->file,           event->stack, event->region, time,
-                                              worker->grouper.batch, event->call,  position};
+                                              worker->grouper.batch, event->call,  position,      facets};
     }
     if (position == DFT_NO_GROUP)
         return 0;
@@ -86,7 +88,7 @@ static int spread(struct dft_execution *execution, struct dft_worker *worker, co
 
     if (!dur_ns || dft_slot_of(execution, event->start_ns) == dft_slot_of(execution, end - 1))
         return 0;
-    if (!dft_event_key(execution, worker, process, batch->tid, event, call->id, call->op, &key))
+    if (!dft_event_key(execution, worker, process, batch->tid, event, call, &key))
         return 0;
     return dft_spread_event(execution, worker, &key, call->op, event->start_ns, dur_ns);
 }
@@ -110,6 +112,7 @@ static int count_event(struct dft_execution *execution, struct dft_worker *worke
             worker->stats.events += event->calls;
             worker->stats.events_kept += event->calls;
         }
+        worker->stats.placed_events += placed ? event->calls : 0;
         if (execution->want_busy) {
             int rc = spread(execution, worker, process, batch, call, event);
 
@@ -134,8 +137,8 @@ static void list(struct dft_grouper *grouper, struct dft_event *event, uint32_t 
 /* What an event that was placed looked like, as far as its group depends on it. */
 struct look {
     uint64_t file, region, stack;
-    uint32_t call;
-    uint8_t phase;
+    uint32_t call, facets;
+    uint8_t phase, op;
 };
 
 static inline int looks_like(const struct dft_event *event, const struct look *look)
@@ -157,7 +160,8 @@ static uint32_t list_alike(const struct dft_execution *execution, struct dft_wor
     for (; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
 
-        if (!looks_like(event, look) || !dft_filter_time(execution->filter, event))
+        if (!looks_like(event, look) || !dft_filter_time(execution->filter, event) ||
+            dft_key_facets(execution, event, look->op) != look->facets)
             break;
         event->call = position;
         event->region = 0;
@@ -167,6 +171,7 @@ static uint32_t list_alike(const struct dft_execution *execution, struct dft_wor
     grouper->counts[position] += i - first;
     worker->stats.events += calls;
     worker->stats.events_kept += calls;
+    worker->stats.placed_events += calls;
     return i;
 }
 
@@ -191,15 +196,17 @@ int dft_count_events(struct dft_execution *execution, struct dft_worker *worker,
     if (rc)
         return rc;
     for (uint32_t i = 0; i < batch->ncalls; i++)
-        call_passes[i] = (uint8_t)dft_call_passes(execution, worker, batch->calls[i].id, batch->calls[i].op);
+        call_passes[i] = (uint8_t)dft_call_passes(execution, worker, &batch->calls[i]);
     worker->stats.batches = 1;
     dft_grouper_begin(grouper);
     for (uint32_t i = 0; i < batch->count; i++) {
         struct dft_event *event = &batch->events[i];
-        const struct look look = {event->file, event->region, event->stack, event->call, event->phase};
+        struct look look = {event->file, event->region, event->stack, event->call, 0, event->phase, 0};
 
         if (event->call >= batch->ncalls)
             continue;
+        look.op = batch->calls[event->call].op;
+        look.facets = dft_key_facets(execution, event, look.op);
         rc = count_event(execution, worker, process, batch, call_passes, event);
         if (rc == -EAGAIN) { /* the calls for the table are full: what was placed is added, the event comes again */
             rc = flush(execution, worker, batch);

@@ -27,6 +27,8 @@ static void add_stats(struct dft_stats *into, const struct dft_stats *from)
     into->events += from->events;
     into->events_kept += from->events_kept;
     into->unsplit += from->unsplit;
+    into->placed_events += from->placed_events;
+    into->placed_rows += from->placed_rows;
     into->inexact += from->inexact;
     into->shared += from->shared;
     into->coarse += from->coarse;

@@ -66,7 +66,8 @@ static void key_of(const struct dft_execution *execution, const struct dft_block
     if (DFT_HAS(execution, DFT_BY_OP))
         key->op = row->op;
     if (DFT_HAS(execution, DFT_BY_CLASS))
-        key->class = (uint8_t)(1 + (row->kind == DFT_ROW_FILE ? row->class : dft_op_class(row->op)));
+        key->class = row->io;
+    key->facets = dft_row_facets(execution, row);
 }
 
 /* Which kind of rows answers for this block: call rows, file rows, or none (-1). */
@@ -74,7 +75,7 @@ static int kind_for(const struct dft_execution *execution)
 {
     const struct dft_filter *filter = execution->filter;
     int calls = DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || DFT_HAS(execution, DFT_BY_OP) ||
-                execution->query.ops || filter->ncats || filter->nnames;
+                execution->facets || execution->query.ops || filter->ncats || filter->nnames;
 
     if (DFT_HAS_STACKS(execution))
         return -1;
@@ -85,6 +86,7 @@ static int kind_for(const struct dft_execution *execution)
 
 static int add(struct dft_worker *worker, struct dft_row *row, uint32_t group)
 {
+    worker->stats.placed_rows += row->kind == DFT_ROW_CALL ? row->metrics.count : 0;
     row->interval = 0;
     row->region = 0;
     row->subject = DFT_SUBJECT(group);
@@ -100,21 +102,23 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
                  struct dft_row *row, const struct row_time *time)
 {
     uint64_t interval = DFT_HAS(execution, DFT_BY_TIME) ? dft_slot_of(execution, time->start) : 0;
-    struct dft_row_memo *memo = &worker->rows[(row->region * 31 + row->subject) % DFT_ROW_MEMO];
+    uint32_t facets = dft_row_facets(execution, row);
+    struct dft_row_memo *memo = &worker->rows[(row->region * 31 + row->subject + facets) % DFT_ROW_MEMO];
     struct dft_group_key key;
     uint32_t number;
     int rc, is_file = row->kind == DFT_ROW_FILE;
     int spreads = execution->want_busy && row->kind != DFT_ROW_HISTOGRAM && (row->metrics.step || is_timed(execution));
 
     if (!is_file && !spreads && memo->block == worker->block && memo->region == row->region &&
-        memo->subject == row->subject && memo->op == row->op && memo->time == interval)
+        memo->subject == row->subject && memo->facets == facets && memo->op == row->op && memo->io == row->io &&
+        memo->time == interval)
         return add(worker, row, memo->number);
     key_of(execution, block, row, time, &key);
     if (row->kind == DFT_ROW_FILE) {
         struct dft_event event = {.file = row->subject, .region = row->region, .start_ns = time->start};
         struct dft_group_key with_file;
 
-        if (!dft_event_key(execution, worker, NULL, 0, &event, 0, 0, &with_file))
+        if (!dft_event_key(execution, worker, NULL, 0, &event, &(struct dft_call){0}, &with_file))
             return 0;
         key.file = with_file.file;
         if (execution->may_fold && dft_file_facts_is_folded(execution->files, row->subject))
@@ -130,8 +134,14 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     if (rc)
         return rc;
     if (!is_file)
-        *memo = (struct dft_row_memo){row->region, row->subject, interval, number, worker->block, row->op};
+        *memo = (struct dft_row_memo){row->region,   row->subject, interval, number,
+                                      worker->block, facets,       row->op,  row->io};
     return add(worker, row, number);
+}
+
+static int class_passes(const struct dft_execution *execution, uint8_t io)
+{
+    return !execution->query.classes || execution->query.classes >> io & 1;
 }
 
 static int count_row(struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
@@ -145,7 +155,9 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         if (rc)
             return rc;
     }
-    if (row->kind != DFT_ROW_FILE && !dft_call_passes(execution, worker, row->subject, row->op))
+    if (row->kind == DFT_ROW_FILE ? !class_passes(execution, row->io)
+                                  : !dft_call_passes(execution, worker, &(struct dft_call){
+                                                                            .id = row->subject, .op = row->op, .io = row->io}))
         return 0;
     if (is_call && !execution->filter->nfiles) {
         worker->stats.events += row->metrics.count;

@@ -38,6 +38,9 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
         execution->own_filter.to_ns = UINT64_MAX;
     for (unsigned i = 0; i < query->nby; i++)
         execution->has |= 1u << query->by[i];
+    execution->facets = (DFT_HAS(execution, DFT_BY_ERRNO) ? DFT_FACETS_ERR : 0) |
+                        (DFT_HAS(execution, DFT_BY_SIZE) ? DFT_FACETS_SIZE : 0) |
+                        (DFT_HAS(execution, DFT_BY_ACCESS) ? DFT_FACETS_ACCESS : 0);
     execution->want_self = !(execution->has & no_self);
     execution->wants_calls =
         DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME) || dft_filter_has_calls(execution->filter);

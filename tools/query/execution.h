@@ -39,13 +39,15 @@ struct dft_row_memo {
     uint64_t region, subject, time;
     uint32_t number; /* of the group */
     uint32_t block;  /* which block it holds for */
-    uint8_t op;
+    uint32_t facets;
+    uint8_t op, io;
 };
 #define DFT_ROW_MEMO 256u
 
 /* Statistics of what was counted, in a group or not: numbers that add up over threads and ranks. */
 struct dft_stats {
     uint64_t events, events_kept, unsplit;
+    uint64_t placed_events, placed_rows; /* calls in groups, from events and from rows */
     uint64_t inexact;      /* a row did not fit the question */
     int shared;            /* rows were cut into even shares */
     uint64_t coarse;       /* the interval of a row of histograms did not: percentiles are not known */
@@ -84,6 +86,7 @@ struct dft_execution {
     struct dft_names *names;
     struct dft_file_facts *files; /* the answer's */
     unsigned has;                 /* mask of 1 << enum dft_by */
+    uint32_t facets; /* mask of those that are keys */
     int want_self;
     int wants_calls;                 /* the texts of calls matter: they are keys, or filtered */
     int want_busy;                   /* of intervals: there are time groups */
@@ -120,6 +123,11 @@ struct dft_execution {
 /* What ends a visit: rows do not answer; the groups do not fit. */
 #define DFT_NOT_EXACT             1
 #define DFT_TOO_MANY              2
+
+/* Places of the facets in the number of dft_facets_of. */
+#define DFT_FACETS_ERR    UINT32_C(0xffff)
+#define DFT_FACETS_SIZE   UINT32_C(0xf0000)
+#define DFT_FACETS_ACCESS UINT32_C(0x700000)
 
 /* The time group that a time lies in. */
 static inline uint64_t dft_slot_of(const struct dft_execution *execution, uint64_t time_ns)

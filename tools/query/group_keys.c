@@ -24,15 +24,19 @@ int dft_event_counts(const struct dft_event *event, uint8_t op)
     return event->phase == DFT_PHASE_COMPLETE;
 }
 
-int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, uint64_t call, uint8_t op)
+int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_call *call)
 {
-    if (execution->query.ops && !(execution->query.ops >> (op < DFT_OP_COUNT ? op : DFT_OP_OTHER) & 1))
+    uint8_t op = call->op < DFT_OP_COUNT ? call->op : DFT_OP_OTHER;
+
+    if (execution->query.ops && !(execution->query.ops >> op & 1))
+        return 0;
+    if (execution->query.classes && !(execution->query.classes >> call->io & 1))
         return 0;
     if (!dft_filter_has_calls(execution->filter))
         return 1;
-    if (!dft_names_text(execution->names, call).bytes)
+    if (!dft_names_text(execution->names, call->id).bytes)
         worker->stats.unknown = 1;
-    return dft_filter_call(execution->filter, call);
+    return dft_filter_call(execution->filter, call->id);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -82,7 +86,7 @@ static void find_stack(struct dft_execution *execution, struct dft_worker *worke
 }
 
 int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
-                  uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key)
+                  uint32_t tid, const struct dft_event *event, const struct dft_call *call, struct dft_group_key *key)
 {
     memset(key, 0, sizeof *key);
     if (!dft_event_file_passes(execution, worker, event))
@@ -103,11 +107,12 @@ int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, co
     if (DFT_HAS(execution, DFT_BY_REGION))
         key->region = event->region;
     if (DFT_HAS(execution, DFT_BY_CAT) || DFT_HAS(execution, DFT_BY_NAME))
-        key->call = call;
+        key->call = call->id;
     if (DFT_HAS(execution, DFT_BY_OP))
-        key->op = op;
+        key->op = call->op;
     if (DFT_HAS(execution, DFT_BY_CLASS))
-        key->class = (uint8_t)(1 + dft_op_class(op));
+        key->class = call->io;
+    key->facets = dft_key_facets(execution, event, call->op);
     if (DFT_HAS_STACKS(execution) && event->stack)
         find_stack(execution, worker, event->stack, key);
     return 1;
@@ -122,7 +127,7 @@ struct dft_group_key dft_parent_group(const struct dft_execution *execution, con
     if (DFT_HAS(execution, DFT_BY_OP))
         key.op = DFT_OP_REGION;
     if (DFT_HAS(execution, DFT_BY_CLASS))
-        key.class = 1 + DFT_CLASS_NONE;
+        key.class = DFT_IO_NONE;
     return key;
 }
 

@@ -5,13 +5,27 @@
 
 #include "query/execution.h"
 
-/* The key of one event (op and process known); returns 0 when it belongs to no group. */
+/* The key of one event of this call; returns 0 when it belongs to no group. */
 int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
-                  uint32_t tid, const struct dft_event *event, uint64_t call, uint8_t op, struct dft_group_key *key);
+                  uint32_t tid, const struct dft_event *event, const struct dft_call *call, struct dft_group_key *key);
+/* The facets of an event and of a row that are keys. */
+static inline uint32_t dft_key_facets(const struct dft_execution *execution, const struct dft_event *event,
+                                        uint8_t op)
+{
+    if (!execution->facets)
+        return 0;
+    return execution->facets & dft_facets_of(dft_op_is_data(op), event->size, event->calls,
+                                             event->offset, event->bits, event->err);
+}
+
+static inline uint32_t dft_row_facets(const struct dft_execution *execution, const struct dft_row *row)
+{
+    return execution->facets & (row->err | (uint32_t)row->size_class << 16 | (uint32_t)row->access << 20);
+}
 /* Is one of its files asked about? */
 int dft_event_file_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_event *event);
 /* Does a call pass the filter? When its text would decide and is not known, that is remembered. */
-int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, uint64_t call, uint8_t op);
+int dft_call_passes(struct dft_execution *execution, struct dft_worker *worker, const struct dft_call *call);
 int dft_add_child(struct dft_execution *execution, struct dft_worker *worker, uint32_t process_group, uint32_t tid,
                   uint64_t region, uint64_t dur_ns);
 /* The counted key of the group that a parent (process group, tid, region) belongs to. */

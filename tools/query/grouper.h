@@ -14,6 +14,7 @@ struct dft_grouper_memo {
     uint64_t batch;    /* which batch it holds for */
     uint32_t call;     /* of the batch */
     uint32_t position; /* of the group among the calls for the table; DFT_NO_GROUP: there is none */
+    uint32_t facets;
 };
 #define DFT_GROUPER_MEMO 1024u
 

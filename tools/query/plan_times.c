@@ -83,6 +83,15 @@ static int find_widest(struct dft_source *source, uint8_t kinds, uint64_t widest
     return rc ? rc : dft_comm_exchange(widths.widest[0], sizeof widths.widest[0], take_wider, widest);
 }
 
+int dft_query_interval(struct dft_source *source, uint64_t *interval_ns)
+{
+    uint64_t widest[KINDS];
+    int rc = find_widest(source, 1u << OWN, widest);
+
+    *interval_ns = widest[OWN];
+    return rc;
+}
+
 int dft_query_period(struct dft_source *source, uint64_t *period_ns)
 {
     uint64_t widest[KINDS];

@@ -7,6 +7,8 @@
 
 /* Width, base and grid of time groups, if there are some. Collective; returns 0 or -ENOMEM. */
 int dft_choose_times(struct dft_execution *execution);
+/* The widest interval of the rows of our own processes; 0: there are none. Collective. */
+int dft_query_interval(struct dft_source *source, uint64_t *interval_ns);
 /* The period of rows that another tracer counted; 0: there are none. Collective. */
 int dft_query_period(struct dft_source *source, uint64_t *period_ns);
 

@@ -83,13 +83,11 @@ static int begin(struct dft_execution **result, struct dft_source *source, const
 
 static void note_inexact(struct dft_execution *execution, struct dft_answer *answer)
 {
-    if (execution->stats.inexact || execution->stats.coarse)
-        answer->has_percentiles = 0;
     if (execution->stats.coarse)
         dft_source_note(
             execution->source, 0,
-            "percentiles are not known: of events that were kept only as aggregates they are of 64 intervals "
-            "together");
+            "percentiles of some groups are not known: aggregates have them of 64 intervals together, of which the "
+            "question takes a part");
     if (execution->stats.inexact)
         dft_source_note(execution->source, 0,
                         "some events were kept only as aggregates, and these have whole intervals: times are rounded");
@@ -118,6 +116,8 @@ static void describe(struct dft_execution *execution, struct dft_answer *answer)
     answer->events = stats->events;
     answer->events_kept = stats->events_kept;
     answer->unsplit = stats->unsplit;
+    answer->placed_events = stats->placed_events;
+    answer->placed_rows = stats->placed_rows;
     answer->source =
         execution->rollup  ? DFT_ANSWER_BUCKETS
         : stats->file_rows ? DFT_ANSWER_FILES
@@ -127,7 +127,7 @@ static void describe(struct dft_execution *execution, struct dft_answer *answer)
     answer->has_self = execution->want_self;
     answer->has_busy =
         !DFT_HAS(execution, DFT_BY_TIME) || (execution->want_busy && !stats->busy_unknown && !stats->inexact);
-    answer->has_percentiles = execution->query.percentiles && answer->source != DFT_ANSWER_FILES;
+    answer->has_percentiles = execution->query.percentiles;
     answer->has_union = execution->query.busy_union && answer->source == DFT_ANSWER_EVENTS &&
                         dft_source_kept(execution->source) == DFT_KEPT_ALL;
     note_inexact(execution, answer);

@@ -32,18 +32,28 @@ enum dft_by {
     DFT_BY_EXT,     /* extension of the file, mount point: file_groups.h */
     DFT_BY_MOUNT,
     DFT_BY_ROLE, /* of the process */
+    DFT_BY_SIZE, /* facets of the call: format/facets.h */
+    DFT_BY_ACCESS,
+    DFT_BY_ERRNO,
     DFT_BY_COUNT
 };
 
 /* The keys that put files together, and all keys that tell files apart. */
 #define DFT_BY_FILE_GROUPS (1u << DFT_BY_DIR | 1u << DFT_BY_PATTERN | 1u << DFT_BY_EXT | 1u << DFT_BY_MOUNT)
 #define DFT_BY_FILES       (DFT_BY_FILE_GROUPS | 1u << DFT_BY_FILE)
+/* The keys that rows of files do not know. */
+#define DFT_BY_FACETS      (1u << DFT_BY_SIZE | 1u << DFT_BY_ACCESS | 1u << DFT_BY_ERRNO)
+
+/* Calls of these classes are input and output. */
+#define DFT_CLASSES_IO                                                                                                 \
+    (1u << DFT_IO_READ | 1u << DFT_IO_WRITE | 1u << DFT_IO_SYNC | 1u << DFT_IO_META | 1u << DFT_IO_STARTUP)
 
 struct dft_query {
     uint8_t by[DFT_BY_COUNT]; /* enum dft_by, each once */
     unsigned nby;
     unsigned depth;    /* of directories: at most so many components; 0: all */
     uint64_t ops;      /* only calls of these operations (1 << enum dft_op); 0: of all */
+    unsigned classes;  /* only calls of these classes (1 << enum dft_io); 0: of all */
     uint64_t width_ns; /* of time groups; 0: the interval of the traces' rows (else 1 s) */
     uint64_t base_ns;  /* of an answer by time: where the first group begins, Unix */
     uint64_t grid_ns;  /* of an answer by time: base_ns is the origin of times, rounded down to this; 0: exactly that */
@@ -65,8 +75,9 @@ struct dft_group_key {
     uint64_t time;          /* number of the interval of width_ns, from base_ns on */
     uint32_t process_group; /* number of the combination of process traits + 1 */
     uint32_t tid;
-    uint8_t op, class;
-    uint8_t pad[6];
+    uint8_t op, class; /* enum dft_op, enum dft_io */
+    uint8_t pad[2];
+    uint32_t facets; /* those that are keys, as dft_facets_of has them */
 };
 
 #define DFT_PERCENTILE_UNKNOWN UINT64_MAX
@@ -97,6 +108,8 @@ struct dft_answer {
     uint64_t all_ns;      /* self time (time, where that is not known) of all groups found */
     uint64_t events;      /* that pass the filter, whether or not they belong to a group */
     uint64_t events_kept; /* of these, kept one by one */
+    uint64_t placed_rows; /* calls in groups that rows answered */
+    uint64_t placed_events; /* ... and that events did */
     uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */
     const struct dft_source_process **process_group; /* one process of each combination */
     struct dft_bin *bins;                            /* of all groups; only dft_query_run keeps them */

@@ -37,7 +37,8 @@ static int group_of(struct dft_execution *execution, struct dft_worker *worker, 
                     const struct dft_row *row, uint32_t *group, int *passes)
 {
     struct dft_group_key key;
-    int rc = dft_event_key(execution, worker, NULL, 0, event, row->subject, row->op, &key);
+    const struct dft_call call = {.id = row->subject, .op = row->op, .io = row->io};
+    int rc = dft_event_key(execution, worker, NULL, 0, event, &call, &key);
 
     *passes = rc || !execution->filter->nfiles;
     key.process_group = EVERYBODY;
@@ -63,7 +64,8 @@ static int count_block(struct dft_execution *execution, struct dft_worker *worke
                 rc = dft_add_child(execution, worker, EVERYBODY, 0, buckets->key, row->metrics.dur_sum);
             if (rc < 0)
                 return rc;
-            if (!dft_call_passes(execution, worker, row->subject, row->op))
+            if (!dft_call_passes(execution, worker,
+                                 &(struct dft_call){.id = row->subject, .op = row->op, .io = row->io}))
                 continue;
             event.file = row->region;
             rc = placed = group_of(execution, worker, &event, row, &group, &passes);

@@ -26,7 +26,7 @@ static void deny_key(const char *wrong)
     fputs(" There are call", stderr);
     for (unsigned by = 0; by < DFT_BY_COUNT; by++)
         fprintf(stderr, ", %s", dft_by_word((enum dft_by)by));
-    fputs(", and dir:N (the first N parts of a directory)\n", stderr);
+    fputs(", dir:N\n", stderr);
 }
 
 static int parse_keys(struct dft_summary *summary, const struct asked *asked)
@@ -141,8 +141,8 @@ const struct dft_command dft_command_summary = {
     .brief = "where the I/O time goes: by call, file and rank",
     .details =
         "Keys: call (category and name), cat, name, region, file, dir, dir:N (the first N parts), pattern, ext (of the\n"
-        "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, run, and with\n"
-        "DFTRACER_STACK stack and line (of code).\n"
+        "file's name), mount (point), rank, pid, host, tid, process, program, role, time, op, class, size (of what\n"
+        "was asked for), access (pattern), errno, run, and with DFTRACER_STACK stack and line (of code).\n"
         "- Times are sums over calls. Self time is without what is directly inside a region.\n"
         "- Percentiles are of durations, within 1.6 %.\n"
         "- Groups by file, dir, pattern, ext or mount leave out calls without a file.\n"

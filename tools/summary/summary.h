@@ -5,6 +5,7 @@
 #define DFT_SUMMARY_H
 
 #include "command/command.h"
+#include "format/kept.h"
 #include "query/answer.h"
 #include "query/answer_pages.h"
 #include "query/answer_sort.h"
@@ -29,6 +30,7 @@ struct dft_job {
     uint64_t dropped[DFT_DROP_LAST + 1];
     uint64_t args_cut; /* arguments that were cut or left out */
     uint64_t overhead_ns;
+    uint64_t kept_ns[DFT_KEEP_COUNT + 1];   /* lifetimes of processes by what was kept: kept.h */
     uint64_t damaged;                       /* blocks */
     uint64_t missing;                       /* events that were written and are not here: at least so many */
     uint64_t noted;                         /* notes that say of these */
@@ -82,6 +84,8 @@ int dft_summary_ranks(struct dft_summary *summary);
 int dft_summary_is_lossy(const struct dft_summary *summary);
 /* What was lost; `what` begins the sentence when something was. */
 void dft_summary_losses(const struct dft_summary *summary, const char *what);
+/* "answered from buckets; ", and for how much of the time events were kept. */
+void dft_summary_sources(const struct dft_summary *summary, const struct dft_answer *answer);
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer);
 /* Notes that nothing passes the filter, where so. Collective. */
 void dft_summary_nothing(const struct dft_summary *summary, const struct dft_answer *answer);

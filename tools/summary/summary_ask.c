@@ -85,17 +85,39 @@ void dft_summary_losses(const struct dft_summary *summary, const char *what)
                unread == 1 ? " says" : "s say");
 }
 
+/* What answered: each thread's part comes from its events, where it kept them, else from its
+ * aggregates. */
+void dft_summary_sources(const struct dft_summary *summary, const struct dft_answer *answer)
+{
+    static const char *const names[] = {
+        [DFT_ANSWER_BUCKETS] = "buckets", [DFT_ANSWER_FILES] = "file aggregates", [DFT_ANSWER_EVENTS] = "events"};
+    uint64_t rows = answer->placed_rows, all = rows + answer->placed_events, time_ns = 0;
+    const uint64_t *kept = summary->job.kept_ns;
+    char capacity[DFT_TEXT_ROOM];
+
+    if (answer->source == DFT_ANSWER_BUCKETS || !rows || !answer->placed_events)
+        printf("answered from %s; ", rows && answer->source == DFT_ANSWER_EVENTS ? "buckets" : names[answer->source]);
+    else
+        printf("answered from events, and for %s of the calls from %s; ", dft_text_share(capacity, rows, all),
+               answer->source == DFT_ANSWER_FILES ? names[DFT_ANSWER_FILES] : names[DFT_ANSWER_BUCKETS]);
+    for (unsigned keep = 0; keep <= DFT_KEEP_COUNT; keep++)
+        time_ns += kept[keep];
+    if (kept[DFT_KEEP_SELECTED])
+        printf("all events were kept for %s of the time, selected ones for %s; ",
+               dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns),
+               dft_text_share((char[DFT_TEXT_ROOM]){0}, kept[DFT_KEEP_SELECTED], time_ns));
+    else if (kept[DFT_KEEP_EVENTS] && kept[DFT_KEEP_EVENTS] < time_ns)
+        printf("events were kept for %s of the time; ", dft_text_share(capacity, kept[DFT_KEEP_EVENTS], time_ns));
+}
+
 void dft_summary_last_line(const struct dft_summary *summary, const struct dft_answer *answer)
 {
-    static const char *const names[] = {[DFT_ANSWER_BUCKETS] = "buckets",
-                                        [DFT_ANSWER_FILES] = "events and file aggregates",
-                                        [DFT_ANSWER_EVENTS] = "events"};
     char capacity[DFT_TEXT_ROOM];
 
     if (answer->query.grid_ns)
         printf("times count from the start; these groups begin on the grid of %s on which calls are counted\n",
                dft_text_ns(capacity, answer->query.grid_ns));
-    printf("answered from %s; ", names[answer->source]);
+    dft_summary_sources(summary, answer);
     dft_summary_losses(summary, "lost: ");
     if (answer->unsplit)
         printf("; %s events are known only as aggregates and are not in this table",

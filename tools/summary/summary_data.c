@@ -12,6 +12,8 @@
 #include "source/source_notes.h"
 #include "base/names.h"
 
+static const char *const keep_names[DFT_KEEP_COUNT] = {"events", "selected", "aggregates", "nothing"};
+
 static void json_job(struct dft_json *json, const struct dft_job *job)
 {
     dft_json_uint(json, "processes", job->processes);
@@ -27,6 +29,11 @@ static void json_job(struct dft_json *json, const struct dft_job *job)
     dft_json_uint(json, "wall_ns", job->wall_ns);
     dft_json_uint(json, "threads", job->threads);
     dft_json_uint(json, "threads_ns", job->threads_ns);
+    dft_json_object(json, "kept_ns");
+    for (unsigned keep = 0; keep < DFT_KEEP_COUNT; keep++)
+        dft_json_uint(json, keep_names[keep], job->kept_ns[keep]);
+    dft_json_uint(json, "unknown", job->kept_ns[DFT_KEEP_COUNT]);
+    dft_json_end_object(json);
 }
 
 static void json_losses(struct dft_json *json, const struct dft_summary *summary)
@@ -135,6 +142,8 @@ int dft_summary_json(struct dft_summary *summary)
     if (answer.query.width_ns)
         dft_json_uint(&json, "width_ns", answer.query.width_ns);
     dft_json_string(&json, "source", dft_answer_source_name(answer.source));
+    dft_json_uint(&json, "calls_from_events", answer.placed_events);
+    dft_json_uint(&json, "calls_from_aggregates", answer.placed_rows);
     dft_json_array(&json, "groups");
     do
         for (uint32_t i = 0; i < answer.count; i++)

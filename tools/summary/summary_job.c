@@ -142,8 +142,10 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
 
 static void add_process(struct dft_job *job, const struct dft_source_process *process)
 {
-    uint64_t missing = dft_source_missing(process);
+    uint64_t missing = dft_source_missing(process), start, end;
 
+    dft_process_lifetime(process, &start, &end);
+    dft_kept_times(&process->process, start, end, job->kept_ns);
     job->missing += missing;
     job->noted += missing != 0;
     for (unsigned reason = 1; reason <= DFT_DROP_LAST; reason++)

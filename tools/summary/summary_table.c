@@ -93,7 +93,7 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
 /* Which cells the table has: self time only where it differs, percentiles where they are known. */
 static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
 {
-    int self = 0, errors = 0, bytes = 0, time = 0;
+    int self = 0, errors = 0, bytes = 0, time = 0, percentiles = 0;
     unsigned n = 0;
 
     for (unsigned i = 0; i < answer->query.nby; i++)
@@ -103,6 +103,7 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
         self |= answer->has_self && answer->groups[i].self_ns != (int64_t)answer->groups[i].metrics.dur_sum;
         errors |= answer->groups[i].metrics.errors != 0;
         bytes |= answer->groups[i].metrics.data != 0;
+        percentiles |= answer->has_percentiles && answer->groups[i].p50 != DFT_PERCENTILE_UNKNOWN;
     }
     for (int c = 0; c < CELLS; c++) {
         if ((c == CELL_SELF && !self) || (c == CELL_ERRORS && !errors))
@@ -111,9 +112,9 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
             continue;
         if ((c == CELL_BYTES || c == CELL_RATE) && !bytes)
             continue;
-        if ((c == CELL_P50 || c == CELL_P95 || c == CELL_P99) && !answer->has_percentiles)
+        if ((c == CELL_P50 || c == CELL_P95 || c == CELL_P99) && !percentiles)
             continue;
-        if (c == CELL_MEAN && answer->has_percentiles)
+        if (c == CELL_MEAN && percentiles)
             continue;
         cells[n++] = (enum cell)c;
     }
@@ -255,7 +256,7 @@ static int take_ranks(void *context, const struct dft_answer *answer)
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
         struct dft_key_value rank, host;
-        unsigned class = group->key.class - 1u;
+        uint8_t class = group->key.class;
         struct rank_line *line = &lines[ranks->count];
 
         dft_group_value(answer, group, DFT_BY_RANK, &rank);
@@ -264,9 +265,9 @@ static int take_ranks(void *context, const struct dft_answer *answer)
             continue;
         *line = (struct rank_line){.rank = rank.number,
                                    .host = host.type == DFT_KEY_TEXT ? host.text : (struct dft_text){"-", 1}};
-        line->io_ns = class <= DFT_CLASS_WRITE ? group->metrics.dur_sum : 0;
-        line->read = class == DFT_CLASS_READ ? group->metrics.bytes : 0;
-        line->written = class == DFT_CLASS_WRITE ? group->metrics.bytes : 0;
+        line->io_ns = DFT_CLASSES_IO >> class & 1 ? group->metrics.dur_sum : 0;
+        line->read = class == DFT_IO_READ || class == DFT_IO_STARTUP ? group->metrics.bytes : 0;
+        line->written = class == DFT_IO_WRITE ? group->metrics.bytes : 0;
         ranks->count++;
     }
     return 0;

@@ -22,7 +22,7 @@
 
 /* Sums over all calls by class, and which operations there are. */
 struct classes {
-    uint64_t time_ns[8], bytes[8];
+    uint64_t time_ns[DFT_IO_COUNT], bytes[DFT_IO_COUNT];
     uint64_t ops;
 };
 
@@ -48,7 +48,7 @@ static int ask_ops(struct dft_summary *summary, struct classes *classes)
 static int ask_classes(struct dft_summary *summary, struct classes *classes, struct dft_answer *answer)
 {
     enum dft_kept_events kept = summary->options->filter.nfiles ? dft_source_kept(summary->source) : DFT_KEPT_ALL;
-    struct dft_query query = {.by = {kept == DFT_KEPT_ALL ? DFT_BY_OP : DFT_BY_CLASS}, .nby = 1};
+    struct dft_query query = {.by = {DFT_BY_CLASS, DFT_BY_OP}, .nby = kept == DFT_KEPT_ALL ? 2 : 1};
     int rc = dft_summary_ask(summary, &query, NULL, 0, DFT_SUMMARY_LINES, answer);
 
     memset(classes, 0, sizeof *classes);
@@ -56,10 +56,9 @@ static int ask_classes(struct dft_summary *summary, struct classes *classes, str
         return rc;
     for (uint32_t i = 0; i < answer->count; i++) {
         const struct dft_group *group = &answer->groups[i];
-        unsigned class = kept == DFT_KEPT_ALL ? (unsigned)dft_op_class(group->key.op) : group->key.class - 1u;
 
-        classes->time_ns[class] += group->metrics.dur_sum;
-        classes->bytes[class] += group->metrics.bytes;
+        classes->time_ns[group->key.class] += group->metrics.dur_sum;
+        classes->bytes[group->key.class] += group->metrics.bytes;
         if (kept == DFT_KEPT_ALL)
             add_op(classes, group);
     }
@@ -77,7 +76,7 @@ static uint64_t io_ops(void)
     uint64_t ops = 0;
 
     for (unsigned op = 0; op < DFT_OP_COUNT; op++)
-        ops |= (uint64_t)(dft_op_class((uint8_t)op) < DFT_CLASS_NONE) << op;
+        ops |= (uint64_t)(DFT_CLASSES_IO >> dft_op_io((uint8_t)op) & 1) << op;
     return ops;
 }
 
@@ -193,19 +192,45 @@ static void print_io_share(const struct dft_job *job, uint64_t io)
     putchar('\n');
 }
 
+/* Classes that most jobs do without are shown only where they take time. */
+static void print_classes(const struct classes *classes)
+{
+    static const struct {
+        uint8_t class, always;
+        const char *word;
+    } shown[] = {{DFT_IO_READ, 1, "read"},
+                 {DFT_IO_WRITE, 1, "write"},
+                 {DFT_IO_SYNC, 0, "sync"},
+                 {DFT_IO_META, 1, "metadata"},
+                 {DFT_IO_STARTUP, 0, "start-up"}};
+    const char *comma = "          ";
+    char capacity[DFT_TEXT_ROOM];
+
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        uint64_t ns = classes->time_ns[shown[i].class];
+
+        if (!ns && !shown[i].always)
+            continue;
+        printf("%s%s %s", comma, shown[i].word, dft_text_ns(capacity, ns));
+        comma = ", ";
+    }
+    putchar('\n');
+}
+
 static void print_io(const struct dft_summary *summary, const struct classes *classes, const struct dft_answer *answer,
                      const struct dft_unseen *unseen)
 {
     const struct dft_job *job = &summary->job;
-    uint64_t io =
-        classes->time_ns[DFT_CLASS_READ] + classes->time_ns[DFT_CLASS_WRITE] + classes->time_ns[DFT_CLASS_META];
+    uint64_t io = 0;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
+    for (uint8_t class = 0; class < DFT_IO_COUNT; class++)
+        io += DFT_CLASSES_IO >> class & 1 ? classes->time_ns[class] : 0;
     print_io_share(job, io);
-    printf("          read %s, write %s, metadata %s\n", dft_text_ns(a, classes->time_ns[DFT_CLASS_READ]),
-           dft_text_ns(b, classes->time_ns[DFT_CLASS_WRITE]), dft_text_ns(c, classes->time_ns[DFT_CLASS_META]));
-    printf("moved     %s read, %s written, in %s events", dft_text_bytes(a, classes->bytes[DFT_CLASS_READ]),
-           dft_text_bytes(b, classes->bytes[DFT_CLASS_WRITE]), dft_text_count(c, answer->events));
+    print_classes(classes);
+    printf("moved     %s read, %s written, in %s events",
+           dft_text_bytes(a, classes->bytes[DFT_IO_READ] + classes->bytes[DFT_IO_STARTUP]),
+           dft_text_bytes(b, classes->bytes[DFT_IO_WRITE]), dft_text_count(c, answer->events));
     if (answer->events_kept != answer->events)
         printf(" (%s kept one by one)", dft_text_count(d, answer->events_kept));
     putchar('\n');

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Characters of plots. */
+#include "base/plot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+int dft_plot_is_unicode(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *locale = getenv(variables[i]);
+
+        if (!locale || !*locale)
+            continue;
+        locale = strchr(locale, '.');
+        return locale && (!strncasecmp(locale, ".utf-8", 6) || !strncasecmp(locale, ".utf8", 5));
+    }
+    return 0;
+}
+
+const char *dft_plot_bar(int unicode, unsigned level)
+{
+    static const char *const bars[2][DFT_PLOT_LEVELS + 1] = {{" ", ".", ":", "-", "=", "+", "*", "#", "@"},
+                                                             {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}};
+
+    return bars[unicode != 0][level < DFT_PLOT_LEVELS ? level : DFT_PLOT_LEVELS];
+}
+
+const char *dft_plot_shade(int unicode, unsigned shade)
+{
+    static const char *const shades[2][DFT_PLOT_SHADES + 1] = {{" ", ".", ":", "+", "#", "@"},
+                                                               {" ", "·", "░", "▒", "▓", "█"}};
+
+    return shades[unicode != 0][shade < DFT_PLOT_SHADES ? shade : DFT_PLOT_SHADES];
+}
+
+unsigned dft_plot_level(uint64_t value, uint64_t most, unsigned levels)
+{
+    unsigned __int128 level = most ? ((unsigned __int128)value * levels + most - 1) / most : 0;
+
+    return level < levels ? (unsigned)level : levels;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* dftmerge timeline: how much I/O there was when. The command; what it counts is in
+ * timeline_count.c, its output in timeline_text.c, timeline_heat.c and timeline_data.c. */
+#include "timeline/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest_word.h"
+#include "base/plot.h"
+#include "base/write_text.h"
+#include "mpi/comm.h"
+#include "query/plan_times.h"
+#include "source/source_ending.h"
+
+#define FOR_PROGRAMS 100u /* columns where nobody says how many, and no terminal */
+#define FEW          20u  /* fewer intervals of the rows than this are no picture */
+#define LABELS       24u
+#define LABELS_SHORT 12u
+#define NARROW       64u
+
+struct asked {
+    const char *by, *width, *interval, *of, *top;
+    int heat, events;
+};
+
+const char *dft_timeline_measure_word(enum dft_timeline_measure measure)
+{
+    static const char *const words[DFT_TIMELINE_MEASURES] = {"bytes", "calls", "time"};
+
+    return words[measure];
+}
+
+uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns)
+{
+    uint64_t from = timeline->base_ns + column * timeline->width_ns, to = from + columns * timeline->width_ns;
+    uint64_t start = timeline->job.start_ns, end = start + timeline->job.wall_ns;
+
+    from = from < start ? start : from;
+    to = to > end ? end : to;
+    return to > from ? to - from : 1;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static int deny(const char *option, const char *value, const char *why)
+{
+    fprintf(stderr, "dftmerge timeline: --%s %s: %s\n", option, value, why);
+    return -EINVAL;
+}
+
+/* Finds a word among `count`. Returns its position, or -EINVAL. */
+static int find_word(const char *option, const char *word, const char *const *words, unsigned count)
+{
+    const char *nearest;
+
+    for (unsigned i = 0; i < count; i++)
+        if (!strcmp(words[i], word))
+            return (int)i;
+    nearest = dft_nearest_word(word, strlen(word), words, count);
+    fprintf(stderr, "dftmerge timeline: --%s %s: there is no such word.", option, word);
+    if (nearest)
+        fprintf(stderr, " Did you mean %s?", nearest);
+    fputs(" There are", stderr);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    fputc('\n', stderr);
+    return -EINVAL;
+}
+
+static int parse_words(struct dft_timeline *timeline, const struct asked *asked)
+{
+    static const char *const keys[] = {"rank", "class", "process"}, *const measures[] = {"bytes", "calls", "time"};
+    static const uint8_t bys[] = {DFT_BY_RANK, DFT_BY_CLASS, DFT_BY_PROCESS};
+    int by = asked->by ? find_word("by", asked->by, keys, 3) : 0, of = 0;
+
+    timeline->heat = asked->heat;
+    timeline->events = asked->events;
+    timeline->by = asked->by || asked->heat ? (enum dft_by)bys[by < 0 ? 0 : by] : DFT_BY_COUNT;
+    if (asked->of)
+        of = find_word("of", asked->of, measures, DFT_TIMELINE_MEASURES);
+    else
+        of = asked->heat ? DFT_TIMELINE_TIME : DFT_TIMELINE_BYTES;
+    timeline->measure = (enum dft_timeline_measure)(of < 0 ? 0 : of);
+    return by < 0 || of < 0 ? -EINVAL : 0;
+}
+
+/* A whole number of at least 1. Returns 0: it is none. */
+static uint32_t parse_count(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    return *end || n < 1 || n > (long)DFT_TIMELINE_COLUMNS_MAX ? 0 : (uint32_t)n;
+}
+
+static int parse_numbers(struct dft_timeline *timeline, const struct asked *asked, uint32_t *columns,
+                         uint64_t *interval_ns)
+{
+    int64_t ns = 0;
+    uint32_t n = asked->width ? parse_count(asked->width) : 0;
+
+    timeline->top = asked->top ? parse_count(asked->top) : 0;
+    if (asked->width && !n)
+        return deny("width", asked->width, "not a number of columns, as in 80");
+    if (asked->top && !timeline->top)
+        return deny("top", asked->top, "not a number of lines, as in 40");
+    if (asked->interval && (dft_filter_seconds(&ns, asked->interval) || ns <= 0 || (uint64_t)ns > DFT_INTERVAL_NS_MAX))
+        return deny("interval", asked->interval, "not a number of seconds, as in 0.5");
+    *columns = n;
+    *interval_ns = (uint64_t)ns;
+    return 0;
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* The least of 1, 2, 5, 10, 20 ... times `unit` with which `span` has at most `columns`. */
+static uint64_t nice_width(uint64_t span, uint64_t unit, uint32_t columns)
+{
+    static const uint8_t steps[] = {1, 2, 5};
+
+    for (uint64_t tens = unit; tens < DFT_INTERVAL_NS_MAX / 10; tens *= 10)
+        for (int i = 0; i < 3; i++)
+            if (span / (tens * steps[i]) < columns)
+                return tens * steps[i];
+    return DFT_INTERVAL_NS_MAX;
+}
+
+/* Chooses the width of columns. Short runs have too few intervals of rows for a picture: their
+ * events answer, where all are kept. */
+static int choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uint32_t columns)
+{
+    const struct dft_filter *filter = &timeline->options->filter;
+    uint64_t from = timeline->job.start_ns, to = from + timeline->job.wall_ns, unit;
+    int rc = dft_query_interval(timeline->source, &timeline->interval_ns);
+
+    if (filter->from_ns > from)
+        from = filter->from_ns < to ? filter->from_ns : to;
+    to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
+    unit = timeline->interval_ns;
+    if (!unit || timeline->events ||
+        ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
+        unit = 1000;
+    timeline->width_ns = interval_ns ? interval_ns : nice_width(to - from, unit, columns);
+    if (rc || (to - from) / timeline->width_ns < DFT_TIMELINE_COLUMNS_MAX)
+        return rc;
+    fprintf(stderr,
+            "dftmerge timeline: --interval: these are %llu intervals, and at most %u are shown: take a longer interval, "
+            "or a part of the time (--from, --to)\n",
+            (unsigned long long)((to - from) / timeline->width_ns), DFT_TIMELINE_COLUMNS_MAX);
+    return -EINVAL;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static struct dft_timeline_layout layout_of(const struct dft_timeline *timeline, uint32_t columns)
+{
+    struct dft_timeline_layout layout = {.unicode = dft_plot_is_unicode()};
+
+    layout.indent = dft_terminal_width() < NARROW ? LABELS_SHORT : LABELS;
+    layout.fold = timeline->count ? (timeline->count + columns - 1) / columns : 1;
+    layout.count = (timeline->count + layout.fold - 1) / layout.fold;
+    return layout;
+}
+
+static uint32_t columns_of(const struct dft_options *options, uint32_t asked)
+{
+    unsigned width = dft_terminal_width();
+
+    if (asked)
+        return asked;
+    if (options->json || options->csv)
+        return FOR_PROGRAMS;
+    return width - (width < NARROW ? LABELS_SHORT : LABELS) - 1;
+}
+
+static int print(const struct dft_timeline *timeline, uint32_t columns)
+{
+    struct dft_timeline_layout layout = layout_of(timeline, columns);
+    unsigned lines = timeline->top ? timeline->top : dft_terminal_height() - 6;
+
+    if (timeline->options->json)
+        dft_timeline_json(timeline);
+    else if (timeline->options->csv)
+        dft_timeline_csv(timeline);
+    else if (timeline->heat)
+        return dft_timeline_heat(timeline, &layout, lines);
+    else if (timeline->by != DFT_BY_COUNT)
+        return dft_timeline_lines(timeline, &layout);
+    else
+        return dft_timeline_text(timeline, &layout);
+    return 0;
+}
+
+static int answer(struct dft_timeline *timeline, const struct asked *asked)
+{
+    uint64_t interval_ns;
+    uint32_t columns;
+    int rc = parse_numbers(timeline, asked, &columns, &interval_ns), any;
+
+    if (rc)
+        return rc;
+    columns = columns_of(timeline->options, columns);
+    rc = dft_job_collect(&timeline->job, timeline->source);
+    if (!rc)
+        rc = choose_width(timeline, interval_ns, columns);
+    if (!rc)
+        rc = dft_timeline_count(timeline);
+    if (rc)
+        return rc;
+    any = timeline->count != 0;
+    dft_comm_broadcast(&any, sizeof any);
+    if (!any)
+        dft_command_nothing(timeline->options, timeline->source);
+    return dft_comm_rank() ? 0 : print(timeline, columns);
+}
+
+static int run(int argc, char **argv)
+{
+    struct dft_options options;
+    struct dft_timeline timeline = {.options = &options};
+    struct asked asked = {0};
+    const struct dft_option own[] = {
+        {"by", 'b', "KEY", &asked.by, NULL, "a line for each rank, class or process"},
+        {"heat", 0, NULL, NULL, &asked.heat, "a map of ranks (or of --by) and time"},
+        {"of", 0, "WHAT", &asked.of, NULL, "show bytes (default), calls, or time (default of --heat)"},
+        {"interval", 0, "SECONDS", &asked.interval, NULL, "width of a column in time (default: as fits)"},
+        {"width", 0, "COLUMNS", &asked.width, NULL, "width of the plot (default: the terminal's; 100 for programs)"},
+        {"top", 0, "N", &asked.top, NULL, "only the first N lines (default: 20; of a map: as the terminal has)"},
+        {"events", 0, NULL, NULL, &asked.events, "count events: slower, and exact where aggregates give bounds"},
+        {0},
+    };
+    int code, rc;
+
+    if (dft_options_parse(&options, &dft_command_timeline, own, argc, argv, &code))
+        return code;
+    if (parse_words(&timeline, &asked)) {
+        dft_options_fini(&options);
+        return DFT_EXIT_USAGE;
+    }
+    options.only_queries = 1;
+    options.source.newest =
+        !options.json && !options.csv && !options.source.runs && !options.all_runs && !options.source.jobs;
+    if (dft_command_begin(&options, &timeline.source, &code))
+        return code;
+    dft_source_note_outside(timeline.source);
+    rc = answer(&timeline, &asked);
+    if (rc == -E2BIG)
+        fputs("dftmerge timeline: too many lines for so many columns: take a longer --interval\n", stderr);
+    else if (rc && rc != -EINVAL)
+        fprintf(stderr, "dftmerge timeline: %s\n", strerror(-rc));
+    dft_timeline_fini(&timeline);
+    dft_job_fini(&timeline.job);
+    return dft_command_end(&options, timeline.source, rc == -EINVAL ? DFT_EXIT_USAGE : rc ? DFT_EXIT_BAD : DFT_EXIT_OK);
+}
+
+const struct dft_command dft_command_timeline = {
+    .name = "timeline",
+    .arguments = "PATH...",
+    .brief = "bytes, calls and time by interval, as a plot; ranks by time as a map",
+    .details = "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where it\n"
+               "is spent. In flight is how many calls were under way: on average, and at most. From aggregates the most\n"
+               "is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an\n"
+               "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
+    .example = "dftmerge timeline --heat traces/",
+    .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What a time line consists of: columns of time, and a series for each rank, class or process. */
+#ifndef DFT_TIMELINE_H
+#define DFT_TIMELINE_H
+
+#include "base/map.h"
+#include "command/command.h"
+#include "query/query_types.h"
+#include "summary/summary.h"
+
+#define DFT_TIMELINE_COLUMNS_MAX 20000u
+
+/* What of an interval is shown. */
+enum dft_timeline_measure { DFT_TIMELINE_BYTES, DFT_TIMELINE_CALLS, DFT_TIMELINE_TIME, DFT_TIMELINE_MEASURES };
+
+/* One interval of time, a column of the plot. */
+struct dft_timeline_column {
+    uint64_t calls, errors;  /* that start in it */
+    uint64_t time_ns;        /* ... and their durations */
+    uint64_t busy_ns;        /* what lies in the interval of all calls */
+    uint64_t read, written;  /* bytes, counted where the call starts */
+    uint64_t union_ns;       /* time in which some call was going on */
+    uint64_t in_flight_max;
+    uint32_t processes, threads; /* with a call going on */
+};
+
+/* One rank, class or process. */
+struct dft_timeline_series {
+    char *name; /* escaped */
+    uint64_t id;
+    uint64_t calls, time_ns, read, written;
+    uint64_t *values; /* of the measure, by column */
+    uint64_t largest; /* of these */
+};
+
+struct dft_timeline {
+    struct dft_source *source;
+    const struct dft_options *options;
+    struct dft_job job;
+    enum dft_timeline_measure measure;
+    int events, heat;
+    uint32_t top; /* lines; 0: not given */
+    enum dft_by by; /* DFT_BY_COUNT: no series */
+    uint64_t interval_ns; /* of the rows; 0: there are none */
+    uint64_t fine_ns, width_ns; /* of what is asked, and of columns: a multiple of it */
+    uint64_t base_ns;           /* where the first column begins */
+    struct dft_timeline_column *columns;
+    uint32_t count;
+    struct dft_timeline_series *series;
+    size_t nseries, series_capacity;
+    struct dft_map series_of; /* id + 1 -> position + 1 */
+    /* what is known */
+    int knows_busy, is_exact; /* is_exact: the union of calls, and the most in flight */
+    int knows_occupancy;
+    uint64_t total[DFT_TIMELINE_MEASURES], read, written;
+    uint64_t union_ns; /* time in which some call was going on; an estimate, unless is_exact */
+    struct dft_answer last; /* of the last question: what answered. Without groups */
+    /* while counting */
+    uint64_t *occupancy; /* by fine interval */
+    uint8_t *covered;
+    size_t nfine;
+    uint8_t *active; /* bits by column and process */
+    size_t active_stride;
+};
+
+/* Counts all of it. Returns 0 or -errno. */
+int dft_timeline_count(struct dft_timeline *timeline);
+void dft_timeline_fini(struct dft_timeline *timeline);
+uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_timeline_measure measure);
+/* How much of `columns` columns from this one on lies in the life of the job, in ns; at least 1. */
+uint64_t dft_timeline_span(const struct dft_timeline *timeline, uint32_t column, uint32_t columns);
+/* "bytes" ... */
+const char *dft_timeline_measure_word(enum dft_timeline_measure measure);
+
+/* How a plot fits the terminal: each character shows `fold` columns, `count` characters in all,
+ * behind `indent` characters of labels. */
+struct dft_timeline_layout {
+    unsigned indent;
+    uint32_t count, fold;
+    int unicode;
+};
+
+/* A number of the measure in so much time, as a rate: "1.20 GiB/s". `room`: DFT_TIMELINE_ROOM. */
+#define DFT_TIMELINE_ROOM (DFT_TEXT_ROOM + 16)
+const char *dft_timeline_rate(char *room, enum dft_timeline_measure measure, uint64_t value, uint64_t ns);
+/* The forms. They return 0 or -ENOMEM. `lines`: at most so many of a heat map; 0: as many as series. */
+int dft_timeline_text(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
+int dft_timeline_lines(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
+int dft_timeline_heat(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout, unsigned lines);
+/* Parts of them: values by column as bars, the axis under a plot, what answered. */
+int dft_timeline_bars(const uint64_t *values, const struct dft_timeline *timeline,
+                      const struct dft_timeline_layout *layout);
+void dft_timeline_axis(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
+void dft_timeline_footer(const struct dft_timeline *timeline, const struct dft_timeline_layout *layout);
+void dft_timeline_json(const struct dft_timeline *timeline);
+void dft_timeline_csv(const struct dft_timeline *timeline);
+
+#endif
