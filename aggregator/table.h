@@ -202,6 +202,8 @@ static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struc
     DFT_MIN(first_start);
     DFT_MAX(last_end);
     into->occupancy |= from->occupancy;
+    DFT_SUM(strided);
+    DFT_SUM(random);
     if (!from->data)
         return;
     DFT_SUM(data);

@@ -22,14 +22,15 @@ long dft_fd_progress_open(const char *path, int flags, int mode)
     return dft_sys_openat(AT_FDCWD, path, flags, mode);
 }
 
-static const char text[] = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
-                           "23 22 0:21 / /proc rw - proc proc rw\n"
-                           "24 22 0:22 / /process rw - tmpfs tmpfs rw\n"
-                           "25 22 0:23 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n"
-                           "26 22 0:24 / /dev rw - devtmpfs udev rw\n"
-                           "27 26 0:25 / /dev/shm rw - tmpfs tmpfs rw\n"
-                           "28 22 0:26 /a-b /a\\040- rw,- shared:9 master:1 propagate_from:2 - fuse.x-y host:/a-b - rw\n"
-                           "29 22 0:27 / /scratch rw - lustre 10.0.0.1@o2ib:/fs rw,flock\n";
+static const char text[] =
+    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    "23 22 0:21 / /proc rw - proc proc rw\n"
+    "24 22 0:22 / /process rw - tmpfs tmpfs rw\n"
+    "25 22 0:23 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n"
+    "26 22 0:24 / /dev rw - devtmpfs udev rw\n"
+    "27 26 0:25 / /dev/shm rw - tmpfs tmpfs rw\n"
+    "28 22 0:26 /a-b /a\\040- rw,- shared:9 master:1 propagate_from:2 - fuse.x-y host:/a-b - rw\n"
+    "29 22 0:27 / /scratch rw - lustre 10.0.0.1@o2ib:/fs rw,flock\n";
 static const char wanted[] = "/ ext4\n/process tmpfs\n/dev/shm tmpfs\n/a\\040- fuse.x-y\n/scratch lustre\n";
 
 static size_t read_in(size_t first, size_t capacity, char *lines)
@@ -70,8 +71,8 @@ static void test_capacity(void)
 
 static void test_damaged(void)
 {
-    static const char *const bad[] = {"\n", " \n", "a b c d /x e\n", "a b c d /x e - \n", "- - - - - - - - -\n",
-                                      "a b c d\n", "a b c d /x e - tmp"};
+    static const char *const bad[] = {
+        "\n", " \n", "a b c d /x e\n", "a b c d /x e - \n", "- - - - - - - - -\n", "a b c d\n", "a b c d /x e - tmp"};
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct dft_mounts_reader reader = {0};

@@ -198,7 +198,9 @@ static void set_data(struct dft_event *event, uint8_t op)
     }
     if (random_below(10))
         event->offset = (int64_t)random_below(1u << 30);
-    event->bits = (uint8_t)(random_below(2) ? DFT_BIT_SEQUENTIAL : 0);
+    if (event->offset >= 0)
+        event->bits = (uint8_t)random_below(4); /* any access */
+    event->bits |= random_below(5) ? 0 : DFT_BIT_TURN;
 }
 
 #define LONGER_MAX  4000

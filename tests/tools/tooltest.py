@@ -222,6 +222,9 @@ def group(members, parents, with_union, spans):
         "size_max": max((e["bytes"] for e in data), default=None),
         "offset_min": min((e["offset"] for e in offsets), default=None),
         "offset_max": max((e["offset"] + e["bytes"] for e in offsets), default=None),
+        "asked": sum(e.get("size", 0) for e in data) if data else None,
+        "turns": sum(e.get("turn", False) for e in data) if data else None,
+        **{a: sum(e.get("access") == a for e in data) if data else None for a in ("consecutive", "sequential", "strided", "random")},
     }
     return result
 
@@ -236,7 +239,7 @@ def order(value):
     return (1, value) if isinstance(value, int) else (1, value.encode("utf-8", "surrogateescape"))
 
 
-def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_NS, percentiles=True, base=0):
+def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_NS, percentiles=True, base=0, accesses=True):
     """`events`: those of the processes and the time asked about; `passes`: the other filters."""
     members, children, spans = collections.defaultdict(list), collections.Counter(), collections.defaultdict(list)
     self_known = not {"region", "file", "dir", "pattern", "t_ns"} & set(by)
@@ -267,6 +270,8 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
             continue
         if not percentiles:
             line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
+        if not accesses:
+            line.update(strided=None, random=None)
         result.append(line)
     result.sort(key=lambda g: (-g["time_ns"], *(order(g[k]) for k in by)))
     return result

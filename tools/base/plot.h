@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#define DFT_PLOT_LEVELS  8u /* heights of a bar; 0: nothing */
-#define DFT_PLOT_SHADES  5u /* shades of a heat map; 0: nothing */
+#define DFT_PLOT_LEVELS 8u /* heights of a bar; 0: nothing */
+#define DFT_PLOT_SHADES 5u /* shades of a heat map; 0: nothing */
 
 /* Does the locale use UTF-8? As LC_ALL, LC_CTYPE and LANG say. */
 int dft_plot_is_unicode(void);

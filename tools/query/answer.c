@@ -331,7 +331,8 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
 static const char *const columns[DFT_COLUMNS] = {
     "count",       "errors",      "time_ns",     "self_ns",    "time_min_ns",   "time_max_ns",
     "time_p50_ns", "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",
-    "bytes",       "size_min",    "size_max",    "offset_min", "offset_max",
+    "bytes",       "size_min",    "size_max",    "offset_min", "offset_max",    "asked",
+    "turns",       "consecutive", "sequential",  "strided",    "random",
 };
 
 const char *dft_column_name(enum dft_column column)
@@ -373,6 +374,12 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_SIZE_MAX] = {dft_metrics_knows_size_max(m), m->size_max},
         [DFT_COLUMN_OFFSET_MIN] = {m->offset_min != INT64_MAX, (uint64_t)m->offset_min},
         [DFT_COLUMN_OFFSET_MAX] = {m->offset_max >= 0, (uint64_t)m->offset_max},
+        [DFT_COLUMN_ASKED] = {m->data != 0, m->asked},
+        [DFT_COLUMN_TURNS] = {m->data != 0, m->turns},
+        [DFT_COLUMN_CONSECUTIVE] = {m->data != 0, m->consecutive},
+        [DFT_COLUMN_SEQUENTIAL] = {m->data != 0, m->sequential - m->consecutive},
+        [DFT_COLUMN_STRIDED] = {m->data && answer->has_accesses, m->strided},
+        [DFT_COLUMN_RANDOM] = {m->data && answer->has_accesses, m->random},
     };
 
     *value = (int64_t)values[column].value;

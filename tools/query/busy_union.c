@@ -85,8 +85,8 @@ static int series_of(struct unions *unions, struct keeper *keeper, const struct 
     struct dft_group_key key;
     int rc = 0;
 
-    if (seen->facets == facets && seen->file == event->file && seen->region == event->region && seen->stack == event->stack &&
-        seen->call == event->call && seen->batch == keeper->batch && !event->file2) {
+    if (seen->facets == facets && seen->file == event->file && seen->region == event->region &&
+        seen->stack == event->stack && seen->call == event->call && seen->batch == keeper->batch && !event->file2) {
         *series = seen->series;
         return 0;
     }

@@ -178,8 +178,10 @@ static uint32_t list_alike(const struct dft_execution *execution, struct dft_wor
 /* Adds the events listed so far. */
 static int flush(struct dft_execution *execution, struct dft_worker *worker, const struct dft_batch *batch)
 {
-    int rc = dft_grouper_flush(&worker->grouper, batch, worker->partial.table);
+    int rc = execution->query.accesses ? dft_grouper_accesses(&worker->grouper, batch, worker->partial.table) : 0;
 
+    if (!rc)
+        rc = dft_grouper_flush(&worker->grouper, batch, worker->partial.table);
     return rc ? rc : dft_merge_partial(execution, worker);
 }
 

@@ -87,6 +87,8 @@ static int kind_for(const struct dft_execution *execution)
 static int add(struct dft_worker *worker, struct dft_row *row, uint32_t group)
 {
     worker->stats.placed_rows += row->kind == DFT_ROW_CALL ? row->metrics.count : 0;
+    row->metrics.strided = row->access == DFT_ACCESS_STRIDED ? row->metrics.data : 0;
+    row->metrics.random = row->access == DFT_ACCESS_RANDOM ? row->metrics.data : 0;
     row->interval = 0;
     row->region = 0;
     row->subject = DFT_SUBJECT(group);
@@ -134,8 +136,8 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     if (rc)
         return rc;
     if (!is_file)
-        *memo = (struct dft_row_memo){row->region,   row->subject, interval, number,
-                                      worker->block, facets,       row->op,  row->io};
+        *memo =
+            (struct dft_row_memo){row->region, row->subject, interval, number, worker->block, facets, row->op, row->io};
     return add(worker, row, number);
 }
 
@@ -155,9 +157,9 @@ static int count_row(struct dft_execution *execution, struct dft_worker *worker,
         if (rc)
             return rc;
     }
-    if (row->kind == DFT_ROW_FILE ? !class_passes(execution, row->io)
-                                  : !dft_call_passes(execution, worker, &(struct dft_call){
-                                                                            .id = row->subject, .op = row->op, .io = row->io}))
+    if (row->kind == DFT_ROW_FILE
+            ? !class_passes(execution, row->io)
+            : !dft_call_passes(execution, worker, &(struct dft_call){.id = row->subject, .op = row->op, .io = row->io}))
         return 0;
     if (is_call && !execution->filter->nfiles) {
         worker->stats.events += row->metrics.count;

@@ -48,15 +48,15 @@ struct dft_row_memo {
 struct dft_stats {
     uint64_t events, events_kept, unsplit;
     uint64_t placed_events, placed_rows; /* calls in groups, from events and from rows */
-    uint64_t inexact;      /* a row did not fit the question */
-    int shared;            /* rows were cut into even shares */
-    uint64_t coarse;       /* the interval of a row of histograms did not: percentiles are not known */
-    uint64_t batches;      /* events were counted */
-    uint64_t file_rows;    /* ... and rows of files */
-    uint64_t unknown;      /* the text of a call that is asked about was not known */
-    uint64_t busy_unknown; /* what of some calls lies in which interval is not known */
-    uint64_t folded;       /* calls on files that are known by their directories alone */
-    uint64_t second_files; /* events with a second file, when all are asked about */
+    uint64_t inexact;                    /* a row did not fit the question */
+    int shared;                          /* rows were cut into even shares */
+    uint64_t coarse;                     /* the interval of a row of histograms did not: percentiles are not known */
+    uint64_t batches;                    /* events were counted */
+    uint64_t file_rows;                  /* ... and rows of files */
+    uint64_t unknown;                    /* the text of a call that is asked about was not known */
+    uint64_t busy_unknown;               /* what of some calls lies in which interval is not known */
+    uint64_t folded;                     /* calls on files that are known by their directories alone */
+    uint64_t second_files;               /* events with a second file, when all are asked about */
 };
 
 /* One thread's part. */
@@ -86,7 +86,7 @@ struct dft_execution {
     struct dft_names *names;
     struct dft_file_facts *files; /* the answer's */
     unsigned has;                 /* mask of 1 << enum dft_by */
-    uint32_t facets; /* mask of those that are keys */
+    uint32_t facets;              /* mask of those that are keys */
     int want_self;
     int wants_calls;                 /* the texts of calls matter: they are keys, or filtered */
     int want_busy;                   /* of intervals: there are time groups */

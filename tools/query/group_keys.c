@@ -50,8 +50,7 @@ static const struct dft_memo *memo_of(struct dft_execution *execution, struct df
     *memo = (struct dft_memo){.file = file, .used = 1, .passes = 1};
     if (execution->filter->nfiles)
         memo->passes = (uint8_t)dft_file_facts_passes(execution->files, file);
-    if (execution->has & DFT_BY_FILE_GROUPS &&
-        dft_file_facts_group(execution->files, file, &memo->group))
+    if (execution->has & DFT_BY_FILE_GROUPS && dft_file_facts_group(execution->files, file, &memo->group))
         memo->used = 0;
     return memo;
 }

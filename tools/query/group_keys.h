@@ -9,13 +9,12 @@
 int dft_event_key(struct dft_execution *execution, struct dft_worker *worker, const struct dft_source_process *process,
                   uint32_t tid, const struct dft_event *event, const struct dft_call *call, struct dft_group_key *key);
 /* The facets of an event and of a row that are keys. */
-static inline uint32_t dft_key_facets(const struct dft_execution *execution, const struct dft_event *event,
-                                        uint8_t op)
+static inline uint32_t dft_key_facets(const struct dft_execution *execution, const struct dft_event *event, uint8_t op)
 {
     if (!execution->facets)
         return 0;
-    return execution->facets & dft_facets_of(dft_op_is_data(op), event->size, event->calls,
-                                             event->offset, event->bits, event->err);
+    return execution->facets &
+           dft_facets_of(dft_op_is_data(op), event->size, event->calls, event->offset, event->bits, event->err);
 }
 
 static inline uint32_t dft_row_facets(const struct dft_execution *execution, const struct dft_row *row)

@@ -21,6 +21,8 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
         grouper->slots = malloc(SLOTS * sizeof *grouper->slots);
     if (!grouper->counts)
         grouper->counts = malloc(CALLS_MAX * sizeof *grouper->counts);
+    if (!grouper->accesses)
+        grouper->accesses = calloc(CALLS_MAX, sizeof *grouper->accesses);
     if (!grouper->memo)
         grouper->memo = calloc(DFT_GROUPER_MEMO, sizeof *grouper->memo);
     if (events > grouper->capacity) {
@@ -30,7 +32,8 @@ int dft_grouper_reserve(struct dft_grouper *grouper, uint32_t events)
         grouper->order = malloc(events * sizeof *grouper->order);
         grouper->capacity = grouper->listed && grouper->order ? events : 0;
     }
-    if (!grouper->calls || !grouper->slots || !grouper->counts || !grouper->memo || events > grouper->capacity)
+    if (!grouper->calls || !grouper->slots || !grouper->counts || !grouper->accesses || !grouper->memo ||
+        events > grouper->capacity)
         return -ENOMEM;
     return 0;
 }
@@ -50,6 +53,7 @@ void dft_grouper_fini(struct dft_grouper *grouper)
     free(grouper->listed);
     free(grouper->order);
     free(grouper->memo);
+    free(grouper->accesses);
     *grouper = (struct dft_grouper){0};
 }
 
@@ -77,6 +81,28 @@ int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, ui
             return 0;
         }
     }
+}
+
+int dft_grouper_accesses(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < grouper->nlisted; i++) {
+        const struct dft_event *event = &batch->events[grouper->listed[i]];
+
+        grouper->accesses[event->call][dft_facets_access(dft_event_facets(event, grouper->calls[event->call].op))]++;
+    }
+    for (uint32_t call = 0; call < grouper->ncalls && !rc; call++) {
+        struct dft_row row = {.kind = DFT_ROW_CALL, .subject = grouper->calls[call].id};
+
+        dft_metrics_clear(&row.metrics);
+        row.metrics.strided = grouper->accesses[call][DFT_ACCESS_STRIDED];
+        row.metrics.random = grouper->accesses[call][DFT_ACCESS_RANDOM];
+        memset(grouper->accesses[call], 0, sizeof grouper->accesses[call]);
+        if (row.metrics.strided || row.metrics.random)
+            rc = dft_table_merge(table, &row);
+    }
+    return rc;
 }
 
 int dft_grouper_flush(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table)

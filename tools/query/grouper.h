@@ -23,10 +23,11 @@ struct dft_grouper_memo {
 struct dft_grouper {
     struct dft_call *calls;
     uint32_t ncalls;
-    uint32_t *slots;  /* (group, op) -> position + 1 in calls */
-    uint32_t *counts; /* of each call: events; then where those that come next go */
-    uint32_t *listed; /* the events */
-    uint32_t *order;  /* the events, those of one call together */
+    uint32_t *slots;                        /* (group, op) -> position + 1 in calls */
+    uint32_t *counts;                       /* of each call: events; then where those that come next go */
+    uint32_t (*accesses)[DFT_ACCESS_COUNT]; /* of each call: events, while they are counted */
+    uint32_t *listed;                       /* the events */
+    uint32_t *order;                        /* the events, those of one call together */
     uint32_t nlisted, capacity;
     struct dft_grouper_memo *memo;
     uint64_t batch;
@@ -39,6 +40,8 @@ void dft_grouper_fini(struct dft_grouper *grouper);
 /* Position of (group, op) among the calls for the table; -EAGAIN: there are too many, flush and
  * begin anew. */
 int dft_grouper_call(struct dft_grouper *grouper, uint32_t group, uint8_t op, uint32_t *position);
+/* Adds how many of the events listed are strided and random accesses. 0 or -ENOMEM. */
+int dft_grouper_accesses(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table);
 /* Adds the events listed (their calls are positions now) to the table. 0 or -ENOMEM. */
 int dft_grouper_flush(struct dft_grouper *grouper, const struct dft_batch *batch, struct dft_table *table);
 

@@ -124,6 +124,7 @@ static void describe(struct dft_execution *execution, struct dft_answer *answer)
         : !execution->rows_only && (stats->batches || !dft_source_used(execution->source, DFT_BLOCK_BUCKETS))
             ? DFT_ANSWER_EVENTS
             : DFT_ANSWER_BUCKETS;
+    answer->has_accesses = execution->query.accesses && (!stats->file_rows || !stats->placed_rows);
     answer->has_self = execution->want_self;
     answer->has_busy =
         !DFT_HAS(execution, DFT_BY_TIME) || (execution->want_busy && !stats->busy_unknown && !stats->inexact);

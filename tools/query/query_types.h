@@ -61,6 +61,7 @@ struct dft_query {
     int busy_union; /* wanted, if the answer comes from events */
     int events;     /* events alone are to answer, though rows could: for what only they know */
     int busy;       /* of time groups: what of calls lies in which interval; groups in which none starts come with it */
+    int accesses;   /* strided and random accesses are wanted */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
     int bounded;    /* dft_query_run: -E2BIG when groups and histograms take more than 72 MiB */
 };
@@ -101,16 +102,16 @@ struct dft_file_facts;
 struct dft_answer {
     struct dft_query query; /* with width_ns, base_ns, grid_ns set */
     enum dft_answer_source source;
-    int has_percentiles, has_union, has_self, has_busy;
+    int has_percentiles, has_union, has_self, has_busy, has_accesses;
     struct dft_group *groups;
     uint32_t count;
-    uint64_t found;       /* groups in all: before dft_answer_sort cut them to the first few, and in all pages */
-    uint64_t all_ns;      /* self time (time, where that is not known) of all groups found */
-    uint64_t events;      /* that pass the filter, whether or not they belong to a group */
-    uint64_t events_kept; /* of these, kept one by one */
-    uint64_t placed_rows; /* calls in groups that rows answered */
+    uint64_t found;         /* groups in all: before dft_answer_sort cut them to the first few, and in all pages */
+    uint64_t all_ns;        /* self time (time, where that is not known) of all groups found */
+    uint64_t events;        /* that pass the filter, whether or not they belong to a group */
+    uint64_t events_kept;   /* of these, kept one by one */
+    uint64_t placed_rows;   /* calls in groups that rows answered */
     uint64_t placed_events; /* ... and that events did */
-    uint64_t unsplit;     /* of these, known only as aggregates, which could not be split as asked: in no group */
+    uint64_t unsplit;       /* of these, known only as aggregates, which could not be split as asked: in no group */
     const struct dft_source_process **process_group; /* one process of each combination */
     struct dft_bin *bins;                            /* of all groups; only dft_query_run keeps them */
     uint64_t nbins;
@@ -154,6 +155,12 @@ enum dft_column {
     DFT_COLUMN_SIZE_MAX,
     DFT_COLUMN_OFFSET_MIN,
     DFT_COLUMN_OFFSET_MAX,
+    DFT_COLUMN_ASKED,
+    DFT_COLUMN_TURNS,
+    DFT_COLUMN_CONSECUTIVE,
+    DFT_COLUMN_SEQUENTIAL,
+    DFT_COLUMN_STRIDED,
+    DFT_COLUMN_RANDOM,
     DFT_COLUMNS
 };
 #endif

@@ -74,6 +74,8 @@ static int count_block(struct dft_execution *execution, struct dft_worker *worke
         }
         if (placed <= 0 || row->kind > DFT_ROW_HISTOGRAM || (row->kind == DFT_ROW_HISTOGRAM && !execution->histograms))
             continue;
+        row->metrics.strided = row->access == DFT_ACCESS_STRIDED ? row->metrics.data : 0;
+        row->metrics.random = row->access == DFT_ACCESS_RANDOM ? row->metrics.data : 0;
         row->interval = row->region = 0;
         row->subject = DFT_SUBJECT(group);
         rc = dft_table_merge(worker->partial.table, row);

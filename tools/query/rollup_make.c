@@ -45,6 +45,8 @@ static int by_place(const void *left, const void *right, void *context)
         return a->op < b->op ? -1 : 1;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
+    if (a->facets != b->facets)
+        return a->facets < b->facets ? -1 : 1;
     if (a->class != b->class)
         return a->class < b->class ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
@@ -106,11 +108,15 @@ static int put_groups(struct making *making, uint32_t first, uint32_t count)
             put->subject = key->call;
             put->op = key->op;
             put->io = key->class;
+            put->access = dft_facets_access(key->facets);
             buckets.count++;
         }
         put_name(making, &buckets, key->file);
-        making->calls[buckets.ncalls++] = (struct dft_call){
-            .id = key->call, .op = key->op, .io = key->class, .text = dft_names_text(making->execution->names, key->call)};
+        making->calls[buckets.ncalls++] =
+            (struct dft_call){.id = key->call,
+                              .op = key->op,
+                              .io = key->class,
+                              .text = dft_names_text(making->execution->names, key->call)};
     }
     bytes = dft_encode_buckets(making->encoder, &buckets, &block);
     if (bytes > 0)
@@ -191,7 +197,9 @@ static int make_blocks(struct dft_execution *execution, struct dft_rollup *rollu
 static int count_all(struct dft_source *source, struct dft_execution **execution)
 {
     const struct dft_query query = {
-        .by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_REGION, DFT_BY_FILE, DFT_BY_OP, DFT_BY_CLASS}, .nby = 6, .percentiles = 1};
+        .by = {DFT_BY_CAT, DFT_BY_NAME, DFT_BY_REGION, DFT_BY_FILE, DFT_BY_OP, DFT_BY_CLASS, DFT_BY_ACCESS},
+        .nby = 7,
+        .percentiles = 1};
     struct dft_filter all;
     int rc, worth;
 

@@ -126,7 +126,7 @@ int dft_summary_json(struct dft_summary *summary)
 
     if (rc)
         return rc;
-    query.percentiles = query.busy_union = query.busy = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
@@ -190,7 +190,7 @@ int dft_summary_csv(struct dft_summary *summary)
     struct dft_answer answer;
     int rc;
 
-    query.percentiles = query.busy_union = query.busy = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;

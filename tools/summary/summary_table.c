@@ -175,8 +175,8 @@ static int print_lines(const struct dft_answer *answer)
         int number = by == DFT_BY_RANK || by == DFT_BY_PID || by == DFT_BY_TID || by == DFT_BY_TIME;
 
         columns[i] = (struct dft_grid_column){by == DFT_BY_TIME ? "from" : dft_by_name(by), !number,
-                                              (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME || by == DFT_BY_STACK ||
-                                                  by == DFT_BY_LINE};
+                                              (DFT_BY_FILES >> by & 1) || by == DFT_BY_REGION || by == DFT_BY_NAME ||
+                                                  by == DFT_BY_STACK || by == DFT_BY_LINE};
     }
     for (unsigned i = 0; i < ncells; i++)
         columns[nby + i] = (struct dft_grid_column){cell_titles[cells[i]], 0, 0, cell_drops[cells[i]]};

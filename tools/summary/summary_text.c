@@ -224,7 +224,7 @@ static void print_io(const struct dft_summary *summary, const struct classes *cl
     uint64_t io = 0;
     char a[DFT_TEXT_ROOM], b[DFT_TEXT_ROOM], c[DFT_TEXT_ROOM], d[DFT_TEXT_ROOM];
 
-    for (uint8_t class = 0; class < DFT_IO_COUNT; class++)
+    for (uint8_t class = 0; class < DFT_IO_COUNT; class ++)
         io += DFT_CLASSES_IO >> class & 1 ? classes->time_ns[class] : 0;
     print_io_share(job, io);
     print_classes(classes);

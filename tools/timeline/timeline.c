@@ -140,16 +140,16 @@ static int choose_width(struct dft_timeline *timeline, uint64_t interval_ns, uin
         from = filter->from_ns < to ? filter->from_ns : to;
     to = filter->to_ns < to ? filter->to_ns > from ? filter->to_ns : from : to;
     unit = timeline->interval_ns;
-    if (!unit || timeline->events ||
-        ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
+    if (!unit || timeline->events || ((to - from) / unit < FEW && dft_source_kept(timeline->source) == DFT_KEPT_ALL))
         unit = 1000;
     timeline->width_ns = interval_ns ? interval_ns : nice_width(to - from, unit, columns);
     if (rc || (to - from) / timeline->width_ns < DFT_TIMELINE_COLUMNS_MAX)
         return rc;
-    fprintf(stderr,
-            "dftmerge timeline: --interval: these are %llu intervals, and at most %u are shown: take a longer interval, "
-            "or a part of the time (--from, --to)\n",
-            (unsigned long long)((to - from) / timeline->width_ns), DFT_TIMELINE_COLUMNS_MAX);
+    fprintf(
+        stderr,
+        "dftmerge timeline: --interval: these are %llu intervals, and at most %u are shown: take a longer interval, "
+        "or a part of the time (--from, --to)\n",
+        (unsigned long long)((to - from) / timeline->width_ns), DFT_TIMELINE_COLUMNS_MAX);
     return -EINVAL;
 }
 
@@ -260,10 +260,11 @@ const struct dft_command dft_command_timeline = {
     .name = "timeline",
     .arguments = "PATH...",
     .brief = "bytes, calls and time by interval, as a plot; ranks by time as a map",
-    .details = "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where it\n"
-               "is spent. In flight is how many calls were under way: on average, and at most. From aggregates the most\n"
-               "is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an\n"
-               "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
+    .details =
+        "Input and output alone: no waiting, no regions. Bytes and calls count where the call starts, time where it\n"
+        "is spent. In flight is how many calls were under way: on average, and at most. From aggregates the most\n"
+        "is a bound (the threads that were active), and the share of time with I/O is known to a 64th of an\n"
+        "interval. --events counts both exactly. A map's cell shows the largest of the ranks of its line.",
     .example = "dftmerge timeline --heat traces/",
     .takes = DFT_TAKES_JSON | DFT_TAKES_CSV | DFT_TAKES_FILTER | DFT_TAKES_RANKS,
     .run = run,

@@ -15,11 +15,11 @@ enum dft_timeline_measure { DFT_TIMELINE_BYTES, DFT_TIMELINE_CALLS, DFT_TIMELINE
 
 /* One interval of time, a column of the plot. */
 struct dft_timeline_column {
-    uint64_t calls, errors;  /* that start in it */
-    uint64_t time_ns;        /* ... and their durations */
-    uint64_t busy_ns;        /* what lies in the interval of all calls */
-    uint64_t read, written;  /* bytes, counted where the call starts */
-    uint64_t union_ns;       /* time in which some call was going on */
+    uint64_t calls, errors; /* that start in it */
+    uint64_t time_ns;       /* ... and their durations */
+    uint64_t busy_ns;       /* what lies in the interval of all calls */
+    uint64_t read, written; /* bytes, counted where the call starts */
+    uint64_t union_ns;      /* time in which some call was going on */
     uint64_t in_flight_max;
     uint32_t processes, threads; /* with a call going on */
 };
@@ -39,9 +39,9 @@ struct dft_timeline {
     struct dft_job job;
     enum dft_timeline_measure measure;
     int events, heat;
-    uint32_t top; /* lines; 0: not given */
-    enum dft_by by; /* DFT_BY_COUNT: no series */
-    uint64_t interval_ns; /* of the rows; 0: there are none */
+    uint32_t top;               /* lines; 0: not given */
+    enum dft_by by;             /* DFT_BY_COUNT: no series */
+    uint64_t interval_ns;       /* of the rows; 0: there are none */
     uint64_t fine_ns, width_ns; /* of what is asked, and of columns: a multiple of it */
     uint64_t base_ns;           /* where the first column begins */
     struct dft_timeline_column *columns;
@@ -53,7 +53,7 @@ struct dft_timeline {
     int knows_busy, is_exact; /* is_exact: the union of calls, and the most in flight */
     int knows_occupancy;
     uint64_t total[DFT_TIMELINE_MEASURES], read, written;
-    uint64_t union_ns; /* time in which some call was going on; an estimate, unless is_exact */
+    uint64_t union_ns;      /* time in which some call was going on; an estimate, unless is_exact */
     struct dft_answer last; /* of the last question: what answered. Without groups */
     /* while counting */
     uint64_t *occupancy; /* by fine interval */

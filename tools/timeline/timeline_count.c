@@ -18,8 +18,8 @@
 #include "query/plan_times.h"
 #include "query/query.h"
 
-#define FINE_MAX      (UINT64_C(1) << 20) /* intervals of the rows: beyond them only columns are asked */
-#define SERIES_BYTES  (UINT64_C(512) << 20)
+#define FINE_MAX     (UINT64_C(1) << 20) /* intervals of the rows: beyond them only columns are asked */
+#define SERIES_BYTES (UINT64_C(512) << 20)
 
 uint64_t dft_timeline_value(const struct dft_timeline_column *column, enum dft_timeline_measure measure)
 {
@@ -59,7 +59,8 @@ static struct dft_timeline_column *column_of(struct dft_timeline *timeline, cons
 /* Marks a process in a column. Returns whether it was not marked. */
 static int mark_active(struct dft_timeline *timeline, size_t column, uint32_t process)
 {
-    uint8_t *byte = &timeline->active[column * timeline->active_stride + process / 8], bit = (uint8_t)(1u << process % 8);
+    uint8_t *byte = &timeline->active[column * timeline->active_stride + process / 8],
+            bit = (uint8_t)(1u << process % 8);
     int is_new = !(*byte & bit);
 
     *byte |= bit;
@@ -202,7 +203,7 @@ static char *series_name(const struct dft_timeline *timeline, const struct dft_a
         return strdup(dft_io_word((uint8_t)(id - 1)));
     if (timeline->by == DFT_BY_RANK)
         return (id == 1 ? asprintf(&name, "no rank") : asprintf(&name, "%llu", (unsigned long long)id - 2)) < 0 ? NULL
-                                                                                                              : name;
+                                                                                                                : name;
     process = answer->process_group[group->key.process_group - 1];
     dft_group_value(answer, group, DFT_BY_PROGRAM, &program);
     escaped = dft_text_escaped(program.type == DFT_KEY_TEXT ? program.text.bytes : "?",
@@ -349,8 +350,8 @@ int dft_timeline_count(struct dft_timeline *timeline)
     rc = ask(timeline, &query, take_active);
     share_times(timeline);
     timeline->fine_ns = timeline->width_ns;
-    timeline->knows_occupancy = from_rows && span / timeline->interval_ns < FINE_MAX &&
-                                !(timeline->width_ns % timeline->interval_ns);
+    timeline->knows_occupancy =
+        from_rows && span / timeline->interval_ns < FINE_MAX && !(timeline->width_ns % timeline->interval_ns);
     if (timeline->knows_occupancy)
         timeline->fine_ns = timeline->interval_ns;
     query = (struct dft_query){.by = {DFT_BY_TIME, DFT_BY_CLASS},

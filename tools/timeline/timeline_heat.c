@@ -91,7 +91,8 @@ static void print_scale(const struct dft_timeline *timeline, const struct dft_ti
 {
     char room[DFT_TIMELINE_ROOM];
 
-    printf("%s by %s:", timeline->measure == DFT_TIMELINE_TIME ? "calls in flight" : dft_timeline_measure_word(timeline->measure),
+    printf("%s by %s:",
+           timeline->measure == DFT_TIMELINE_TIME ? "calls in flight" : dft_timeline_measure_word(timeline->measure),
            dft_by_word(timeline->by));
     for (unsigned shade = 1; shade <= DFT_PLOT_SHADES; shade++)
         printf(" %s", dft_plot_shade(layout->unicode, shade));

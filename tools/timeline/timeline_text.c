@@ -41,7 +41,8 @@ static uint64_t shown_value(const struct dft_timeline_column *column, enum shown
 }
 
 /* The characters' values: sums of their columns, or the largest of those of which a sum means nothing. */
-static void fold(const uint64_t *values, uint32_t count, const struct dft_timeline_layout *layout, int sums, uint64_t *folded)
+static void fold(const uint64_t *values, uint32_t count, const struct dft_timeline_layout *layout, int sums,
+                 uint64_t *folded)
 {
     for (uint32_t i = 0; i < layout->count; i++) {
         folded[i] = 0;
@@ -161,11 +162,14 @@ static void print_plot(const struct dft_timeline *timeline, const struct dft_tim
     full = (uint64_t)((double)most / (double)ns * (double)(layout->fold * timeline->width_ns));
     for (unsigned line = PLOT_LINES; line-- > 0;) {
         printf("%*s %s", (int)layout->indent - 2,
-               line == PLOT_LINES - 1 ? dft_timeline_rate(room, timeline->measure, most, ns) : line ? "" : "0",
+               line == PLOT_LINES - 1 ? dft_timeline_rate(room, timeline->measure, most, ns)
+               : line                 ? ""
+                                      : "0",
                layout->unicode ? "┤" : "|");
         for (uint32_t i = 0; i < layout->count; i++) {
             double whole = (double)(layout->fold * timeline->width_ns);
-            double value = (double)folded[i] / (double)dft_timeline_span(timeline, i * layout->fold, layout->fold) * whole;
+            double value =
+                (double)folded[i] / (double)dft_timeline_span(timeline, i * layout->fold, layout->fold) * whole;
             unsigned level = dft_plot_level(value < 0x1p63 ? (uint64_t)value : 0, full, PLOT_LINES * DFT_PLOT_LEVELS);
 
             level = level > line * DFT_PLOT_LEVELS ? level - line * DFT_PLOT_LEVELS : 0;

@@ -47,6 +47,9 @@ struct dft_metrics {
     /* Which 64ths of the interval some event covers, by the rows where its `edge` lies. Merged by OR;
      * whole intervals are in `step`. 0 where nothing is known. */
     uint64_t occupancy;
+    /* Strided and random accesses, where rows of several accesses are put together: a call row has
+     * them as `access` and `data`. Not in traces. */
+    uint64_t strided, random;
 };
 
 /* Which bytes of a file were accessed, "at most": bit i is the part of 2^shift bytes from
@@ -120,7 +123,6 @@ struct dft_row {
     struct dft_metrics metrics; /* call and file rows */
     const struct dft_bin *durations, *sizes, *asked; /* histogram rows */
     const struct dft_pattern *pattern;               /* file rows; NULL: not known */
-    uint64_t pad[2];
 };
 
 struct dft_buckets {
