@@ -194,7 +194,7 @@ def key_of(event, by, width=INTERVAL_NS, base=0):
         elif key == "access":
             values.append(access_of(event))
         elif key == "errno":
-            values.append(errno.errorcode[event["errno"]] if "errno" in event else None)
+            values.append(errno.errorcode[event["errno"]].replace("EDEADLOCK", "EDEADLK") if "errno" in event else None)
         else:
             values.append(event.get(key))
     return tuple(values)
@@ -246,7 +246,8 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
     for event in filter(counts, events):
         if self_known and "region" in event:
             parent = dict(event, cat=event["region_cat"], name=event["region"])
-            parent.pop("file", None)
+            for own in ("file", "errno"):
+                parent.pop(own, None)
             if passes(parent):
                 children[key_of(parent, by)] += event["dur"]
         if not passes(event) or ({"file", "dir", "pattern"} & set(by) and "file" not in event):
