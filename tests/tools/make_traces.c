@@ -185,6 +185,8 @@ static void add_arg(struct walk *walk, struct dft_arg arg)
 
 static void set_data(struct dft_event *event, uint8_t op)
 {
+    uint64_t access;
+
     event->size = random_below(1u << random_below(21));
     event->result = random_below(8) ? (int64_t)event->size : (int64_t)random_below(event->size + 1);
     if (op == DFT_OP_FREAD) {
@@ -198,9 +200,8 @@ static void set_data(struct dft_event *event, uint8_t op)
     }
     if (random_below(10))
         event->offset = (int64_t)random_below(1u << 30);
-    if (event->offset >= 0)
-        event->bits = (uint8_t)random_below(4); /* any access */
-    event->bits |= random_below(5) ? 0 : DFT_BIT_TURN;
+    access = random_below(20);
+    event->bits = (uint8_t)((event->offset >= 0 ? access % 4 : 0) | (access < 4 ? DFT_BIT_TURN : 0));
 }
 
 #define LONGER_MAX  4000

@@ -440,8 +440,8 @@ def operations(directory):
         ("POSIX", "readdir"): ("READDIR", "meta", 0), ("POSIX", "readlink"): ("LINK", "meta", 0),
         ("POSIX", "__xstat"): ("STAT", "meta", 0), ("POSIX", "rewrite_x"): ("WRITE", "write", 4),
         ("Stdio", "fread"): ("FREAD", "read", 15), ("POSIX", "fread"): ("READ", "read", 3), ("lib", "my_read"): ("READ", "read", 6),
-        ("POSIX", "fork"): none("FORK"), ("POSIX", "execve"): none("EXEC"), ("POSIX", "exec"): none("EXEC"),
-        ("POSIX", "waitpid"): none("WAIT"), ("POSIX", "wait"): none("WAIT"), ("POSIX", "posix_spawn"): none("SPAWN")}, found
+        ("POSIX", "fork"): ("FORK", "wait", 0), ("POSIX", "execve"): none("EXEC"), ("POSIX", "exec"): none("EXEC"),
+        ("POSIX", "waitpid"): ("WAIT", "wait", 0), ("POSIX", "wait"): ("WAIT", "wait", 0), ("POSIX", "posix_spawn"): ("SPAWN", "wait", 0)}, found
     compute = next(e for e in dump(path) if e["name"].endswith("compute"))
     assert compute["args"] == {"size": 1000, "image_size": 5000} and not {"bytes", "ret", "size"} & compute.keys()
     # Types of 2.x stand for a category where there is none.

@@ -65,7 +65,7 @@ def kept(where):
 
 def without_union(answer):
     """What only events know is left out, and where the answer is from."""
-    answer = dict(answer, source=None)
+    answer = dict(answer, source=None, calls_from_events=None, calls_from_aggregates=None)
     answer["groups"] = [dict(g, busy_union_ns=None, in_flight_max=None) for g in answer["groups"]]
     return answer
 

@@ -21,8 +21,6 @@ static int compare_key(const struct dft_answer *answer, const struct dft_group *
     uint32_t n;
     int order;
 
-    if (by == DFT_BY_SIZE) /* by size, not by text */
-        return (int)dft_facets_size_class(a->key.facets) - (int)dft_facets_size_class(b->key.facets);
     dft_group_value(answer, a, by, &x);
     dft_group_value(answer, b, by, &y);
     if (x.type != y.type)
@@ -55,7 +53,9 @@ int dft_group_compare(const void *left, const void *right, void *context)
         else
             order = (uint64_t)x > (uint64_t)y ? -1 : (uint64_t)x < (uint64_t)y;
     } else {
-        order = compare_key(answer, a, b, (enum dft_by)sorting->key);
+        order = sorting->key == DFT_BY_SIZE /* by size, not by text */
+                    ? (int)dft_facets_size_class(a->key.facets) - (int)dft_facets_size_class(b->key.facets)
+                    : compare_key(answer, a, b, (enum dft_by)sorting->key);
     }
     for (unsigned i = 0; !order && sorting->with_keys && i < answer->query.nby; i++)
         order = compare_key(answer, a, b, (enum dft_by)answer->query.by[i]);

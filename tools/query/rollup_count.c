@@ -78,6 +78,7 @@ static int count_block(struct dft_execution *execution, struct dft_worker *worke
         row->metrics.random = row->access == DFT_ACCESS_RANDOM ? row->metrics.data : 0;
         row->interval = row->region = 0;
         row->subject = DFT_SUBJECT(group);
+        worker->stats.placed_rows += row->kind == DFT_ROW_CALL ? row->metrics.count : 0;
         rc = dft_table_merge(worker->partial.table, row);
         if (rc == -EINVAL) /* bins that no value has: the row says nothing */
             rc = 0;
