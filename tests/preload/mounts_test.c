@@ -11,6 +11,7 @@
 
 /* No thread here forbids itself system calls (sys.h asks). */
 int dft_sandbox;
+uint64_t dft_own_read;
 
 int dft_is_sandboxed(void)
 {

@@ -84,7 +84,7 @@ def calls_between_two_files(where):
             same_groups(answers[0]["groups"], wanted, by)
     for by in ("file", "file,class", "dir,rank"):
         same_groups(summary("--by", by, where / "both")["groups"], groups(events, names(by), with_union=True), by)
-        same_groups(summary("--by", by, where / "rows")["groups"], groups(events, names(by), percentiles=False), by)
+        same_groups(summary("--by", by, where / "rows")["groups"], groups(events, names(by), percentiles=False, accesses=False), by)
     path = halves[0]["file"]
     answer = summary("--by", "class", "--name", "sendfile", "--file", path, where / "both")
     same_groups(answer["groups"], groups(events, ["class"], with_union=True,
