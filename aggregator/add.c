@@ -66,14 +66,26 @@ static void add_remember(struct dft_recent *recent, const struct dft_key *key, u
     recent->traits = dft_table_traits(key);
     recent->from_ns = start_ns / width * width;
     recent->to_ns = recent->from_ns <= UINT64_MAX - width ? recent->from_ns + width : UINT64_MAX;
+    recent->part_ns = recent->part_end_ns = 0;
 }
 
-/* The sample lies in the recent row's interval as a whole. */
-DFT_INLINE void add_there(struct add_sample *sample, const struct dft_recent *recent, uint64_t width)
+/* The sample lies in the recent row's interval as a whole. Mostly it lies where the last one did. */
+DFT_INLINE void add_there(struct add_sample *sample, struct dft_recent *recent, uint64_t width)
 {
+    struct add_part part;
+
     sample->metrics.edge = sample->metrics.dur_sum;
+    sample->metrics.occupancy = 0;
+    if (sample->start_ns >= recent->part_ns && sample->start_ns < recent->part_end_ns &&
+        sample->end_ns <= recent->part_end_ns)
+        return;
+    part = add_part_at(recent->from_ns, width, sample->start_ns);
+    recent->part_ns = part.from_ns;
+    recent->part_end_ns = part.to_ns;
     sample->metrics.occupancy =
-        dft_occupancy_of(sample->start_ns - recent->from_ns, sample->end_ns - recent->from_ns, width);
+        sample->end_ns <= part.to_ns
+            ? UINT64_C(1) << part.number
+            : dft_occupancy_of(sample->start_ns - recent->from_ns, sample->end_ns - recent->from_ns, width);
 }
 
 /* Finds the row in which the sample starts, sets its edge and occupancy to what lies there, puts the
@@ -144,7 +156,7 @@ DFT_INLINE void add_to_file(struct dft_table *table, const struct dft_event *eve
                           .io = call->io,
                           .region = event->region,
                           .subject = event->file};
-    struct dft_recent *recent = &table->recent_files[(event->file ^ class) % DFT_RECENT_FILES];
+    struct dft_recent *recent = &table->recent_files[(event->file + 21 * class) % DFT_RECENT_FILES];
     uint64_t width = table->interval_ns * DFT_COARSE;
 
     if (add_is_recent(recent, &key, sample)) {
@@ -245,14 +257,6 @@ DFT_INLINE int add_is_of_run(const struct dft_recent *recent, const struct dft_e
            end_ns >= event->start_ns;
 }
 
-/* Is it of a row with these facets? */
-DFT_INLINE int add_has_facets(const struct dft_event *event, uint8_t op, const struct dft_key *key)
-{
-    uint32_t facets = dft_event_facets(event, op);
-
-    return dft_facets_size_class(facets) == key->size_class && dft_facets_access(facets) == key->access;
-}
-
 /* The i-th event of those to add: with an order the one that it names. */
 DFT_INLINE const struct dft_event *add_event_at(const struct dft_event *events, const uint32_t *order, uint32_t i)
 {
@@ -303,7 +307,7 @@ DFT_INLINE void add_run_times(struct dft_metrics *sum, const struct dft_recent *
 DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *batch, const uint32_t *order,
                             uint32_t count, uint32_t i, int is_data)
 {
-    const struct dft_event *events = batch->events, *event = add_event_at(events, order, i);
+    const struct dft_event *events = batch->events, *event = add_event_at(events, order, i), *first = event;
     const struct dft_call *call = &batch->calls[event->call];
     const struct dft_key key = add_key(table, event, call);
     const struct dft_recent recent = *add_recent(table, event->call, &key);
@@ -323,7 +327,7 @@ DFT_INLINE uint32_t add_run(struct dft_table *table, const struct dft_batch *bat
     for (; i < end; i++, event++) {
         if (order)
             event = add_event_at(events, order, i);
-        if (!add_is_of_run(&recent, event, number) || (has_facets && !add_has_facets(event, call->op, &key)))
+        if (!add_is_of_run(&recent, event, number) || (has_facets && !add_has_facets(event, call->op, &key, first)))
             break;
         add_run_times(&sum, &recent, &part, event);
         add_bin(table, &bins, DFT_DURATIONS, event->dur_ns, 1);

@@ -47,6 +47,18 @@ DFT_INLINE struct dft_key add_key(const struct dft_table *table, const struct df
     return key;
 }
 
+/* Is it of a row with these facets? `like` is one that is. */
+DFT_INLINE int add_has_facets(const struct dft_event *event, uint8_t op, const struct dft_key *key,
+                              const struct dft_event *like)
+{
+    uint32_t facets;
+
+    if (event->size == like->size && !((event->bits ^ like->bits) & 3) && (event->offset ^ like->offset) >= 0)
+        return 1; /* neither failed, both are one call */
+    facets = dft_event_facets(event, op);
+    return dft_facets_size_class(facets) == key->size_class && dft_facets_access(facets) == key->access;
+}
+
 /* Where an event with this key, of a call by its position in a batch, went last. */
 DFT_INLINE struct dft_recent *add_recent(struct dft_table *table, uint32_t call, const struct dft_key *key)
 {
@@ -60,12 +72,18 @@ struct add_part {
     uint64_t from_ns, to_ns, number;
 };
 
+/* Where a 64th begins. Widths that are no multiple of 64 are at most DFT_INTERVAL_NS_MAX. */
+DFT_INLINE uint64_t add_part_begin(uint64_t part, uint64_t width)
+{
+    return width % 64 ? (part * width + 63) / 64 : part * (width / 64);
+}
+
 /* The one in which this time lies, of an interval that begins at `row_ns`. */
 DFT_INLINE struct add_part add_part_at(uint64_t row_ns, uint64_t width, uint64_t ns)
 {
-    uint64_t part = dft_occupancy_part(ns - row_ns, width), to_ns = row_ns + ((part + 1) * width + 63) / 64;
+    uint64_t part = dft_occupancy_part(ns - row_ns, width), to_ns = row_ns + add_part_begin(part + 1, width);
 
-    return (struct add_part){row_ns + (part * width + 63) / 64, to_ns > row_ns ? to_ns : UINT64_MAX, part};
+    return (struct add_part){row_ns + add_part_begin(part, width), to_ns > row_ns ? to_ns : UINT64_MAX, part};
 }
 
 /* One event that is aggregated. *recent is where it went. Returns 0, -ENOSPC or -ENOMEM: it was not

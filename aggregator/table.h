@@ -22,7 +22,7 @@
 
 #define DFT_SLOTS_MIN    64u
 #define DFT_RECENT       128u
-#define DFT_RECENT_FILES 16u
+#define DFT_RECENT_FILES 64u
 #define DFT_TABLE_AHEAD                                                                                                \
     8u /* so far ahead is memory fetched: enough for what the memory takes, few enough to stay in the cache */
 
@@ -43,6 +43,7 @@ struct dft_link {
 struct dft_recent {
     uint64_t subject, region, traits;
     uint64_t from_ns, to_ns;
+    uint64_t part_ns, part_end_ns; /* of the interval the 64th whose bit the row has because of it */
     uint32_t row, spine; /* number; number + 1; of a file `spine` is not used */
 };
 
@@ -221,15 +222,18 @@ static inline __attribute__((always_inline)) void dft_metrics_merge_inline(struc
 #undef DFT_MAX
 }
 
-static inline void dft_metrics_clear_inline(struct dft_metrics *metrics)
+/* One by one: gcc would clear the whole with one instruction that takes long to begin. */
+static inline __attribute__((always_inline)) void dft_metrics_clear_inline(struct dft_metrics *metrics)
 {
-    *metrics = (struct dft_metrics){
-        .dur_min = UINT64_MAX,
-        .size_min = UINT64_MAX,
-        .offset_min = INT64_MAX,
-        .offset_max = -1,
-        .first_start = UINT64_MAX,
-    };
+    metrics->count = metrics->samples = metrics->errors = 0;
+    metrics->dur_sum = metrics->dur_max = metrics->edge = 0;
+    metrics->step = 0;
+    metrics->last_end = metrics->data = metrics->bytes = metrics->size_max = 0;
+    metrics->sequential = metrics->consecutive = metrics->asked = metrics->turns = metrics->occupancy = 0;
+    metrics->dur_min = metrics->size_min = metrics->first_start = UINT64_MAX;
+    metrics->offset_min = INT64_MAX;
+    metrics->offset_max = -1;
 }
+_Static_assert(sizeof(struct dft_metrics) == 21 * sizeof(uint64_t), "all fields are cleared");
 
 #endif
