@@ -22,6 +22,7 @@
 #include "store/staging.h"
 #include "ring/drain_events.h"
 #include "ring/rings.h"
+#include "ring/control.h"
 #include "ring/pending_names.h"
 
 #define GROW_AFTER 2u
@@ -197,12 +198,12 @@ void dft_drain_own(struct dft_thread *self)
         }
         /* Late, the tail may have passed this thread's own record: the finaliser took the records
          * before and behind it. */
-        with_context(ring, dft_late ? oldest(ring, head) : atomic_load_explicit(&ring->tail, memory_order_relaxed),
-                     head);
+        with_context(ring, dft_late ? oldest(ring, head) : dft_ring_tail(ring), head);
         if (++self->drains >= GROW_AFTER && !dft_late)
             dft_rings_grow(self);
         dft_rings_renew(self);
         dft_spin_unlock(&self->lock);
+        dft_control_look();
         dft_process_describe();
         dft_counters_drained();
     }

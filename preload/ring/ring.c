@@ -22,7 +22,7 @@ static int drop(struct dft_thread *self, enum dft_drop reason)
 static uint64_t occupied(const struct dft_ring *ring)
 {
     return atomic_load_explicit(&ring->head, memory_order_relaxed) -
-           atomic_load_explicit(&ring->tail, memory_order_relaxed);
+           dft_ring_tail(ring);
 }
 
 void dft_ring_pressure(struct dft_thread *self, uint64_t sequence)

@@ -3,6 +3,8 @@
  * notices vfork and fork. */
 #include "ring/thread.h"
 
+#include "ring/control.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -280,6 +282,7 @@ void dft_thread_forget_all(void)
 
     for (uint32_t i = 0; self && i < self->nrings; i++)
         dft_livefile_ring_detach(self->rings[i]);
+    dft_control_forked();
     inherited_pauses = self ? self->pauses : 0;
     dft_self = NULL;
     dft_threads = NULL;

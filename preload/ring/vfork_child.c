@@ -22,8 +22,7 @@ static void make_room(void)
 {
     struct dft_thread *self = dft_thread_get();
 
-    if (self && atomic_load_explicit(&self->ring->head, memory_order_relaxed) -
-                        atomic_load_explicit(&self->ring->tail, memory_order_relaxed) >
+    if (self && atomic_load_explicit(&self->ring->head, memory_order_relaxed) - dft_ring_tail(self->ring) >
                     self->ring->capacity / 4)
         dft_drain_own(self);
 }

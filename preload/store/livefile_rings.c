@@ -166,7 +166,8 @@ static struct dft_ring *make_ring(uint32_t slots, uint32_t tid, uint64_t base, i
     ring->base = base;
     ring->offset = offset;
     atomic_store(&ring->head, base);
-    atomic_store(&ring->tail, base);
+    /* a thread that begins while there is a request looks at once */
+    atomic_store(&ring->tail, offset && dft_control_is_asked(dft_live) ? base | DFT_RING_ASKED : base);
     __atomic_store_n(&ring->magic, DFT_RING_MAGIC, __ATOMIC_RELEASE);
     return ring;
 }

@@ -17,7 +17,7 @@ except ImportError:
     sys.exit(0)
 
 SCHEMAS = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "docs" / "schema").glob("*.json"))}
-COMMANDS = ("summary", "timeline", "dump", "ranks", "compare", "ps", "top", "check", "stat", "calls", "counters")
+COMMANDS = ("summary", "timeline", "dump", "ranks", "compare", "ps", "top", "control", "check", "stat", "calls", "counters")
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "telemetry" / "in_lead.json"
 
 
@@ -89,6 +89,9 @@ def every_answer_fits_its_schema(where):
     for key in ("call", "file", "rank", "process", "class"):
         for folder in ("native", "live"):
             fits("top", json.loads(dftmerge("top", "--once", "--json", "--by", key, where / folder).out), (folder, key))
+    told = run(DFTMERGE, "control", "--json", where / "live", "pause")
+    assert told.code == 1 and b"nothing is changed" in told.err.encode(), told.err
+    fits("control", json.loads(told.out))
     for folder in ("native", "live", "foreign", "ranks"):
         lines = dftmerge("dump", "--json", where / folder).out.splitlines()
         assert lines

@@ -16,6 +16,7 @@
  *   owner, its handlers        reserve (xadd head), FREE -> BUSY -> VALID/PART    each other, one drain
  *   drain (one: lock)          VALID/PART -> FREE, tail                           owner
  *   dftmerge                   read                                              all
+ *   dftmerge control           store `request`, set DFT_RING_ASKED in tails      all
  */
 #ifndef DFT_FORMAT_LIVE_FORMAT_H
 #define DFT_FORMAT_LIVE_FORMAT_H
@@ -64,7 +65,37 @@ struct dft_live {
     uint64_t pid_namespace;         /* inode of the PID namespace; 0: not known */
     uint64_t device, inode;         /* of this file, as it was made: a copy has others */
     uint64_t trace_device, trace_inode;
+    /* dftmerge control: what is asked for, what a thread has begun to do, and what was done. The
+     * lowest byte is enum dft_control, enum dft_control and enum dft_controlled; the rest is the
+     * number of the request, 0: there was none. */
+    _Atomic uint64_t request, taken, answer;
 };
+
+enum dft_control {
+    DFT_CONTROL_EVENTS = 1,
+    DFT_CONTROL_AGGREGATES = 2,
+    DFT_CONTROL_PAUSE = 3,
+    DFT_CONTROL_RESUME = 4,
+    DFT_CONTROL_FLUSH = 5,
+};
+#define DFT_CONTROL_SHIFT 8u
+
+enum dft_controlled {
+    DFT_CONTROLLED_DONE = 1,
+    DFT_CONTROLLED_ALREADY = 2,    /* it was so */
+    DFT_CONTROLLED_NOT_PAUSED = 3, /* resume: by control it was not */
+    DFT_CONTROLLED_LIMITED = 4,    /* events: a limit of size or cost holds them back */
+    DFT_CONTROLLED_UNKNOWN = 5,    /* no such request */
+};
+
+/* Is there a request that nobody has taken? */
+static inline int dft_control_is_asked(const struct dft_live *live)
+{
+    struct dft_live *head = (struct dft_live *)(uintptr_t)live;
+
+    return atomic_load_explicit(&head->request, memory_order_acquire) >> DFT_CONTROL_SHIFT !=
+           atomic_load_explicit(&head->taken, memory_order_relaxed) >> DFT_CONTROL_SHIFT;
+}
 
 enum dft_slot_state { DFT_SLOT_FREE = 0, DFT_SLOT_BUSY = 1, DFT_SLOT_VALID = 2, DFT_SLOT_PART = 3 };
 #define DFT_SLOT_STATE_BITS 2u
@@ -262,6 +293,15 @@ struct dft_ring {
     uint8_t args[DFT_ARGS_BYTES]; /* items of the open regions, the outermost's first */
 };
 _Static_assert(sizeof(struct dft_ring) <= DFT_LIVE_PAGE, "the ring's head is one page");
+
+/* In a tail: the owner is asked to drain at its next record, and to look for a request. Its next drain
+ * clears it. */
+#define DFT_RING_ASKED (UINT64_C(1) << 63)
+
+static inline uint64_t dft_ring_tail(const struct dft_ring *ring)
+{
+    return atomic_load_explicit(&((struct dft_ring *)(uintptr_t)ring)->tail, memory_order_relaxed) & ~DFT_RING_ASKED;
+}
 
 /* A ring with `requests` has no owner, and no records: its slots are the asynchronous requests that
  * are outstanding. Of each there are the call, start, size, offset, file, fd, region, depth and
