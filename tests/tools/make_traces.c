@@ -16,7 +16,9 @@
  * call. many=N: events are on N files in turn; long=N: whose paths are about N bytes longer. run=N:
  * what the processes say of their run (0: nothing). job=N, ppid=N, world=N: of processes with
  * ranks: the job's id (0: none), who started them, how many they are. mounts=1: processes have
- * recorded their mount points; mounts=2: those of the second one are others. */
+ * recorded their mount points; mix=1: every other block of a thread's events is kept as aggregates alone, as a
+ * process writes them that changes between both: rows of calls in one further stream, histograms and rows of files in
+ * another, whose blocks have other ranges; mounts=2: those of the second one are others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@
 #include "format/calls.h"
 #include "format/encode.h"
 #include "format/hash.h"
+#include "format/kept.h"
 #include "format/live_format.h"
 #include "settings.h"
 
@@ -39,10 +42,11 @@
 #define ALL_CALLS   (TRANSFER + 2)
 #define REGIONS_MAX 3
 #define BLOCK_MAX   DFT_BLOCK_EVENTS_MAX
+#define ALONE       1000u /* streams of aggregates alone are so much above those of events */
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -85,6 +89,7 @@ static const struct setting names_of_settings[] = {
     {"transfers", &settings.transfers},
     {"run", &settings.run},
     {"mounts", &settings.mounts},
+    {"mix", &settings.mix},
 };
 
 static struct dft_call calls[CALLS];
@@ -314,6 +319,24 @@ static void make_events(struct walk *walk, uint32_t count)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
+static void put_buckets(struct dft_buckets *buckets)
+{
+    const void *block;
+
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        const struct dft_metrics *m = &buckets->rows[i].metrics;
+
+        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM || m->first_start == UINT64_MAX)
+            continue;
+        if (!buckets->start || m->first_start < buckets->start)
+            buckets->start = m->first_start;
+        if (m->last_end > buckets->end)
+            buckets->end = m->last_end;
+    }
+    if (buckets->count)
+        put(dft_encode_buckets(encoder, buckets, &block), &block);
+}
+
 static void put_rows(const struct dft_batch *batch)
 {
     unsigned keep = DFT_KEEP_HISTOGRAMS | (settings.keep ? 0 : DFT_KEEP_FILES);
@@ -329,23 +352,60 @@ static void put_rows(const struct dft_batch *batch)
                                   .names = batch->names,
                                   .nnames = batch->nnames};
     uint32_t position = 0;
-    const void *block;
 
     if (!table || dft_table_add(table, batch, &position) || dft_table_rows(table, &buckets.rows, &buckets.count))
         exit(1);
-    for (uint32_t i = 0; i < buckets.count; i++) {
-        const struct dft_metrics *m = &buckets.rows[i].metrics;
-
-        if (buckets.rows[i].kind != DFT_ROW_CALL || m->first_start == UINT64_MAX)
-            continue;
-        if (!buckets.start || m->first_start < buckets.start)
-            buckets.start = m->first_start;
-        if (m->last_end > buckets.end)
-            buckets.end = m->last_end;
-    }
-    if (buckets.count)
-        put(dft_encode_buckets(encoder, &buckets, &block), &block);
+    put_buckets(&buckets);
     dft_table_destroy(table);
+}
+
+/* The same of what is kept as aggregates alone beside events: rows of calls in one stream; the
+ * others in another one, those of three blocks together. */
+static void put_rows_alone(const struct dft_batch *batch, int is_last)
+{
+    const unsigned keep = DFT_KEEP_HISTOGRAMS | DFT_KEEP_FILES;
+    static struct dft_table *others;
+    static struct dft_buckets later;
+    static int blocks;
+    uint64_t interval_ns = (uint64_t)settings.interval_ms * 1000000;
+    struct dft_table *table = dft_table_create(interval_ns, keep);
+    struct dft_buckets buckets = {.key = batch->key,
+                                  .stream = ALONE + batch->stream,
+                                  .tid = batch->tid,
+                                  .first = batch->first,
+                                  .last = batch->last,
+                                  .interval_ns = interval_ns,
+                                  .calls = batch->calls,
+                                  .ncalls = batch->ncalls,
+                                  .names = batch->names,
+                                  .nnames = batch->nnames};
+    uint32_t position = 0, all, calls = 0;
+
+    if (!table || dft_table_add(table, batch, &position) || dft_table_rows(table, &buckets.rows, &all))
+        exit(1);
+    while (calls < all && buckets.rows[calls].kind == DFT_ROW_CALL)
+        calls++;
+    if (!others) {
+        others = dft_table_create(interval_ns, keep);
+        later = buckets;
+        later.stream += ALONE;
+        later.nnames = 0;
+    }
+    position = 0;
+    if (!others || dft_table_merge_rows(others, buckets.rows + calls, all - calls, &position))
+        exit(1);
+    buckets.count = calls;
+    put_buckets(&buckets);
+    dft_table_destroy(table);
+    if (++blocks % 3 && !is_last)
+        return;
+    later.last = batch->last;
+    later.calls = batch->calls;
+    if (dft_table_rows(others, &later.rows, &later.count))
+        exit(1);
+    put_buckets(&later);
+    dft_table_destroy(others);
+    others = NULL;
 }
 
 /* The names of the files of a block's events, behind those that are there. */
@@ -401,6 +461,14 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
             continue;
         args[batch.nargs] = walk->args[i];
         args[batch.nargs++].event -= from;
+    }
+    if (settings.mix) { /* each stream has numbers of its own */
+        batch.first = from / (2 * (uint32_t)settings.block) * (uint64_t)settings.block;
+        batch.last = batch.first + batch.count - 1;
+    }
+    if (settings.mix && from / settings.block % 2) {
+        put_rows_alone(&batch, from + 2 * settings.block >= settings.events);
+        return;
     }
     if (settings.keep)
         put(dft_encode_events(encoder, &batch, &block), &block);
@@ -513,6 +581,7 @@ static FILE *open_live(const char *path, uint64_t key, uint32_t pid)
 
 static void put_process(uint64_t key, long n, uint64_t start)
 {
+    uint8_t kept[DFT_KEPT_PAIR_MAX];
     char host[32], job[24], run[32], command[] = "./app\0--odd\nargument\0";
     struct dft_process process = {.key = key,
                                   .pid = 1000 + (uint32_t)n,
@@ -542,6 +611,9 @@ static void put_process(uint64_t key, long n, uint64_t start)
         process.mounts = settings.mounts > 1 && n == 1 ? TEXT("/ xfs\n/x nfs\n/data lustre\n")
                                                        : TEXT("/ ext4\n/data tmpfs\n/data/o lustre\n/x nfs\n"
                                                               "/data lustre\n/scratch/\\152ob beegfs\n/data/odd/\n");
+    if (settings.mix)
+        process.kept = (struct dft_text){(const char *)kept,
+                                         dft_kept_put(kept, 1000000, DFT_KEEP_SELECTED, DFT_KEEP_WHY_SETTINGS)};
     put(dft_encode_process(encoder, &process, &block), &block);
 }
 

@@ -137,17 +137,26 @@ static void note_unmet(struct dft_source *source)
                         count == 1 ? " was" : "s were", names, count > SHOWN ? " ..." : "");
 }
 
-/* Did the process write rows in place of events? Our processes say so. */
-static int keeps_rows_only(const struct dft_source_process *process)
+static int has_option(struct dft_text options, const char *option)
 {
-    return process->known && process->process.clock_offset
-               ? strstr(process->process.options.bytes, "DFTRACER_ENABLE_AGGREGATION=1") != NULL
-               : !process->events;
+    return options.length && memmem(options.bytes, options.length, option, strlen(option)) != NULL;
+}
+
+/* Did the process write rows in place of events, all the time or a part of it? Our processes say
+ * so. */
+static int keeps_rows_alone(const struct dft_source_process *process)
+{
+    struct dft_text options = process->process.options;
+
+    if (!process->known || !process->process.clock_offset)
+        return !process->events || process->process.kept.length;
+    return process->process.kept.length || has_option(options, "DFTRACER_ENABLE_AGGREGATION=1") ||
+           has_option(options, "DFTRACER_AGGREGATION_TYPE=");
 }
 
 static uint64_t events_here(const struct dft_source_process *process)
 {
-    uint64_t rows = keeps_rows_only(process) ? process->rows_only : 0;
+    uint64_t rows = keeps_rows_alone(process) ? process->rows_only : 0;
 
     return rows < UINT64_MAX - process->events ? process->events + rows : UINT64_MAX;
 }
