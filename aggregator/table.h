@@ -44,7 +44,7 @@ struct dft_recent {
     uint64_t subject, region, traits;
     uint64_t from_ns, to_ns;
     uint64_t part_ns, part_end_ns; /* of the interval the 64th whose bit the row has because of it */
-    uint32_t row, spine; /* number; number + 1; of a file `spine` is not used */
+    uint32_t row, spine;           /* number; number + 1; of a file `spine` is not used */
 };
 
 struct dft_table {
@@ -230,10 +230,11 @@ static inline __attribute__((always_inline)) void dft_metrics_clear_inline(struc
     metrics->step = 0;
     metrics->last_end = metrics->data = metrics->bytes = metrics->size_max = 0;
     metrics->sequential = metrics->consecutive = metrics->asked = metrics->turns = metrics->occupancy = 0;
+    metrics->strided = metrics->random = 0;
     metrics->dur_min = metrics->size_min = metrics->first_start = UINT64_MAX;
     metrics->offset_min = INT64_MAX;
     metrics->offset_max = -1;
 }
-_Static_assert(sizeof(struct dft_metrics) == 21 * sizeof(uint64_t), "all fields are cleared");
+_Static_assert(sizeof(struct dft_metrics) == 23 * sizeof(uint64_t), "all fields are cleared");
 
 #endif

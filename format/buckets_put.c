@@ -20,7 +20,8 @@ struct call_list {
 
 static struct dft_call *call_get(struct call_list *calls, uint64_t id, uint8_t op, uint8_t io)
 {
-    const uint64_t key = id ^ (uint64_t)op << 56 ^ (uint64_t)io << 48; /* ids are hashes: it is as unlikely that two are alike */
+    const uint64_t key =
+        id ^ (uint64_t)op << 56 ^ (uint64_t)io << 48; /* ids are hashes: it is as unlikely that two are alike */
     struct dft_idmap_slot *slot = dft_idmap_find(calls->map, key, calls->keys, sizeof *calls->keys);
 
     if (slot->generation == calls->map->generation)
