@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tracing import ROOT, Tests, compile_program, dftmerge, equal, live_files, run, tracing, traces, true  # noqa: E402
+from tracing import DFTRUN, ROOT, Tests, compile_program, dftmerge, environment, equal, live_files, run, run_checked, tracing, traces, true  # noqa: E402
 
 tests = Tests()
 
@@ -209,6 +209,62 @@ def perfetto_has_counter_tracks(directory):
         true(tracks["calls/s"][-1][1] == 0 and tracks["calls/s"] == sorted(tracks["calls/s"]), "in order, and it ends")
         true(max(v for _, v in tracks["rss_bytes"]) > 32 << 20 and tracks["rchar/s"][0][1] > 0, "samples")
         equal("rchar/s" in tracks_of(it, "--name", "write")[0], False, "a filter leaves samples out")
+
+
+NVML = """
+struct memory { unsigned long long total, free, used; };
+struct use { unsigned gpu, memory; };
+static int devices[2] = {0, 1};
+int nvmlInit_v2(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **device) { *device = &devices[i]; return 0; }
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *m) { m->used = (1ull << 30) * (1 + *(int *)device); return 0; }
+int nvmlDeviceGetUtilizationRates(void *device, struct use *u) { u->gpu = 40 + *(int *)device; return 0; }
+"""
+
+
+def fake_node(root):
+    """A tree with what this machine may not have. The numbers are in the columns of the kernel's manuals."""
+    files = {"proc/stat": "cpu  100 1 50 900 7 0 0 0 0 0\ncpu0 999 9 9 9 9 9 9 0 0 0\nctxt 12345\nprocs_running 3\n",
+             "proc/meminfo": "MemTotal: 1000 kB\nMemFree: 400 kB\n",
+             "proc/diskstats": "8 0 sda 10 0 16 5 20 0 32 6 0 11 0\n8 1 sda1 10 0 16 5 20 0 32 6 0 11 0\n",
+             "proc/net/dev": "Inter-|\n face |\n  ib0: 5000 1 0 2 0 0 0 0 700 1 0 3 0 0 0 0\n",
+             "proc/pressure/io": "some avg10=0.00 avg60=0.00 avg300=0.00 total=77\n",
+             "proc/self/mountstats": "device srv:/x mounted on /home with fstype nfs4 statvers=1.1\n\tbytes:\t1 2 3 4 555 666 7 8\n",
+             "proc/fs/lustre/llite/scratch-1/stats": "read_bytes 4 samples [bytes] 1 9 4096\nopen 8 samples [usecs] 1 2 3\n"}
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (root / "sys/block/sda").mkdir(parents=True)
+    return root
+
+
+@tests.case
+def a_node_is_sampled_once(directory):
+    it = Sampled(directory)
+    (directory / "nvml.c").write_text(NVML)
+    run_checked(["cc", "-shared", "-fPIC", "-o", directory / "libnvidia-ml.so.1", directory / "nvml.c"])
+    env = environment(LD_LIBRARY_PATH=directory, DFT_NODE_ROOT=fake_node(directory / "root"), DFTRACER_TRACE_INTERVAL_MS=50)
+    command = [str(w) for w in (DFTRUN, "--node", "--no-summary", "-o", it.place, "--", it.program, it.file, "pause=400")]
+    running = [subprocess.Popen(command, env=env) for _ in range(3)]
+    equal([process.wait(60) for process in running], [0] * 3, "three at once")
+    equal((len(list(it.place.glob("node-*.dft"))), list(it.place.glob(".node*"))), (1, []), "one file, and no lock is left")
+    lines = {(c["cat"], c["name"]): c["last"] for c in json.loads(dftmerge("counters", "--run", "all", "--json", it.place).out)["counters"]}
+    wanted = {("node", "cpu_user_ns"): 101 * 10**7, ("node", "cpu_iowait_ns"): 7 * 10**7, ("node", "context_switches"): 12345,
+              ("node", "memory_total_bytes"): 1000 << 10, ("disk", "sda read_bytes"): 16 * 512, ("disk", "sda busy_ns"): 11 * 10**6,
+              ("network", "ib0 received_bytes"): 5000, ("network", "ib0 sent_bytes"): 700, ("network", "ib0 dropped"): 5,
+              ("pressure", "io some_ns"): 77000, ("nfs", "/home read_bytes"): 555, ("nfs", "/home written_bytes"): 666,
+              ("lustre", "scratch-1 read_bytes"): 4096, ("lustre", "scratch-1 open"): 8, ("gpu", "1 memory_used_bytes"): 2 << 30,
+              ("gpu", "0 use_percent"): 40}
+    equal({key: lines.get(key) for key in wanted}, wanted, "counters of the node")
+    true(not any(name.startswith("sda1") for _, name in lines), "partitions would count twice")
+    found = it.summary("--run", "all")
+    equal((found["processes"], found["pids"]), (3, 3), "it is no process of the program")
+    equal(dftmerge("check", it.place).code, 0, "whole traces")
+    done = run([DFTRUN, "--node", "--no-summary", "-o", directory / "real", "--", "true"], env=environment())
+    equal((done.code, done.err), (0, b""), "the node as it is")
+    equal(json.loads(dftmerge("counters", "--json", "--name", "memory_total_bytes", directory / "real").out)["counters"][0]["last"] > 0, True,
+          "memory of this node")
 
 
 @tests.case

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "dftrun/dftrun.h"
+#include "dftrun/dftrun_node.h"
 
 #ifndef DFT_LIBDIR
 #define DFT_LIBDIR "/usr/local/lib"
@@ -29,7 +30,7 @@ enum { EXIT_USAGE = 2, EXIT_OWN = 125 };
 
 struct run {
     const char *directory, *data_dir, *stack;
-    int aggregate, no_summary;
+    int aggregate, no_summary, node;
     char **command;
     char home[PATH_MAX];    /* where dftrun lies */
     char library[PATH_MAX]; /* libdftrace.so */
@@ -39,34 +40,37 @@ struct run {
 
 static void print_help(FILE *out)
 {
-    fputs("usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-          "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n"
-          "\n"
-          "  -o, --output DIR   directory for the trace files (default: traces)\n"
-          "      --aggregate    keep aggregates only, no single events: 0.15 to 3 bytes a call\n"
-          "      --data-dir D   trace only files below these directories (colon-separated; a leading ! excludes,\n"
-          "                     from everything where no directory is named)\n"
-          "      --stack N      record call stacks up to N frames deep\n"
-          "      --no-summary   print nothing afterwards\n"
-          "  -h, --help         this text\n"
-          "\n"
-          "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
-          "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
-          "variables. In an MPI or Slurm job only rank 0 prints; for the whole job: dftmerge DIR\n"
-          "\n"
-          "Example:\n"
-          "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
-          "  mpirun -n 4 dftrun -o traces -- ./app\n",
-          out);
+    fputs(
+        "usage: dftrun [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+        "Runs COMMAND under the I/O tracer, then prints where its I/O time went (on standard error).\n"
+        "\n"
+        "  -o, --output DIR   directory for the trace files (default: traces)\n"
+        "      --aggregate    keep aggregates only, no single events: 0.15 to 3 bytes a call\n"
+        "      --data-dir D   trace only files below these directories (colon-separated; a leading ! excludes,\n"
+        "                     from everything where no directory is named)\n"
+        "      --stack N      record call stacks up to N frames deep\n"
+        "      --node         sample this node, too (processors, memory, disks, network, GPUs): dftmerge counters DIR\n"
+        "      --no-summary   print nothing afterwards\n"
+        "  -h, --help         this text\n"
+        "\n"
+        "The exit code of COMMAND, or the signal that COMMAND dies of, is that of dftrun. Where no trace can be\n"
+        "written to DIR, COMMAND is not run, and the exit code is 125. Other settings are taken from DFTRACER_*\n"
+        "variables. In an MPI or Slurm job only rank 0 prints; for the whole job: dftmerge DIR\n"
+        "\n"
+        "Example:\n"
+        "  dftrun -o /tmp/traces -- tar cf /tmp/doc.tar /usr/share/doc\n"
+        "  mpirun -n 4 dftrun -o traces -- ./app\n",
+        out);
 }
 
 static int parse(struct run *run, int argc, char **argv)
 {
-    enum { AGGREGATE = 256, DATA_DIR, STACK, NO_SUMMARY };
+    enum { AGGREGATE = 256, DATA_DIR, STACK, NODE, NO_SUMMARY };
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                             {"aggregate", no_argument, NULL, AGGREGATE},
                                             {"data-dir", required_argument, NULL, DATA_DIR},
                                             {"stack", required_argument, NULL, STACK},
+                                            {"node", no_argument, NULL, NODE},
                                             {"no-summary", no_argument, NULL, NO_SUMMARY},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -90,6 +94,9 @@ static int parse(struct run *run, int argc, char **argv)
                 return EXIT_USAGE;
             }
             run->stack = optarg;
+            break;
+        case NODE:
+            run->node = 1;
             break;
         case NO_SUMMARY:
             run->no_summary = 1;
@@ -346,11 +353,26 @@ static void print_summary(const struct run *run)
             (int)(strrchr(run->prefix, '/') - run->prefix), run->prefix);
 }
 
+/* Without samples of the node the command runs all the same. */
+static pid_t start_node(const struct run *run)
+{
+    char directory[PATH_MAX];
+    pid_t node;
+
+    snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(run->prefix, '/') - run->prefix), run->prefix);
+    set_run_id(); /* the program is given the same */
+    node = dft_node_start(directory);
+    if (node < 0)
+        fprintf(stderr, "dftrun: this node cannot be sampled: %s\n", strerror((int)-node));
+    return node;
+}
+
 int main(int argc, char **argv)
 {
     static struct run run;
     struct dft_outcome outcome = {.status = EXIT_OWN};
     int error = parse(&run, argc, argv);
+    pid_t node = 0;
 
     if (error)
         return error;
@@ -363,8 +385,11 @@ int main(int argc, char **argv)
     error = make_prefix(&run);
     if (!error && !can_write(&run, "the command was not run (-o names another directory)"))
         return EXIT_OWN;
+    if (!error && run.node)
+        node = start_node(&run);
     if (!error)
         error = dft_child_run(run.command, set_environment, &run, &outcome);
+    dft_node_stop(node);
     if (error) {
         fprintf(stderr, "dftrun: %s\n", strerror(-error));
         return EXIT_OWN;

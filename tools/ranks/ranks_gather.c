@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "source/source_node.h"
 #include "ranks/ranks_job.h"
 
 #define WORLD_MAX (1u << 24) /* a larger job is not believed */
@@ -223,6 +224,8 @@ int dft_ranks_gather(struct dft_ranks_job *job)
     for (uint32_t i = 0; i < count; i++)
         job->by_rank |= processes[i].process.rank >= 0 && (!chosen || processes[i].job == chosen);
     for (uint32_t i = 0; !rc && i < count; i++) {
+        if (dft_process_is_node(&processes[i]))
+            continue;
         if (chosen && processes[i].job != chosen)
             job->others++;
         else if (job->by_rank && processes[i].process.rank < 0)

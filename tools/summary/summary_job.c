@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "summary/summary.h"
+#include "source/source_node.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"
 
@@ -32,13 +33,15 @@ static int same_host(const struct dft_source_process *a, const struct dft_source
 static int count_pids(struct dft_job *job, const struct dft_source_process *processes, uint32_t count)
 {
     const struct dft_source_process **sorted = malloc((count + 1u) * sizeof *sorted);
+    uint32_t n = 0;
 
     if (!sorted)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        sorted[i] = &processes[i];
-    qsort(sorted, count, sizeof *sorted, by_host_and_pid);
-    for (uint32_t i = 0; i < count; i++) {
+        if (!dft_process_is_node(&processes[i]))
+            sorted[n++] = &processes[i];
+    qsort(sorted, n, sizeof *sorted, by_host_and_pid);
+    for (uint32_t i = 0; i < n; i++) {
         job->pids += !i || by_host_and_pid(&sorted[i - 1], &sorted[i]) != 0;
         job->hosts += !i || !same_host(sorted[i - 1], sorted[i]);
     }
@@ -129,6 +132,8 @@ static int count_threads(struct dft_job *job, const struct dft_source *source,
     for (uint32_t p = 0; p < count; p++) {
         uint64_t start, end, own = 0;
 
+        if (dft_process_is_node(&processes[p]))
+            continue;
         for (; at < n && threads[at] >> 32 == p; at++)
             own += !at || threads[at] != threads[at - 1];
         own = own ? own : 1;
@@ -175,9 +180,10 @@ int dft_job_collect(struct dft_job *job, const struct dft_source *source)
     files = dft_source_files(source, &nfiles);
     dft_source_lives(source, &job->start_ns, &end);
     job->wall_ns = end - job->start_ns;
-    job->processes = count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        job->processes += !dft_process_is_node(&processes[i]);
         add_process(job, &processes[i]);
+    }
     for (uint32_t f = 0; f < nfiles; f++) {
         job->damaged += files[f].skipped.damaged;
         job->noted += files[f].skipped.damaged != 0;
