@@ -18,7 +18,7 @@
  * ranks: the job's id (0: none), who started them, how many they are. mounts=1: processes have
  * recorded their mount points; mix=1: every other block of a thread's events is kept as aggregates alone, as a
  * process writes them that changes between both: rows of calls in one further stream, histograms and rows of files in
- * another, whose blocks have other ranges; mounts=2: those of the second one are others. */
+ * another, whose blocks have other ranges; fold=1: some files are known by their directory alone; mounts=2: those of the second one are others. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@
 
 static struct {
     long processes, threads, events, block, interval_ms, seed, ranks, hosts, rows, keep, start, end, slow, same_time,
-        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix;
+        live, lossy, reverse, texts, many, longer, job, ppid, world, transfers, run, mounts, mix, fold;
 } settings = {.processes = 2,
               .threads = 2,
               .events = 500,
@@ -90,10 +90,12 @@ static const struct setting names_of_settings[] = {
     {"run", &settings.run},
     {"mounts", &settings.mounts},
     {"mix", &settings.mix},
+    {"fold", &settings.fold},
 };
 
 static struct dft_call calls[CALLS];
-static struct dft_name files[FILES], regions[REGIONS], keys[3];
+#define FOLDED 3
+static struct dft_name files[FILES], folded[FOLDED], regions[REGIONS], keys[3];
 static struct dft_encoder *encoder;
 static FILE *out;
 
@@ -128,6 +130,7 @@ static void make_names(void)
                                                  TEXT("/x/2"),
                                                  TEXT("/x/y/3"),
                                                  TEXT("/scratch/job/deep/er/4")};
+    static const struct dft_text directories[FOLDED] = {TEXT("/x/"), TEXT("/x/y/"), TEXT("/scratch/job/deep/er/")};
     static const struct dft_text inside[REGIONS] = {TEXT("APP\0solve"), TEXT("APP\0step"), TEXT("LIB\0step"),
                                                     TEXT("LIB\0pack")};
     static const struct dft_text words[3] = {TEXT("\0step"), TEXT("\0label"), TEXT("\0value")};
@@ -139,6 +142,8 @@ static void make_names(void)
                                      .io = (uint8_t)dft_op_io(table[i].op)};
     for (int i = 0; i < FILES; i++)
         files[i] = name_of(paths[i]);
+    for (int i = 0; i < FOLDED; i++)
+        folded[i] = name_of(directories[i]);
     for (int i = 0; i < REGIONS; i++)
         regions[i] = name_of(inside[i]);
     for (int i = 0; i < 3; i++)
@@ -226,8 +231,13 @@ static uint64_t some_file(struct walk *walk)
     static uint32_t turn;
     char text[MANY_LENGTH];
 
-    if (!settings.many)
-        return files[random_below(FILES)].id;
+    if (!settings.many) {
+        uint64_t number = random_below(FILES);
+
+        if (settings.fold && number >= 8)
+            return folded[number < 10 ? 0 : number - 9].id;
+        return files[number].id;
+    }
     walk->files[walk->count - 1] = turn++ % (uint32_t)settings.many;
     return many_file(walk->files[walk->count - 1], text).id;
 }
@@ -425,7 +435,7 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
 {
     static const struct dft_text transfer = TEXT("POSIX\0sendfile");
     struct dft_call all_calls[ALL_CALLS];
-    static struct dft_name names[FILES + REGIONS + 3 + BLOCK_MAX];
+    static struct dft_name names[FILES + REGIONS + 3 + FOLDED + BLOCK_MAX];
     struct dft_arg args[2 * BLOCK_MAX];
     struct dft_batch batch = {.key = key,
                               .stream = stream,
@@ -452,7 +462,8 @@ static void put_block(uint64_t key, uint32_t stream, uint32_t tid, uint64_t firs
         memcpy(names, files, sizeof files);
         memcpy(names + FILES, regions, sizeof regions);
         memcpy(names + FILES + REGIONS, keys, sizeof keys);
-        batch.nnames = FILES + REGIONS + 3;
+        memcpy(names + FILES + REGIONS + 3, folded, sizeof folded);
+        batch.nnames = FILES + REGIONS + 3 + FOLDED;
         *defined = 1;
     }
     batch.nnames = many_names(walk, from, to, names, batch.nnames);

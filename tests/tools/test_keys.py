@@ -80,6 +80,26 @@ def aggregates_answer_too(where):
         assert rows["source"] == "files" and by(rows, key[:5].rstrip(":2")) == by(every, key[:5].rstrip(":2")), key
 
 
+def files_beyond_the_room_are_their_directory(where):
+    """Sums by directory and mount point stay exact; the page and a note say what is not told apart."""
+    make(where / "fold", processes=2, keep=0, mounts=1, fold=1)
+    make(where / "rows", processes=2, keep=0, mounts=1)
+    for key in ("dir", "mount", "dir:2"):
+        a, b = (summary("--by", key, where / w) for w in ("fold", "rows"))
+        assert by(a, key[:5].rstrip(":2")) == by(b, key[:5].rstrip(":2")), key
+    answer = summary("--by", "file", where / "fold")
+    plain = by(summary("--by", "file", where / "rows"), "file")
+    beyond = {g["file"]: g["count"] for g in answer["groups"] if g["file"].endswith("/")}
+    assert beyond == {"/x/": plain["/x/1"][0] + plain["/x/2"][0], "/x/y/": plain["/x/y/3"][0], "/scratch/job/deep/er/": plain["/scratch/job/deep/er/4"][0]}
+    assert any(n.startswith(f"{sum(beyond.values())} calls are on more files than aggregates tell apart") for n in answer["notes"]), answer["notes"]
+    page = dftmerge("summary", "--by", "file", where / "fold").out.decode()
+    assert re.search(r"^/x/ \(files not told apart\) +[0-9]", page, re.M), page
+    assert by(summary("--by", "ext", where / "fold"), "ext")["(unknown)"][0] == sum(beyond.values())
+    assert not any("tell apart" in n for n in summary("--by", "file", where / "rows")["notes"])
+    one = summary("--by", "file", "--file", "/x/*", where / "fold")["groups"]
+    assert {g["file"] for g in one} == {"/x/", "/x/y/"}
+
+
 def mounts_differ_or_are_not_known(where):
     make(where / "t", processes=2, mounts=2)
     got = {g["mount"]: g["fstype"] for g in summary("--by", "mount", where / "t")["groups"]}
@@ -104,4 +124,4 @@ def wrong_words_are_told(where):
 
 
 if __name__ == "__main__":
-    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, mounts_differ_or_are_not_known, wrong_words_are_told])
+    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, mounts_differ_or_are_not_known, wrong_words_are_told])
