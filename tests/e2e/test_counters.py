@@ -211,6 +211,25 @@ def perfetto_has_counter_tracks(directory):
         equal("rchar/s" in tracks_of(it, "--name", "write")[0], False, "a filter leaves samples out")
 
 
+@tests.case
+def counters_of_the_program_and_of_dftracer(directory):
+    program = compile_program("annotated.c", directory / "annotated", f"-I{ROOT / 'include'}", "-lpthread")
+    equal(run([program, directory / "file", "20"], env=tracing(directory / "own" / "t")).code, 0, "traced")
+    (directory / "foreign").mkdir()
+    lines = [{"id": i, "name": "memory", "cat": "sys", "pid": 5, "tid": 5, "ph": "C", "ts": 1_700_000_000_000_000 + i * 1000,
+              "args": {"used": 10 + i, "free": 0.5}} for i in range(4)]
+    lines.append({"id": 4, "name": "read", "cat": "POSIX", "pid": 5, "tid": 5, "ph": "X", "ts": 1_700_000_000_000_500, "dur": 5, "args": {"ret": 1}})
+    (directory / "foreign" / "x.pfw").write_text("[\n" + "\n".join(map(json.dumps, lines)) + "\n")
+    found = {}
+    for place in ("own", "foreign"):
+        done = dftmerge("counters", "--json", directory / place)
+        found.update({(c["cat"], c["name"]): c for c in json.loads(done.out)["counters"]})
+    depth = found["APP", "queue_depth"]
+    equal((depth["samples"], depth["min"], depth["max"], depth["kind"]), (40, 0, 19, "level"), "of the program")
+    used, free = found["sys", "memory used"], found["sys", "memory free"]
+    equal((used["samples"], used["first"], used["last"], free["mean"]), (4, 10, 13, 0.5), "of DFTracer")
+
+
 NVML = """
 struct memory { unsigned long long total, free, used; };
 struct use { unsigned gpu, memory; };

@@ -35,9 +35,11 @@ static int answer(const struct dft_options *options, struct dft_counter_groups *
 
     if (!rc)
         rc = dft_source_counters(source, &options->filter, NULL, &facts);
+    if (!rc)
+        rc = dft_source_counter_events(source, &options->filter, &facts);
     if (rc)
         return rc;
-    if (!dft_source_has_counters(source))
+    if (!facts.count && !dft_source_has_counters(source))
         dft_source_note(source, DFT_BAD_OTHER,
                         "no counter was sampled; processes sample their own unless DFTRACER_SYSTEM_METRICS is 0");
     else if (!facts.count)

@@ -4,6 +4,7 @@
 #include "source/source_counters.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "base/order.h"
 #include "format/hash.h"
 #include "mpi/comm.h"
+#include "source/source_names.h"
 #include "source/source_visit.h"
 
 struct summing {
@@ -140,6 +142,7 @@ static int merge(struct dft_counter_facts *into, const struct dft_counter_fact *
     fact->last = from->last_ns >= fact->last_ns ? from->last : fact->last;
     fact->first_ns = from->first_ns < fact->first_ns ? from->first_ns : fact->first_ns;
     fact->last_ns = from->last_ns > fact->last_ns ? from->last_ns : fact->last_ns;
+    fact->real |= from->real;
     fact->sum += from->sum;
     fact->samples += from->samples;
     for (uint32_t i = 0; i < DFT_COUNTER_BINS; i++)
@@ -207,6 +210,106 @@ int dft_source_counters(struct dft_source *source, const struct dft_filter *filt
         qsort(facts->list, facts->count, sizeof *facts->list, by_process);
     for (size_t i = 0; !rc && i < facts->count; i++)
         *dft_map_put(&facts->places, dft_map_join(facts->list[i].id, facts->list[i].process)) = i + 1;
+    return rc;
+}
+
+/* --- counters that are events ------------------------------------------------------------------- */
+
+static int add_events(void *context, unsigned worker, const struct dft_source_process *process,
+                      const struct dft_block *block, struct dft_batch *batch)
+{
+    struct summing *summing = context;
+
+    (void)block;
+    for (uint32_t a = 0; a < batch->nargs; a++) {
+        const struct dft_arg *arg = &batch->args[a];
+        const struct dft_event *event = &batch->events[arg->event];
+        uint64_t call = batch->calls[event->call].id;
+        const struct dft_counter_series series = {.id = dft_map_join(call, arg->key),
+                                                  .real = arg->type == DFT_ARG_DOUBLE};
+        struct dft_counter_fact *fact;
+
+        if (event->phase != DFT_PHASE_COUNTER || arg->type == DFT_ARG_STRING ||
+            !dft_filter_time(summing->filter, event) || !dft_filter_call(summing->filter, call))
+            continue;
+        fact = fact_of(&summing->workers[worker], process->number, &series);
+        if (!fact)
+            return -ENOMEM;
+        fact->call = call;
+        fact->key = arg->key;
+        fact->real |= series.real;
+        add_sample(summing, fact, event->start_ns, series.real ? (dft_counter_value)arg->d : (dft_counter_value)arg->i);
+    }
+    return 0;
+}
+
+static int select_events(void *context, const struct dft_source_process *process, const struct dft_block *block)
+{
+    const struct summing *summing = context;
+
+    return block->type == DFT_BLOCK_EVENTS && dft_filter_process(summing->filter, process) &&
+           (block->state == DFT_BLOCK_USED || block->state == DFT_BLOCK_OVERLAPS);
+}
+
+/* A counter of one value has the event's name; of several, each has that of its argument, too. */
+static int name_fact(struct dft_source *source, struct dft_counter_fact *fact)
+{
+    struct dft_names *names = dft_source_names_table(source);
+    struct dft_text category, name, none, key;
+    char room[18], key_room[18], *text = NULL;
+    int length, rc;
+
+    fact->id = fact->call;
+    dft_names_call(names, fact->call, &category, &name, room);
+    dft_names_call(names, fact->key, &none, &key, key_room);
+    if (key.length == 5 && !memcmp(key.bytes, "value", 5))
+        return 0;
+    length = asprintf(&text, "%.*s%c%.*s %.*s", (int)category.length, category.length ? category.bytes : "", 0,
+                      (int)name.length, name.bytes, (int)key.length, key.bytes);
+    if (length < 0)
+        return -ENOMEM;
+    fact->id = dft_name_id(text, (size_t)length);
+    rc = dft_names_add(names, fact->id, text, (uint32_t)length, NULL);
+    free(text);
+    return rc;
+}
+
+int dft_source_counter_events(struct dft_source *source, const struct dft_filter *filter,
+                              struct dft_counter_facts *facts)
+{
+    struct summing summing = {.source = source, .filter = filter, .start_ns = facts->start_ns, .end_ns = facts->end_ns};
+    struct dft_counter_facts own = {0};
+    unsigned threads = dft_source_threads(source);
+    uint64_t *ids = NULL;
+    int rc;
+
+    summing.workers = calloc(threads, sizeof *summing.workers);
+    rc = summing.workers ? dft_source_visit(source, &(struct dft_visit){.context = &summing,
+                                                                        .select = select_events,
+                                                                        .events = add_events,
+                                                                        .progress = "events read"})
+                         : -ENOMEM;
+    for (unsigned i = 0; summing.workers && i < threads; i++) {
+        for (size_t k = 0; !rc && k < summing.workers[i].count; k++)
+            rc = merge(&own, &summing.workers[i].list[k]);
+        dft_counter_facts_fini(&summing.workers[i]);
+    }
+    free(summing.workers);
+    if (!rc && !(ids = malloc((2 * own.count + 1) * sizeof *ids)))
+        rc = -ENOMEM;
+    for (size_t k = 0; !rc && k < own.count; k++) {
+        ids[2 * k] = own.list[k].call;
+        ids[2 * k + 1] = own.list[k].key;
+    }
+    if (!rc)
+        rc = dft_source_names(source, ids, 2 * own.count);
+    for (size_t k = 0; !rc && k < own.count; k++) {
+        rc = name_fact(source, &own.list[k]);
+        if (!rc)
+            rc = merge(facts, &own.list[k]);
+    }
+    free(ids);
+    dft_counter_facts_fini(&own);
     return rc;
 }
 

@@ -24,6 +24,7 @@ struct dft_counter_fact {
     uint32_t process;
     uint8_t unit, kind, real; /* as in struct dft_counter_series */
     uint64_t id;              /* of its name */
+    uint64_t call, key;       /* of events: the counter's name, and which argument; else 0 */
     uint64_t samples;
     uint64_t first_ns, last_ns;
     dft_counter_value first, last, least, most, sum;
@@ -41,6 +42,10 @@ struct dft_counter_facts {
  * known. ids: only these counters, behind them 0; NULL: all. Collective. Returns 0 or -ENOMEM. */
 int dft_source_counters(struct dft_source *source, const struct dft_filter *filter, const uint64_t *ids,
                         struct dft_counter_facts *facts);
+/* Adds the counters that are events: those of the program, and those of DFTracer's traces. Reads all
+ * events. For one rank. Returns 0 or -ENOMEM. */
+int dft_source_counter_events(struct dft_source *source, const struct dft_filter *filter,
+                              struct dft_counter_facts *facts);
 void dft_counter_facts_fini(struct dft_counter_facts *facts);
 
 /* The counter of a process by its text "category NUL name" (with its length). NULL: there are no samples. */
