@@ -104,9 +104,42 @@ uint32_t dft_rules_file(const char *path, size_t length)
     return nfile_tests ? bits | HAS_FILE : 0;
 }
 
-int dft_rules_about_files(void)
+#define FILE_SETS 2048u
+#define FILE_WAYS 8u
+
+/* The tests of files that were named lately. Both words of an entry are written without a lock; the
+ * first one, id ^ bits, shows whether they belong together. */
+static struct {
+    _Atomic uint64_t check, bits;
+} files[FILE_SETS][FILE_WAYS] DFT_BULK;
+
+uint32_t dft_rules_files_of(uint64_t id)
 {
-    return nfile_tests != 0;
+    for (uint32_t way = 0; nfile_tests && way < FILE_WAYS; way++) {
+        uint64_t bits = atomic_load_explicit(&files[id % FILE_SETS][way].bits, memory_order_relaxed);
+
+        if (bits && (atomic_load_explicit(&files[id % FILE_SETS][way].check, memory_order_relaxed) ^ bits) == id)
+            return (uint32_t)bits;
+    }
+    return 0;
+}
+
+void dft_rules_define_file(uint64_t id, const char *path, size_t length)
+{
+    static _Atomic uint32_t turn; /* whose place is taken; any will do */
+    uint32_t bits, way = 0;
+
+    if (!nfile_tests || dft_rules_files_of(id))
+        return;
+    bits = dft_rules_file(path, length);
+    while (way < FILE_WAYS && atomic_load_explicit(&files[id % FILE_SETS][way].bits, memory_order_relaxed))
+        way++;
+    if (way == FILE_WAYS) {
+        way = (atomic_load_explicit(&turn, memory_order_relaxed) + 1) % FILE_WAYS;
+        atomic_store_explicit(&turn, way, memory_order_relaxed);
+    }
+    atomic_store_explicit(&files[id % FILE_SETS][way].bits, bits, memory_order_relaxed);
+    atomic_store_explicit(&files[id % FILE_SETS][way].check, id ^ bits, memory_order_relaxed);
 }
 
 /* --- names of annotations --------------------------------------------------------------------- */

@@ -56,10 +56,13 @@ static inline int dft_rules_aggregates_only(const struct dft_rule_facts *facts)
     return __builtin_expect(answer == DFT_RULES_DEPENDS, 0) ? dft_rules_decide(facts) : (int)answer;
 }
 
-/* Which patterns a path fits: to be asked once for each file. 0 without rules about files. */
+/* Which patterns a path fits. 0 without rules about files. */
 uint32_t dft_rules_file(const char *path, size_t length);
-/* Are there rules about files? */
-int dft_rules_about_files(void);
+/* A file was named: `id` stands for its path. Decided once, unless many thousand other files came
+ * between. */
+void dft_rules_define_file(uint64_t id, const char *path, size_t length);
+/* What dft_rules_file() said of it; 0: nothing is known. */
+uint32_t dft_rules_files_of(uint64_t id);
 
 /* A name of regions or functions was defined: "category NUL name". */
 void dft_rules_name(uint64_t id, const char *text, size_t length);

@@ -7,7 +7,6 @@
  * decision swing. */
 #include "ring/governor.h"
 
-#define WINDOW_NS  1000000000u
 #define LEAST_NS   10000000u /* processor time of a window */
 #define MILLIONTHS 1000000u
 #define PERCENT    (MILLIONTHS / 100)
@@ -40,7 +39,7 @@ int dft_governor_decide(struct dft_governor *governor, const struct dft_governor
         return 0;
     }
     cpu_ns = now->cpu_ns - last->cpu_ns;
-    if (now->time_ns - last->time_ns < WINDOW_NS || cpu_ns < LEAST_NS)
+    if (now->time_ns - last->time_ns < DFT_GOVERNOR_WINDOW_NS || cpu_ns < LEAST_NS)
         return 0;
     calls = now->calls - last->calls;
     own_ns = now->drain_ns - last->drain_ns + calls * governor->call_ns;

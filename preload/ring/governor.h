@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#define DFT_GOVERNOR_WINDOW_NS 1000000000u
+
 /* All since the process began. */
 struct dft_governor_now {
     uint64_t time_ns;  /* monotonic */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Owns the record of when events were kept. It is bounded: a process that has changed between events
- * and aggregates a thousand times stays with what it has. */
+ * and aggregates a thousand times stays with aggregates. PROCESS is written again as the record grows
+ * by a quarter, and at the end: a process that is killed has told most of it. */
 #include "store/kept.h"
 
 #include <errno.h>
@@ -13,9 +14,10 @@
 static uint8_t column[8192] DFT_BULK;
 static struct dft_spin lock; /* guards all below; innermost */
 static uint32_t used;
-static uint64_t last_ns; /* 0: no pair so far */
-static enum dft_keep now;
+static uint64_t last_ns;         /* 0: no pair so far */
+static enum dft_keep now, first; /* first: by the settings */
 static enum dft_keep_why now_why;
+static uint32_t told; /* of `used`: PROCESS has, or gets, as much */
 
 static void put(uint64_t time_ns)
 {
@@ -36,12 +38,21 @@ int dft_kept_note(enum dft_keep keep, enum dft_keep_why why)
     } else if (keep != now || why != now_why) {
         now = keep;
         now_why = why;
+        first = why == DFT_KEEP_WHY_SETTINGS ? keep : first;
         put(why == DFT_KEEP_WHY_SETTINGS ? dft_clock_start_ns : time_ns);
     }
     dft_spin_unlock(&lock);
-    if (!result)
-        dft_process_changed();
+    if (used - told > told / 4)
+        dft_kept_tell();
     return result;
+}
+
+void dft_kept_tell(void)
+{
+    if (used == told)
+        return;
+    told = used;
+    dft_process_changed();
 }
 
 int dft_kept_has_room(void)
@@ -62,8 +73,10 @@ struct dft_text dft_kept_column(void)
 void dft_kept_forked(void)
 {
     lock.held = 0;
-    used = 0;
+    used = told = 0;
     last_ns = 0;
+    now = first;
+    now_why = DFT_KEEP_WHY_SETTINGS;
     if (now != DFT_KEEP_EVENTS)
         put(dft_clock_start_ns);
 }

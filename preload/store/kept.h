@@ -12,6 +12,9 @@ int dft_kept_note(enum dft_keep keep, enum dft_keep_why why);
 /* Is there room for two more changes? So a change can still be taken back. */
 int dft_kept_has_room(void);
 
+/* At the end: PROCESS is to have all of it. */
+void dft_kept_tell(void);
+
 /* What PROCESS stores. dft_process_lock is held. */
 struct dft_text dft_kept_column(void);
 

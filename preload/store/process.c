@@ -310,6 +310,7 @@ int dft_process_write_end(struct dft_end *end)
     end->events = atomic_load(&dft_live->events);
     end->overhead_ns = atomic_load(&dft_live->overhead_ns);
     end->time_ns = dft_clock_monotonic_ns() + (uint64_t)dft_clock_offset;
+    dft_kept_tell();
     dft_process_describe();
     for (int reason = 1; reason <= DFT_DROP_LAST; reason++)
         end->dropped[reason] += atomic_load(&dft_live->dropped[reason]);

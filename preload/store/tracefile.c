@@ -35,10 +35,10 @@ static char path[PATH_ROOM] DFT_BULK;
 static int trace_fd = -1; /* atomic */
 static int exists;        /* the file was created; trace_fd may still be -1 */
 static struct dft_ourfile ours;
-static uint64_t end_offset; /* atomic: where the next block goes */
-static uint32_t users;      /* atomic: number of writer threads at work */
-static uint32_t moving;     /* atomic: 1 keeps new writer threads out */
-static int fails;           /* atomic: the last write failed */
+uint64_t dft_tracefile_bytes;
+static uint32_t users;  /* atomic: number of writer threads at work */
+static uint32_t moving; /* atomic: 1 keeps new writer threads out */
+static int fails;       /* atomic: the last write failed */
 /* atomic: how often another file was found on our number, put there past the wrappers */
 static uint32_t replaced;
 
@@ -88,7 +88,7 @@ int dft_tracefile_create(void)
     if (fd < 0)
         return (int)(fd == -ENOENT && unmade ? unmade : fd); /* the first cause tells more */
     identify_created();
-    __atomic_store_n(&end_offset, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&dft_tracefile_bytes, 0, __ATOMIC_RELAXED);
     exists = 1;
     replaced = 0;
     __atomic_store_n(&trace_fd, move_up((int)fd), __ATOMIC_RELEASE);
@@ -279,13 +279,14 @@ static int write_blocks(int fd, const char *blocks, size_t length, uint64_t at, 
  * their first header. */
 static uint64_t reserve(size_t length)
 {
-    uint64_t end = __atomic_load_n(&end_offset, __ATOMIC_RELAXED), at;
+    uint64_t end = __atomic_load_n(&dft_tracefile_bytes, __ATOMIC_RELAXED), at;
 
     do {
         uint64_t left = PAGE - end % PAGE;
 
         at = left < length && left < HEADER ? end + left : end;
-    } while (!__atomic_compare_exchange_n(&end_offset, &end, at + length, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(&dft_tracefile_bytes, &end, at + length, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return at;
 }
 
@@ -302,7 +303,7 @@ static void take_back(int fd, uint64_t at, size_t done, size_t length)
             n = done - i < sizeof zeros ? done - i : sizeof zeros;
             dft_sys_pwrite(fd, zeros, n, at + i);
         }
-    __atomic_compare_exchange_n(&end_offset, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&dft_tracefile_bytes, &end, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 int dft_tracefile_write(const void *bytes, size_t length)

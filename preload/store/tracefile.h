@@ -33,6 +33,9 @@ extern __thread int dft_tracefile_shared __attribute__((tls_model("initial-exec"
  * 0, or -errno (ENOSPC ...) with no byte of the blocks in the file. */
 int dft_tracefile_write(const void *bytes, size_t length);
 
+/* Atomic: the length of the file so far. The next block goes there. */
+extern uint64_t dft_tracefile_bytes;
+
 /* Did the last write fail? */
 int dft_tracefile_fails(void);
 

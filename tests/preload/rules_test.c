@@ -135,6 +135,39 @@ static void test_files(void)
     FITS_NOT("file LIKE '%'", CALL(read));
 }
 
+/* Files are remembered by id. Where many come, the last ones are known, and none wrongly. */
+static void test_remembered_files(void)
+{
+    uint32_t known = 0;
+
+    CU_ASSERT_FATAL(!compile("file LIKE '/a/%'"));
+    dft_rules_define_file(5, "/a/b", 4);
+    dft_rules_define_file(6, "/b/b", 4);
+    CU_ASSERT(dft_rules_files_of(5) == dft_rules_file("/a/b", 4));
+    CU_ASSERT(dft_rules_files_of(6) == dft_rules_file("/b/b", 4));
+    CU_ASSERT(dft_rules_files_of(7) == 0);
+    for (unsigned i = 0; i < 100000; i++) {
+        char path[32];
+        size_t length = (size_t)snprintf(path, sizeof path, "/%c/%u", i % 2 ? 'a' : 'c', i);
+        uint64_t id = dft_name_id(path, length);
+
+        dft_rules_define_file(id, path, length);
+        CU_ASSERT(dft_rules_files_of(id) == dft_rules_file(path, length));
+    }
+    for (unsigned i = 0; i < 100000; i++) {
+        char path[32];
+        size_t length = (size_t)snprintf(path, sizeof path, "/%c/%u", i % 2 ? 'a' : 'c', i);
+        uint32_t bits = dft_rules_files_of(dft_name_id(path, length));
+
+        known += bits != 0;
+        CU_ASSERT(!bits || bits == dft_rules_file(path, length));
+    }
+    CU_ASSERT(known > 10000);
+    CU_ASSERT_FATAL(!compile("dur < 1"));
+    dft_rules_define_file(8, "/a/b", 4);
+    CU_ASSERT(dft_rules_files_of(8) == 0);
+}
+
 static void test_joins(void)
 {
     FITS("name == read AND dur > 1us OR name == write", CALL(write));
@@ -321,6 +354,7 @@ int main(void)
         {"units", test_units},
         {"what an event does not have", test_absent},
         {"files", test_files},
+        {"remembered files", test_remembered_files},
         {"AND, OR, NOT", test_joins},
         {"annotations", test_annotations},
         {"many names", test_many_names},
