@@ -389,12 +389,12 @@ static void put_rows_alone(const struct dft_batch *batch, int is_last)
                                   .ncalls = batch->ncalls,
                                   .names = batch->names,
                                   .nnames = batch->nnames};
-    uint32_t position = 0, all, calls = 0;
+    uint32_t position = 0, all, ncalls = 0;
 
     if (!table || dft_table_add(table, batch, &position) || dft_table_rows(table, &buckets.rows, &all))
         exit(1);
-    while (calls < all && buckets.rows[calls].kind == DFT_ROW_CALL)
-        calls++;
+    while (ncalls < all && buckets.rows[ncalls].kind == DFT_ROW_CALL)
+        ncalls++;
     if (!others) {
         others = dft_table_create(interval_ns, keep);
         later = buckets;
@@ -402,9 +402,9 @@ static void put_rows_alone(const struct dft_batch *batch, int is_last)
         later.nnames = 0;
     }
     position = 0;
-    if (!others || dft_table_merge_rows(others, buckets.rows + calls, all - calls, &position))
+    if (!others || dft_table_merge_rows(others, buckets.rows + ncalls, all - ncalls, &position))
         exit(1);
-    buckets.count = calls;
+    buckets.count = ncalls;
     put_buckets(&buckets);
     dft_table_destroy(table);
     if (++blocks % 3 && !is_last)

@@ -2,9 +2,12 @@
 /* The hash map and the growing array of tools: against an array that is searched from its start. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/nearest_word.h"
+#include "base/plot.h"
 #include "suites.h"
 
 #define KEYS 5000
@@ -89,11 +92,45 @@ static void array_keeps_what_it_has(void)
     free(numbers);
 }
 
+static void words_that_are_meant(void)
+{
+    static const char *const words[] = {"mount", NULL, "host", "errno", "a", "access"};
+    static const struct {
+        const char *word, *meant;
+    } cases[] = {{"mout", "mount"},   {"mount", "mount"}, {"hst", "host"}, {"errn", "errno"}, {"error", NULL},
+                 {"acces", "access"}, {"b", NULL},        {"", NULL},      {"xyz", NULL},     {"hostname", NULL}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = dft_nearest_word(cases[i].word, strlen(cases[i].word), words, 6);
+
+        CU_ASSERT(cases[i].meant ? found && !strcmp(found, cases[i].meant) : !found);
+    }
+}
+
+static void levels_of_plots(void)
+{
+    for (unsigned levels = 1; levels < 50; levels++) {
+        CU_ASSERT_EQUAL(dft_plot_level(0, 1000, levels), 0);
+        CU_ASSERT_EQUAL(dft_plot_level(1, UINT64_MAX, levels), 1);
+        CU_ASSERT_EQUAL(dft_plot_level(UINT64_MAX, UINT64_MAX, levels), levels);
+        CU_ASSERT_EQUAL(dft_plot_level(7, 0, levels), 0);
+        for (uint64_t value = 1; value <= 1000; value++) {
+            unsigned level = dft_plot_level(value, 1000, levels);
+
+            CU_ASSERT(level >= dft_plot_level(value - 1, 1000, levels) && level >= 1 && level <= levels);
+        }
+    }
+    for (unsigned level = 0; level <= DFT_PLOT_LEVELS; level++)
+        CU_ASSERT(strlen(dft_plot_bar(0, level)) == 1 && strlen(dft_plot_bar(1, level)) == (level ? 3 : 1));
+}
+
 int suite_base(void)
 {
     CU_TestInfo tests[] = {{"a map is what a list of pairs is", map_is_the_model},
                            {"joined keys differ, and are not 0", joined_keys_differ},
                            {"an array keeps what it has", array_keeps_what_it_has},
+                           {"a misspelt word has a nearest one", words_that_are_meant},
+                           {"levels of plots", levels_of_plots},
                            CU_TEST_INFO_NULL};
     CU_SuiteInfo suites[] = {{"map and array", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
 
