@@ -63,6 +63,9 @@ static __attribute__((noinline)) enum dft_io by_start(const char *path, size_t l
 #define FIRST 'l'
 #define LAST  'v'
 
+/* Three letters as one, for a set of those that stand together. */
+#define MIX(a, b, c) ((uint8_t)(a)*3 + (uint8_t)(b)*5 + (uint8_t)(c))
+
 static inline int may_be_part(const char *slash)
 {
 #define PART(text, class) | BIT((text)[2])
@@ -76,7 +79,13 @@ static inline int may_be_part(const char *slash)
         ;
 #undef PART
 
-    return HAS(second, slash[2]) && HAS(third, slash[3]);
+#define PART(text, class) | BIT(MIX((text)[1], (text)[2], (text)[3]))
+    const uint64_t mixed = 0
+#include <dftrace/classes.def>
+        ;
+#undef PART
+
+    return HAS(second, slash[2]) && HAS(third, slash[3]) && HAS(mixed, MIX(slash[1], slash[2], slash[3]));
 }
 
 static __attribute__((noinline)) enum dft_io by_part(const char *slash, size_t left)
@@ -133,13 +142,15 @@ static inline int is_digit(char letter)
 /* A version: points, each with digits behind it. */
 static inline enum dft_io by_version(const char *path, size_t length)
 {
-    size_t end = length;
+    for (;;) {
+        size_t point = length;
 
-    while (length > 4 &&
-           (is_digit(path[length - 1]) || (path[length - 1] == '.' && length < end && is_digit(path[length]))))
-        length--;
-    if (length < end && path[length] != '.')
-        return DFT_IO_NONE;
+        while (point > 4 && is_digit(path[point - 1]))
+            point--;
+        if (point == length || path[point - 1] != '.')
+            break;
+        length = point - 1;
+    }
 #define VERSION(text, class)                                                                                           \
     if (length >= sizeof(text) - 1 && SAME(path + length - (sizeof(text) - 1), text))                                  \
         return class;
@@ -159,18 +170,23 @@ static inline uint32_t find_parts(const char *at)
         (dft_vector)((here == dft_vector_of('/')) & (next - dft_vector_of(FIRST) <= dft_vector_of(LAST - FIRST))));
 }
 
-/* Of a path of 17 bytes or more. The last 16 places are looked at together, whatever was seen of them before. */
+/* Of a path of 17 bytes or more. */
 static inline enum dft_io by_parts(const char *path, size_t length)
 {
-    const size_t last = length - STEP - 1;
+    const char *const end = path + length, *const last = end - STEP - 1, *at = path;
+    uint32_t seen = 0; /* of the 16 places from `at` on, those that were looked at before */
     enum dft_io io;
 
-    for (size_t at = 0;; at = at + STEP < last ? at + STEP : last) {
-        for (uint32_t bits = find_parts(path + at); bits; bits &= bits - 1) {
-            const char *slash = path + at + __builtin_ctz(bits);
-            size_t left = (size_t)(path + length - slash);
+    for (;; at += STEP) {
+        if (at > last) {
+            seen = (uint32_t)(at - last);
+            at = last;
+        }
+        for (uint32_t bits = find_parts(at) >> seen << seen; bits; bits &= bits - 1) {
+            const char *slash = at + __builtin_ctz(bits);
 
-            if (left > 3 && may_be_part(slash) && (io = by_part(slash, left)) != DFT_IO_NONE)
+            if (end - slash > 3 && __builtin_expect(may_be_part(slash), 0) &&
+                (io = by_part(slash, (size_t)(end - slash))) != DFT_IO_NONE)
                 return io;
         }
         if (at == last)
