@@ -11,7 +11,7 @@ void dft_burst_add_timed(struct dft_thread *self, const struct dft_probe *probe,
 {
     struct dft_burst one = {.call = call,
                             .moved = dft_burst_pack(1, (uint64_t)moved),
-                            .io = probe->io,
+                            .io = probe->class >> DFT_SLOT_IO_SHIFT,
                             .file = probe->file,
                             .start = probe->start,
                             .duration = dft_ticks_between(probe->start, end),
@@ -28,7 +28,7 @@ void dft_burst_add_inlined(struct dft_thread *self, const struct dft_probe *prob
 {
     struct dft_burst many = {.call = call,
                              .moved = dft_burst_pack((uint32_t)moved, (uint64_t)moved),
-                             .io = probe->io,
+                             .io = probe->class >> DFT_SLOT_IO_SHIFT,
                              .file = probe->file,
                              .start = probe->start,
                              .offset = offset,
@@ -53,7 +53,7 @@ void dft_burst_begin_quick(enum dft_call_number call, enum dft_op op, const stru
     if (probe.word & DFT_FD_TRACED && (self = dft_thread_get())) {
         probe.open = dft_fd_open(probe.word);
         probe.file = probe.open->file;
-        probe.io = dft_probe_io(probe.open, op);
+        probe.class = dft_probe_class(probe.open, op);
         offset = dft_stream_offset(stream, probe.open, dft_burst_ticket_is_alone(quick), op, moved);
         offset = dft_stream_settle(offset, dft_burst_ticket_is_alone(quick));
         dft_burst_add_timed(self, &probe, call, stream, offset, moved, probe.start,
@@ -74,7 +74,7 @@ static void record_failure(enum dft_call_number call, enum dft_op op, const stru
     probe.place = dft_fd_place(probe.fd);
     probe.open = dft_fd_open(quick->word);
     probe.file = probe.open->file;
-    probe.io = dft_probe_io(probe.open, op);
+    probe.class = dft_probe_class(probe.open, op);
     if (self->bursts_open)
         dft_bursts_break(self, quick->stream, DFT_CALL_NONE);
     dft_end_data(&probe, call, op, &args, 0, 0, error);

@@ -91,7 +91,7 @@ struct dft_probe {
     const _Atomic uint64_t *place; /* where the word stands */
     struct dft_open *open;
     uint64_t file;
-    uint32_t io;    /* dft_io_code of the call on its file */
+    uint32_t class; /* bits of its record's `call`: the class on its file */
     uint64_t start; /* ticks */
     int64_t offset; /* of the descriptor before the call; -1: not known */
     uint32_t started, finished;

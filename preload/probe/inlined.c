@@ -43,7 +43,7 @@ void dft_inlined_sync(FILE *stream, struct dft_open *open, uint64_t word)
                               .word = word,
                               .open = open,
                               .file = open->file,
-                              .io = dft_probe_io(open, op),
+                              .class = dft_probe_class(open, op),
                               .start = dft_ticks()};
     uint32_t flags = atomic_load_explicit(&open->flags, memory_order_relaxed);
     int64_t offset = atomic_load_explicit(&open->offset, memory_order_relaxed), gap;

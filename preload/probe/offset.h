@@ -7,6 +7,7 @@
 #include "os/self.h"
 #include "probe/call.h"
 #include "format/event.h"
+#include "format/live_format.h"
 #include "format/ops.h"
 
 /* The offset of a description that others may move, or that is not known, before the call. Says in
@@ -129,41 +130,41 @@ static inline int dft_offset_is_overridden(const struct dft_open *open, enum dft
             (args->flags & RWF_APPEND || atomic_load_explicit(&open->flags, memory_order_relaxed) & DFT_OPEN_APPEND));
 }
 
-/* Bytes moved this way: did the last access on the description move them the other way? */
-static inline uint8_t dft_access_turn(struct dft_open *open, enum dft_way way)
-{
-    uint8_t last = atomic_load_explicit(&open->way, memory_order_relaxed);
+/* An access on this description moves bytes another way than the last one. Returns DFT_SLOT_TURN, or 0
+ * where there is no last one. */
+uint32_t dft_access_turn(struct dft_open *open, enum dft_way way);
+/* The bits of an access that does not begin where the last one ended, or moves nothing. */
+uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t moved);
 
-    if (__builtin_expect(last == way, 1))
-        return 0;
-    atomic_store_explicit(&open->way, (uint8_t)way, memory_order_relaxed);
-    return last == DFT_WAY_NONE ? 0 : DFT_BIT_TURN;
-}
-
-/* Where an access lies, seen from the description's last one: DFT_BIT_*. It is the last one now, if it
- * moved bytes. */
-static inline uint8_t dft_access_bits(struct dft_open *open, enum dft_op op, int64_t offset, int64_t moved)
+/* Where an access lies, seen from the description's last one: DFT_BIT_*, and DFT_SLOT_TURN. It is the
+ * last one now, if it moved bytes. */
+static inline uint32_t dft_access_marks(struct dft_open *open, enum dft_op op, int64_t offset, int64_t moved)
 {
     enum dft_way way = dft_op_class(op) == DFT_CLASS_WRITE ? DFT_WAY_WRITES : DFT_WAY_READS;
-    uint8_t bits = moved > 0 ? dft_access_turn(open, way) : 0;
-    int64_t last, start, before;
+    uint32_t marks = 0;
 
-    if (offset < 0)
-        return bits;
-    last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
-    start = atomic_load_explicit(&open->last_start, memory_order_relaxed);
-    before = atomic_load_explicit(&open->start_before, memory_order_relaxed);
-    if (moved > 0) {
-        atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
-        atomic_store_explicit(&open->start_before, start, memory_order_relaxed);
-        atomic_store_explicit(&open->last_start, offset, memory_order_relaxed);
-    }
-    if (__builtin_expect(offset == last, 1))
-        return bits | DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
-    if (before >= 0 && offset - start == start - before)
-        return bits | DFT_BIT_CONSECUTIVE;
-    return (uint64_t)offset < (uint64_t)last ? bits
-                                             : bits | DFT_BIT_SEQUENTIAL; /* less also where there is no last one */
+    if (__builtin_expect(atomic_load_explicit(&open->way, memory_order_relaxed) != way, 0) && moved > 0)
+        marks = dft_access_turn(open, way);
+    if (__builtin_expect(offset < 0, 0))
+        return marks;
+    if (__builtin_expect(offset != atomic_load_explicit(&open->last_end, memory_order_relaxed) || moved <= 0, 0))
+        return marks | dft_access_elsewhere(open, offset, moved);
+    atomic_store_explicit(&open->start_before, atomic_load_explicit(&open->last_start, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&open->last_start, offset, memory_order_relaxed);
+    atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
+    return marks | DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
+}
+
+/* Such marks as the bits of an event. */
+static inline uint8_t dft_event_bits(uint32_t marks)
+{
+    return (uint8_t)((marks & 31) | (marks & DFT_SLOT_TURN) >> 10);
+}
+
+static inline uint8_t dft_access_bits(struct dft_open *open, enum dft_op op, int64_t offset, int64_t moved)
+{
+    return dft_event_bits(dft_access_marks(open, op, offset, moved));
 }
 
 /* Where several threads are, calls on a stream take tickets, too: of two at the same time nobody

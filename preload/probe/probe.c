@@ -21,7 +21,7 @@ void dft_probe_fill(struct dft_slot *record, const struct dft_thread *self, cons
 
     *record = (struct dft_slot){.start = probe->start,
                                 .duration = duration >> 32 ? 0 : (uint32_t)duration,
-                                .call = (uint16_t)(call | dft_slot_marks(probe->io, 0)),
+                                .call = (uint16_t)(call | probe->class),
                                 .file = probe->file,
                                 .offset = -1,
                                 .fd = probe->fd};
@@ -214,7 +214,8 @@ static __attribute__((noinline)) void put_path_call(struct dft_thread *self, con
 {
     const struct dft_call_args args =
         DFT_ARGS(.size = at->size, .offset = at->offset, .flags = at->flags, .mode = at->mode, .further = at->further);
-    struct dft_probe probe = {.start = at->start, .file = file.id, .io = dft_io_code(at->op, file.io), .fd = -1};
+    struct dft_probe probe = {
+        .start = at->start, .file = file.id, .class = dft_slot_marks(dft_io_code(at->op, file.io), 0), .fd = -1};
 
     put_meta(self, &probe, at->call, at->op, &args, at->result, at->err, end, file2, cut);
 }
@@ -281,10 +282,10 @@ static void put_on_path(struct dft_thread *self, const struct dft_path_call *at,
     }
     probe.start = at->start;
     probe.file = file.id;
-    probe.io = dft_io_code(at->op, file.io);
+    probe.class = dft_slot_marks(dft_io_code(at->op, file.io), 0);
     probe.fd = -1;
     dft_put_slot(self, &probe, at->call, end, (uint32_t)at->flags, at->result,
-                 mode_fits ? (int64_t)at->mode : at->offset, 0, at->err);
+                 mode_fits ? (int64_t)at->mode : at->offset, probe.class, at->err);
 }
 
 /* What a call that succeeded, or was tried, does to the meaning of other paths. */
@@ -356,7 +357,7 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
 
     probe.open = dft_fd_open(word);
     probe.file = probe.open->file;
-    probe.io = probe.open->io_looks;
+    probe.class = dft_slot_marks(probe.open->io_looks, 0);
     if (!dft_in_vfork_child()) {
         if (call == DFT_CALL_fclose)
             dft_stream_closed(probe.open);
@@ -372,7 +373,7 @@ void dft_end_close(uint64_t word, uint64_t start, enum dft_call_number call, int
         put_meta(self, &probe_copy, call, DFT_OP_CLOSE, &args, result, err, end, 0, 0);
         return;
     }
-    dft_put_slot(self, &probe, call, end, 0, result, -1, 0, err);
+    dft_put_slot(self, &probe, call, end, 0, result, -1, probe.class, err);
 }
 
 /* fseek moves the offset that the table knows. */

@@ -63,7 +63,7 @@ static inline void dft_flight_begin(const struct dft_probe *probe, enum dft_call
         self->home->flight_start = probe->start;
         self->home->flight_file = probe->file;
         self->home->flight_fd = probe->fd;
-        atomic_store_explicit(&self->home->flight_call, call | dft_slot_marks(probe->io, 0), memory_order_release);
+        atomic_store_explicit(&self->home->flight_call, call | probe->class, memory_order_release);
     }
 }
 
@@ -104,12 +104,12 @@ enum dft_begun {
     DFT_BEGUN_ON_FILE
 };
 
-/* dft_io_code of a call on this description. */
-static inline uint32_t dft_probe_io(const struct dft_open *open, enum dft_op op)
+/* The class of a call on this description, as a record has it. */
+static inline uint32_t dft_probe_class(const struct dft_open *open, enum dft_op op)
 {
     if (dft_op_io(op) == DFT_IO_NONE)
         return 0;
-    return dft_op_only_looks(op) ? open->io_looks : open->io_changes;
+    return dft_slot_marks(dft_op_only_looks(op) ? open->io_looks : open->io_changes, 0);
 }
 
 /* Calls on a descriptor: its word, asked of the kernel where nothing is known. */
@@ -146,7 +146,7 @@ dft_begin_descriptor(struct dft_probe *probe, enum dft_op op, const struct dft_c
     probe->place = dft_fd_place(probe->fd);
     probe->open = dft_fd_open(word);
     probe->file = probe->open->file;
-    probe->io = dft_probe_io(probe->open, op);
+    probe->class = dft_probe_class(probe->open, op);
     return DFT_BEGUN_ON_FILE;
 }
 
@@ -216,7 +216,7 @@ static inline __attribute__((always_inline)) int dft_probe_begin(struct dft_prob
         return 0;
     probe->open = NULL;
     probe->file = 0;
-    probe->io = 0;
+    probe->class = 0;
     probe->word = 0;
     if (args->path != DFT_NO_PATH || args->system) {
         probe->fd = -1;
@@ -240,21 +240,18 @@ uint64_t dft_iov_bytes(const struct iovec *iov, int iovcnt);
 /* A data call without a record: where the next one on its description happens is not known. */
 void dft_end_unrecorded(struct dft_probe *probe);
 
-/* Beside DFT_BIT_*, the result is items | unit << 32. */
-#define DFT_PUT_UNIT 256u
-
-/* A record that fits into one slot. No vfork child's. bits: DFT_BIT_*, DFT_PUT_UNIT. */
+/* A record that fits into one slot. No vfork child's. marks: its bits, and those of `call` above the number. */
 static inline __attribute__((always_inline)) void dft_put_slot(struct dft_thread *self, const struct dft_probe *probe,
                                                                enum dft_call_number call, uint64_t end, uint32_t size,
-                                                               int64_t result, int64_t offset, uint32_t bits, int err)
+                                                               int64_t result, int64_t offset, uint32_t marks, int err)
 {
     struct dft_slot record;
 
     record.size = size;
     record.start = probe->start;
     record.duration = (uint32_t)(end - probe->start);
-    record.call = (uint16_t)(call | dft_slot_marks(probe->io, bits));
-    record.bits = (uint8_t)((bits & 31) | (bits & DFT_PUT_UNIT ? DFT_SLOT_UNIT : 0));
+    record.call = (uint16_t)(call | (marks & ~DFT_SLOT_CALL_MASK));
+    record.bits = (uint8_t)marks;
     record.file = probe->file;
     record.result = result;
     record.offset = offset;
@@ -272,7 +269,7 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     uint64_t end = dft_ticks(), size = args->size;
     struct dft_thread *self = dft_thread_get();
     int64_t offset = args->offset;
-    uint32_t bits;
+    uint32_t marks;
 
     if (__builtin_expect(self == NULL, 0)) {
         struct dft_probe probe_copy = *probe;
@@ -300,14 +297,17 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
     }
     if (args->iov)
         size = result >= 0 ? dft_iov_bytes(args->iov, args->iovcnt) : 0;
-    bits = dft_probe_is_same(probe) ? dft_access_bits(probe->open, op, offset, moved) : 0;
+    marks = 0;
+    if (dft_probe_is_same(probe))
+        marks = dft_access_marks(probe->open, op, offset, moved) | dft_probe_class(probe->open, op);
     /* Only now: above the kernel may be asked for the offset, and many a killed process ends in a
      * system call. */
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
     if (args->run && !err && __builtin_expect(!dft_vfork_mark, 1)) {
         struct dft_probe probe_copy = *probe;
 
-        dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, (uint8_t)bits);
+        probe_copy.class = marks & DFT_SLOT_IO_MASK;
+        dft_burst_add_timed(self, &probe_copy, call, args->stream, offset, moved, end, dft_event_bits(marks));
         return;
     }
     if (__builtin_expect(((end - probe->start) | size | (uint64_t)moved | (args->unit > 1 ? args->unit : 0)) >> 32 ||
@@ -315,15 +315,16 @@ static inline __attribute__((always_inline)) void dft_end_data(struct dft_probe 
                          0)) {
         struct dft_probe probe_copy = *probe;
 
-        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end, (uint8_t)bits,
-                     err);
+        probe_copy.class = marks & DFT_SLOT_IO_MASK;
+        dft_end_rare(&probe_copy, call, args->unit, (uint32_t)args->flags, result, size, offset, end,
+                     dft_event_bits(marks), err);
         return;
     }
     if (args->unit > 1 && result >= 0) {
-        bits |= DFT_PUT_UNIT;
+        marks |= DFT_SLOT_UNIT;
         result = (int64_t)((uint64_t)result | args->unit << 32);
     }
-    dft_put_slot(self, probe, call, end, (uint32_t)size, result, offset, bits, err);
+    dft_put_slot(self, probe, call, end, (uint32_t)size, result, offset, marks, err);
 }
 
 /* A call on a descriptor of which one slot has room for all that it says. Returns 0: this is one of
@@ -344,7 +345,7 @@ static inline __attribute__((always_inline)) int dft_end_quick(struct dft_probe 
     if (args->errno_tells && !err)
         errno = probe->error;
     atomic_store_explicit(&self->home->flight_call, 0, memory_order_relaxed);
-    dft_put_slot(self, probe, call, end, (uint32_t)args->flags, result, args->offset, 0, err);
+    dft_put_slot(self, probe, call, end, (uint32_t)args->flags, result, args->offset, probe->class, err);
     return 1;
 }
 

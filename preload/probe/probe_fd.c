@@ -138,6 +138,33 @@ void dft_end_not_open(uint64_t start, int fd, enum dft_call_number call, enum df
         dft_end_rare(&probe, call, 1, (uint32_t)flags, result, size, offset, end, 0, EBADF);
 }
 
+/* --- accesses, seen from the last one ------------------------------------------------------------ */
+
+uint32_t dft_access_turn(struct dft_open *open, enum dft_way way)
+{
+    uint8_t last = atomic_exchange_explicit(&open->way, (uint8_t)way, memory_order_relaxed);
+
+    return last == DFT_WAY_NONE ? 0 : DFT_SLOT_TURN;
+}
+
+uint32_t dft_access_elsewhere(struct dft_open *open, int64_t offset, int64_t moved)
+{
+    int64_t last = atomic_load_explicit(&open->last_end, memory_order_relaxed);
+    int64_t start = atomic_load_explicit(&open->last_start, memory_order_relaxed);
+    int64_t before = atomic_load_explicit(&open->start_before, memory_order_relaxed);
+
+    if (moved > 0) {
+        atomic_store_explicit(&open->last_end, offset + moved, memory_order_relaxed);
+        atomic_store_explicit(&open->start_before, start, memory_order_relaxed);
+        atomic_store_explicit(&open->last_start, offset, memory_order_relaxed);
+    }
+    if (offset == last)
+        return DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE;
+    if (before >= 0 && offset - start == start - before)
+        return DFT_BIT_CONSECUTIVE;
+    return (uint64_t)offset < (uint64_t)last ? 0 : DFT_BIT_SEQUENTIAL; /* less also where there is no last one */
+}
+
 /* --- offsets that others move ----------------------------------------------------------------- */
 
 /* The first call that needs the offset of an opened file: has it one? Returns the flags. `offset`,

@@ -81,7 +81,7 @@ int dft_request_begin(struct dft_request *request, enum dft_call_number call, en
     request->offset = args->offset;
     request->flags = (uint32_t)args->flags;
     request->fd = probe.fd;
-    request->call = (uint16_t)(call | dft_slot_marks(probe.io, 0));
+    request->call = (uint16_t)(call | probe.class);
     request->bits = 0;
     if (op == DFT_OP_PWRITE && atomic_load_explicit(&probe.open->flags, memory_order_relaxed) & DFT_OPEN_APPEND)
         request->offset = -1;

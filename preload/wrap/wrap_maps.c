@@ -33,7 +33,8 @@ struct mapped_call {
 static void set_file(struct mapped_call *call, const struct dft_map *map)
 {
     call->probe.file = map->file;
-    call->probe.io = dft_io_code(dft_call_rows[call->number].op, (enum dft_io)(map->offset & DFT_MAP_CLASS));
+    call->probe.class =
+        dft_slot_marks(dft_io_code(dft_call_rows[call->number].op, (enum dft_io)(map->offset & DFT_MAP_CLASS)), 0);
 }
 
 static int64_t offset_of(const struct dft_map *map)
@@ -144,7 +145,8 @@ void *dft_map(void *address, size_t length, int prot, int flags, int fd, off_t o
     if (result != MAP_FAILED) {
         struct dft_range range = dft_maps_range(result, length);
 
-        dft_maps_add(&(struct dft_map){range.start, range.end, probe.file, offset | (probe.io ? probe.io - 1 : 0)});
+        dft_maps_add(
+            &(struct dft_map){range.start, range.end, probe.file, offset | dft_slot_io(probe.class, DFT_IO_NONE)});
         count_lost();
     }
     return result;

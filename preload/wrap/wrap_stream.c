@@ -22,7 +22,7 @@ static void drop(uint64_t word)
 
 static struct dft_file file_again(const struct dft_probe *probe, const char *mode)
 {
-    enum dft_io io = probe->io ? (enum dft_io)(probe->io - 1) : DFT_IO_NONE;
+    enum dft_io io = (enum dft_io)dft_slot_io(probe->class, DFT_IO_NONE);
 
     return (struct dft_file){probe->file,
                              io == DFT_IO_STARTUP && (*mode != 'r' || strchr(mode, '+')) ? DFT_IO_NONE : io};

@@ -56,7 +56,7 @@ static void end_half(struct side *side, int64_t moved)
     struct dft_thread *self = dft_thread_get();
     struct dft_burst half = {.call = side->call,
                              .moved = dft_burst_pack(0, (uint64_t)moved),
-                             .io = side->probe.io,
+                             .io = side->probe.class >> DFT_SLOT_IO_SHIFT,
                              .file = side->probe.file,
                              .start = side->probe.start,
                              .offset = start_of(side, moved, 0),

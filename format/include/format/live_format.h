@@ -131,6 +131,7 @@ _Static_assert(sizeof(struct dft_slot) == 64, "a slot is a cache line");
 #define DFT_SLOT_TURN      0x8000u /* DFT_BIT_TURN */
 #define DFT_SLOT_IO_SHIFT  12u     /* three bits: enum dft_io + 1; 0: that of the operation */
 #define DFT_SLOT_KEY_MASK  0x7fffu /* what tells calls apart: number and class */
+#define DFT_SLOT_IO_MASK   0x7000u
 
 static inline uint32_t dft_slot_number(uint32_t call)
 {
