@@ -14,6 +14,7 @@ import collections
 import json
 import sys
 
+# Accesses. A group without data calls that succeeded says nothing of them.
 DATA = ("consecutive", "sequential", "strided", "random")
 SIZE_CLASSES = [0, 1, 2, 64] + [1 << bits for bits in range(10, 31, 2)]
 
@@ -34,6 +35,11 @@ def is_data(event):
     return "bytes" in event
 
 
+def failed_to_move(event):
+    """A failed call that would have moved bytes. Of those on files with a class of their own the line does not say it."""
+    return "errno" in event and "size" in event and event["class"] in ("read", "write")
+
+
 def size_class(asked):
     """The least number of bytes of the class of so many."""
     return max(low for low in SIZE_CLASSES if low <= asked)
@@ -48,7 +54,7 @@ def value_of(event, key, width):
     if key == "time":
         return event["ts"] // width * width
     if key == "size":
-        return size_class(asked_each(event)) if is_data(event) or event.get("data") else None
+        return size_class(asked_each(event)) if is_data(event) or failed_to_move(event) else None
     if key == "call":
         return event["cat"], event["name"]
     if key == "errno":
@@ -84,18 +90,18 @@ def metrics(events):
         "time_min_ns": min(durations, default=None),
         "time_max_ns": max(durations, default=None),
         "bytes": sum(e["bytes"] for e in data),
-        "asked": sum(e.get("size", 0) for e in data),
         "size_min": min((e["bytes"] for e in data), default=None),
         "size_max": max((e["bytes"] for e in data), default=None),
         "offset_min": min((e["offset"] for e in placed), default=None),
         "offset_max": max((e["offset"] + e["bytes"] for e in placed), default=None),
-        "turns": sum("turn" in e for e in data),
     }
     for p in (50, 95, 99):
         result[f"time_p{p}_ns"] = percentile(durations, p) if durations else None
+    result["asked"] = sum(e.get("size", 0) for e in data)
+    result["turns"] = sum("turn" in e for e in data)
     for access in DATA:
         result[access] = sum(e.get("access") == access for e in data)
-    return result
+    return result if data else {**result, **dict.fromkeys(("asked", "turns", *DATA))}
 
 
 def groups(events, by, width=1_000_000_000):
