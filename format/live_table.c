@@ -118,24 +118,6 @@ int dft_live_table_calls(const struct dft_live_table *table, struct dft_live_row
     return 0;
 }
 
-static size_t bytes_of(const struct dft_live_object *object)
-{
-    switch (object->type) {
-    case DFT_LIVE_HISTOGRAM:
-        return sizeof(struct dft_live_histogram);
-    case DFT_LIVE_CHUNK:
-        return sizeof(struct dft_live_chunk);
-    case DFT_LIVE_FILE:
-        return sizeof(struct dft_live_file);
-    case DFT_LIVE_DATA:
-        return sizeof(struct dft_live_data);
-    case DFT_LIVE_PATTERN:
-        return sizeof(struct dft_live_pattern);
-    default:
-        return 0;
-    }
-}
-
 /* The chunks of a histogram, by what they count. */
 struct chunks {
     const struct dft_live_chunk *of[DFT_LIVE_BINS][DFT_LIVE_CHUNKS];
@@ -146,13 +128,13 @@ static int put_bins(struct dft_live_rows *rows, const struct dft_live_chunk *con
 {
     uint32_t from = rows->nbins;
 
-    for (uint32_t octave = 0; octave < DFT_LIVE_CHUNKS; octave++)
-        for (uint32_t i = 0; chunks[octave] && i < DFT_LIVE_CHUNK_BINS; i++) {
-            if (!chunks[octave]->counts[i])
+    for (uint32_t number = 0; number < DFT_LIVE_CHUNKS; number++)
+        for (uint32_t i = 0; chunks[number] && i < DFT_LIVE_CHUNK_BINS; i++) {
+            if (!chunks[number]->counts[i])
                 continue;
             if (rows->nbins == rows->bins_capacity)
                 return -1;
-            rows->bins[rows->nbins++] = (struct dft_bin){octave * DFT_LIVE_CHUNK_BINS + i, chunks[octave]->counts[i]};
+            rows->bins[rows->nbins++] = (struct dft_bin){number * DFT_LIVE_CHUNK_BINS + i, chunks[number]->counts[i]};
         }
     return (int)(rows->nbins - from);
 }
@@ -273,20 +255,20 @@ static int put_file(const struct dft_live_table *table, struct dft_live_rows *ro
     return live->data ? put_data(table, rows, row, live) : 0;
 }
 
-/* Finds the chunks of the histogram at this place, which lie behind it. */
-static void find_chunks(const struct dft_live_table *table, uint32_t place, uint32_t low, struct chunks *chunks)
+/* Returns 0 or -EBADMSG. */
+static int find_chunks(const struct dft_live_table *table, uint32_t place, struct chunks *chunks)
 {
-    const struct dft_live_object *object;
-
     memset(chunks, 0, sizeof *chunks);
-    for (uint32_t at = place; at < low; at += (uint32_t)(bytes_of(object) / 8)) {
-        object = dft_live_at(table, at);
-        if (!bytes_of(object) || at * 8 + bytes_of(object) > low * 8)
-            return;
-        if (object->type == DFT_LIVE_CHUNK && object->owner == place && object->which < DFT_LIVE_BINS &&
-            object->octave < DFT_LIVE_CHUNKS)
-            chunks->of[object->which][object->octave] = (const struct dft_live_chunk *)object;
+    for (uint32_t n = 0; place && n < DFT_LIVE_BINS * DFT_LIVE_CHUNKS; n++) {
+        const struct dft_live_chunk *chunk = dft_live_at(table, place);
+
+        if (!dft_live_is_object(table, place, DFT_LIVE_CHUNK, sizeof *chunk) || chunk->object.which >= DFT_LIVE_BINS ||
+            chunk->object.number >= DFT_LIVE_CHUNKS)
+            return -EBADMSG;
+        chunks->of[chunk->object.which][chunk->object.number] = chunk;
+        place = chunk->object.other;
     }
+    return 0;
 }
 
 int dft_live_table_files(const struct dft_live_table *table, struct dft_live_rows *rows)
@@ -300,15 +282,16 @@ int dft_live_table_files(const struct dft_live_table *table, struct dft_live_row
         return 0;
     if (low < DFT_LIVE_ARENA || low > table->bytes / 8)
         return -EBADMSG;
-    for (uint32_t at = DFT_LIVE_ARENA; at < low && !status; at += (uint32_t)(bytes_of(object) / 8)) {
+    for (uint32_t at = DFT_LIVE_ARENA; at < low && !status; at += dft_live_object_bytes(object) / 8) {
         object = dft_live_at(table, at);
-        if (!bytes_of(object) || at * 8 + bytes_of(object) > low * 8)
+        if (!dft_live_object_bytes(object) || at * 8 + dft_live_object_bytes(object) > low * 8)
             return -EBADMSG;
         if (object->type == DFT_LIVE_HISTOGRAM) {
             struct chunks chunks;
 
-            find_chunks(table, at, low, &chunks);
-            status = put_histogram(rows, (const struct dft_live_histogram *)object, &chunks);
+            status = find_chunks(table, object->other, &chunks);
+            if (!status)
+                status = put_histogram(rows, (const struct dft_live_histogram *)object, &chunks);
         } else if (object->type == DFT_LIVE_FILE) {
             status = put_file(table, rows, (const struct dft_live_file *)object);
         }

@@ -273,16 +273,22 @@ void dft_path_make(struct dft_thread *self, struct dft_path *path, int dirfd, st
 
 /* A handler that defines another name here in the middle of this leaves that name's class: it is written
  * behind the name, too. */
-enum dft_io dft_path_define(struct dft_thread *self, const struct dft_path *path)
+enum dft_io dft_path_define(struct dft_thread *self, struct dft_path *path)
 {
+    const struct dft_text text = {path->text, path->length};
     uint8_t *known = &self->sent_io[path->id & (DFT_SENT_NAMES - 1)], io;
 
     if (!path->id)
         return DFT_IO_NONE;
     if (__builtin_expect(dft_name_was_sent(self, path->id), 1))
         return (enum dft_io) * known;
-    *(volatile uint8_t *)known = io = (uint8_t)dft_file_class(path->text, path->length);
-    dft_name_send(self, path->id, (struct dft_text){path->text, path->length});
+    io = (uint8_t)dft_file_class(path->text, path->length);
+    if (self->mode) {
+        path->id = dft_rows_define(self, path->id, text, io);
+        return (enum dft_io)io;
+    }
+    *(volatile uint8_t *)known = io;
+    dft_name_send(self, path->id, text);
     *(volatile uint8_t *)known = io;
     return (enum dft_io)io;
 }

@@ -36,8 +36,8 @@ void dft_path_of_fd(struct dft_path *path, int fd);
 void dft_path_done(struct dft_path *path);
 
 /* Puts the name's text into the ring, if this thread has not done so. Returns the class that the file has
- * of its own. */
-enum dft_io dft_path_define(struct dft_thread *self, const struct dft_path *path);
+ * of its own. Where aggregates alone are kept, the id may become that of a directory. */
+enum dft_io dft_path_define(struct dft_thread *self, struct dft_path *path);
 /* While there is no trace yet, so that no thread has a state: the text is kept until there is
  * one. */
 void dft_path_keep(const struct dft_path *path);

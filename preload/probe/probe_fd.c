@@ -33,8 +33,10 @@ static void send_name_again(struct dft_thread *self, int fd, uint64_t word)
     struct dft_path path;
 
     dft_path_of_fd(&path, fd);
-    if (path.id == dft_fd_open(word)->file)
+    if (path.id == dft_fd_open(word)->file) {
         dft_path_define(self, &path);
+        dft_fd_open(word)->file = path.id; /* it may count for its directory from now on */
+    }
     dft_path_done(&path);
     dft_fd_set_bits(fd, word, (uint32_t)(word & 0xff) & ~DFT_FD_UNNAMED);
 }

@@ -23,6 +23,7 @@
 #include "ring/drain_events.h"
 #include "ring/rings.h"
 #include "ring/control.h"
+#include "ring/rows.h"
 #include "ring/pending_names.h"
 
 #define GROW_AFTER 2u
@@ -243,6 +244,8 @@ uint32_t dft_drain_all_of(struct dft_thread *thread)
     uint32_t busy = 0;
 
     dft_spin_lock(&thread->lock);
+    if (thread->rows && dft_rows_flush(thread))
+        busy++;
     for (uint32_t i = 0; i < thread->nrings; i++)
         busy += drain_whole(thread->rings[i]);
     dft_spin_unlock(&thread->lock);

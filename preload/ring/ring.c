@@ -223,6 +223,8 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
     uint8_t item[9] = {DFT_ITEM_STACK};
     uint64_t stack = 0;
 
+    if (self->mode && dft_rows_take_long(self, record, items))
+        return;
     if (dft_stack_depth)
         stack = dft_stack_capture(self, duration_of(record, items));
     if (stack) {
@@ -259,6 +261,8 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, stru
         .fd = run->fd,
         .depth = run->depth};
 
+    if (self->mode && dft_rows_take_burst(self, run, open))
+        return;
     if (calls != 1) {
         dft_pieces_add(&items, &tags[0], 1);
         dft_pieces_add(&items, &calls, 4);

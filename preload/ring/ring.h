@@ -9,6 +9,7 @@
 #include "format/calls.h"
 #include "os/self.h"
 #include "ring/stack.h"
+#include "ring/rows.h"
 #include "ring/thread.h"
 
 /* Adds to a number that only this thread and its handlers change. One instruction does this, and
@@ -113,6 +114,12 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     struct dft_place place;
     int late;
 
+    if (__builtin_expect(self->mode, 0)) {
+        const struct dft_slot copy = *record;
+
+        if (dft_rows_take(self, &copy))
+            return;
+    }
     if (__builtin_expect(dft_stack_depth, 0)) {
         /* The copy keeps the record itself in registers: nothing takes its address. */
         struct dft_slot copy = *record;

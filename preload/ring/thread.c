@@ -19,6 +19,7 @@
 #include "store/process_start.h"
 #include "ring/bursts.h"
 #include "ring/rings.h"
+#include "ring/rows.h"
 
 struct dft_thread *dft_threads;
 uint32_t dft_process_pauses;
@@ -165,6 +166,7 @@ static struct dft_thread *reuse(uint32_t tid)
             return NULL; /* no memory: this state is lost */
     thread->hollow = 0;
     dft_rings_assign(thread, tid);
+    dft_rows_assign(thread, tid);
     memset(thread->burst_keys, 0, sizeof thread->burst_keys);
     thread->bursts_open = 0;
     thread->cwd_version = 0;
@@ -213,6 +215,10 @@ static struct dft_thread *create(uint32_t tid)
     }
     thread->task.no_counter = (uint32_t)dft_clock_counter_is_disabled();
     publish(thread, ring);
+    if (dft_config.enable_aggregation) {
+        thread->mode = DFT_MODE_ROWS;
+        dft_rows_begin(thread);
+    }
     return thread;
 }
 
@@ -283,6 +289,8 @@ void dft_thread_forget_all(void)
     for (uint32_t i = 0; self && i < self->nrings; i++)
         dft_livefile_ring_detach(self->rings[i]);
     dft_control_forked();
+    if (self)
+        dft_rows_detach(self);
     inherited_pauses = self ? self->pauses : 0;
     dft_self = NULL;
     dft_threads = NULL;

@@ -53,8 +53,18 @@ struct dft_deep_region {
     _Atomic uint32_t args;
 };
 
+/* What becomes of a thread's calls. */
+enum dft_mode {
+    DFT_MODE_EVENTS = 0, /* a record each, in the ring */
+    DFT_MODE_ROWS = 1,   /* aggregates alone, in the table (rows.h) */
+};
+
+struct dft_rows;
+
 struct dft_thread {
     struct dft_task task;  /* the part that os/ knows */
+    uint32_t mode;         /* enum dft_mode */
+    struct dft_rows *rows; /* its table; NULL: none */
     struct dft_ring *ring; /* the ring that receives events */
     /* the first ring in the live file: holds open regions and the call in flight */
     struct dft_ring *home;

@@ -72,6 +72,14 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
     context->calls = carve(&at, (events + 1) * sizeof *context->calls);
     context->rows.names = carve(&at, DFT_ROWS_NAMES * sizeof *context->rows.names);
     context->rows.text = carve(&at, DFT_ROWS_TEXT);
+    context->live_rows =
+        (struct dft_live_rows){.rows = carve(&at, DFT_LIVE_ROWS_MAX * sizeof(struct dft_row)),
+                               .calls = carve(&at, DFT_LIVE_ROWS_MAX * sizeof(struct dft_call)),
+                               .capacity = DFT_LIVE_ROWS_MAX,
+                               .bins = carve(&at, DFT_LIVE_BINS_MAX * sizeof(struct dft_bin)),
+                               .bins_capacity = DFT_LIVE_BINS_MAX,
+                               .patterns = carve(&at, DFT_LIVE_PATTERNS_MAX * sizeof(struct dft_pattern)),
+                               .patterns_capacity = DFT_LIVE_PATTERNS_MAX};
     context->staging = carve(&at, DFT_STAGING_BYTES);
     context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
     decoder->events_max = decoder->names_max = (uint32_t)events;

@@ -5,6 +5,7 @@
 #define DFT_CONTEXT_H
 
 #include "aggregator/aggregate.h"
+#include "format/live_table.h"
 #include "format/slot_encoder.h"
 #include "format/ring_decode.h"
 
@@ -33,8 +34,9 @@ struct dft_context {
     struct dft_slot_call *calls;      /* of the decoder's calls, behind one that is of none */
     uint32_t calls_ready;             /* so many are ready for this block */
     struct dft_context_rows rows;
-    struct dft_clock clock;     /* of the current drain: one clock converts all its events */
-    struct dft_near_clock near; /* the same around the last events */
+    struct dft_live_rows live_rows; /* room for those of one table */
+    struct dft_clock clock;         /* of the current drain: one clock converts all its events */
+    struct dft_near_clock near;     /* the same around the last events */
     uint32_t number;
     uint32_t share;   /* 0: capacity for all of the largest ring; 4: for 1/16 */
     size_t bytes;     /* size of the mapping that holds the context */

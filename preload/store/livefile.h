@@ -19,6 +19,13 @@ int dft_livefile_create(void);
 struct dft_ring *dft_livefile_ring(uint32_t slots, uint32_t tid, uint64_t base);
 struct dft_ring *dft_livefile_lasting_ring(uint32_t slots, uint32_t tid, uint64_t base);
 
+/* Memory for a thread's table of aggregates, zeros but for its place and the numbers of its streams.
+ * NULL: the file has no room. Signals blocked. */
+struct dft_live_table;
+struct dft_live_table *dft_livefile_table(void);
+/* In a forked child. Maps private pages at the same place. */
+void dft_livefile_table_detach(struct dft_live_table *table);
+
 /* Removes the live file from its directory. Mappings stay. dft_livefile_create() then makes another
  * file, which takes over the counters. */
 void dft_livefile_remove(void);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "os/bulk.h"
+#include "format/live_table.h"
 #include "store/livefile.h"
 #include "store/process.h"
 #include "os/sys.h"
@@ -233,6 +234,24 @@ void dft_livefile_ring_detach(struct dft_ring *ring)
         ring->capacity = capacity;
         ring->shift = shift;
     }
+}
+
+struct dft_live_table *dft_livefile_table(void)
+{
+    uint64_t offset = 0;
+    struct dft_live_table *table = take_large(dft_livefile_pages(DFT_LIVE_TABLE_BYTES), &offset);
+
+    if (!table)
+        return NULL;
+    table->offset = offset;
+    table->call_stream = __atomic_fetch_add(&streams, 2, __ATOMIC_RELAXED);
+    table->file_stream = table->call_stream + 1;
+    return table;
+}
+
+void dft_livefile_table_detach(struct dft_live_table *table)
+{
+    DFT_SYS(mmap, table, DFT_LIVE_TABLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 void dft_livefile_ring_ahead(void *at, uint64_t offset)

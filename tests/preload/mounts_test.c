@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+uint64_t dft_own_read, dft_own_written; /* of the library, which is not part of this test */
+
 /* No thread here forbids itself system calls (sys.h asks). */
 int dft_sandbox;
 uint64_t dft_own_read;

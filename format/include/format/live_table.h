@@ -42,8 +42,8 @@
 
 #define DFT_LIVE_TABLE_MAGIC UINT64_C(0x656c626174746664) /* bytes "dfttable" */
 #define DFT_LIVE_TABLE_BYTES (44u << 10)
-#define DFT_LIVE_CHUNK_BINS  32u
-#define DFT_LIVE_CHUNKS      60u /* octaves of a histogram */
+#define DFT_LIVE_CHUNK_BINS  8u
+#define DFT_LIVE_CHUNKS      240u /* of a histogram with all its bins */
 #define DFT_LIVE_STRIDES     4u
 #define DFT_LIVE_FURTHER     6u
 
@@ -59,8 +59,8 @@ enum dft_live_object_type {
 struct dft_live_object {
     uint8_t type;
     uint8_t which;   /* chunk: enum dft_live_bins; file: enum dft_io */
-    uint16_t octave; /* chunk: its bins begin at 32 times this */
-    uint32_t owner;  /* place of the histogram, or of the file, that it belongs to; 0: of none */
+    uint16_t number; /* chunk: its bins begin at DFT_LIVE_CHUNK_BINS times this; else the owner's affair */
+    uint32_t other;  /* histogram: place of its newest chunk; chunk: of the next older one; 0: none */
 };
 
 enum dft_live_bins { DFT_LIVE_DURATIONS = 0, DFT_LIVE_SIZES = 1, DFT_LIVE_ASKED = 2, DFT_LIVE_BINS = 3 };
@@ -183,6 +183,18 @@ struct dft_live_table {
     struct dft_live_step step;
 };
 #define DFT_LIVE_ARENA ((uint32_t)((sizeof(struct dft_live_table) + 7) / 8)) /* the first place */
+
+/* The length of an object of the lower end; 0: it is of no type. */
+static inline uint32_t dft_live_object_bytes(const struct dft_live_object *object)
+{
+    static const uint8_t bytes[] = {
+        [DFT_LIVE_HISTOGRAM] = sizeof(struct dft_live_histogram), [DFT_LIVE_CHUNK] = sizeof(struct dft_live_chunk),
+        [DFT_LIVE_FILE] = sizeof(struct dft_live_file),           [DFT_LIVE_DATA] = sizeof(struct dft_live_data),
+        [DFT_LIVE_PATTERN] = sizeof(struct dft_live_pattern),
+    };
+
+    return object->type < sizeof bytes ? bytes[object->type] : 0;
+}
 
 static inline void *dft_live_at(const struct dft_live_table *table, uint32_t place)
 {

@@ -76,7 +76,7 @@ static void make_file(struct owner *owner, uint32_t i)
     file->file = 1000 + i;
     file->dur_min = file->first_start = UINT64_MAX;
     file->data = data_place;
-    data->object = (struct dft_live_object){.type = DFT_LIVE_DATA, .owner = place};
+    data->object = (struct dft_live_object){.type = DFT_LIVE_DATA, .other = place};
     data->size_min = UINT64_MAX;
     data->offset_min = INT64_MAX;
     data->offset_max = -1;

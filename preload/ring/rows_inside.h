@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* What the owner of a table knows besides: where its objects are, and what a step is to add. */
+#ifndef DFT_ROWS_INSIDE_H
+#define DFT_ROWS_INSIDE_H
+
+#include <errno.h>
+
+#include "aggregator/histogram.h"
+#include "format/clock.h"
+#include "ring/rows.h"
+
+#define DFT_ROWS_CURSORS    64u
+#define DFT_ROWS_INDEX      2048u
+#define DFT_ROWS_HISTOGRAMS 64u
+
+/* The row of the last calls of one kind, and what the last one was. */
+struct dft_rows_cursor {
+    uint32_t kind; /* dft_rows_kind; 0: of none */
+    uint32_t size; /* asked for by data calls */
+    uint64_t region, subject;
+    int64_t result;
+    uint64_t bytes;          /* that were moved then */
+    uint32_t row, histogram; /* place; number */
+    uint32_t bytes_counter, asked_counter;
+    uint16_t err;
+    uint8_t io;
+    uint8_t pad[5];
+};
+_Static_assert(sizeof(struct dft_rows_cursor) == 64, "a cache line");
+
+/* The row of the last calls on a file. */
+struct dft_rows_seen {
+    uint64_t file, region; /* file 0: of none */
+    uint32_t io, place, data, pattern;
+    int64_t offset; /* start of the last access */
+};
+
+struct dft_rows {
+    struct dft_live_table *live;
+    /* Steps whose event lies between these ticks are quick: one clock, one 64th of one interval. */
+    uint64_t since, window;
+    struct dft_near_clock near;
+    uint64_t slot; /* the bit of that 64th */
+    uint64_t interval, coarse;
+    struct dft_rows_cursor cursors[DFT_ROWS_CURSORS];
+    struct dft_rows_seen files[DFT_ROWS_CURSORS];
+    struct dft_clock clock;
+    uint64_t clock_until_ns; /* then the clock is asked again */
+    uint64_t files_interval; /* in which histograms and files were written last */
+    uintptr_t frame;         /* of the last step */
+    uint32_t livefile;       /* dft_livefile_number when the table was made */
+    uint32_t nhistograms;
+    uint32_t histograms[DFT_ROWS_HISTOGRAMS]; /* places */
+    uint16_t index[DFT_ROWS_INDEX];           /* hash of places; 0: free */
+    uint16_t chunks[DFT_ROWS_HISTOGRAMS][DFT_LIVE_BINS][DFT_LIVE_CHUNKS];
+};
+
+/* What a call adds. */
+struct dft_rows_event {
+    uint64_t start_ns, end_ns;
+    uint64_t bytes, asked;
+    int64_t offset;
+    uint64_t region, subject, file;
+    uint32_t call, facets;
+    uint32_t calls, samples;
+    uint8_t is_data, is_turn, bits;
+};
+
+/* The place of the call row with this key, made neutral where it was not there. 0: no room. */
+uint32_t dft_rows_row(struct dft_rows *rows, const struct dft_live_key *key);
+/* The number of its histogram. -1: no room. */
+int dft_rows_histogram(struct dft_rows *rows, const struct dft_live_key *key);
+/* The counter of a value in a histogram, as struct dft_live_step has it. 0: no room. */
+uint32_t dft_rows_counter(struct dft_rows *rows, uint32_t histogram, enum dft_live_bins which, uint64_t value);
+/* The place of a file's row. 0: there is none, or there is no room for it. */
+uint32_t dft_rows_find_file(const struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval,
+                            uint32_t io);
+uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t io);
+/* The file's row gets what the event needs: data, or a pattern wide enough. Returns 0 or -ENOSPC. */
+int dft_rows_widen_file(struct dft_rows *rows, uint32_t place, const struct dft_rows_event *event);
+/* Is there room for the rows of one more file, or directory? Directories have room of their own. */
+int dft_rows_has_room(const struct dft_rows *rows, int is_directory);
+/* Notes the distance between strided accesses. */
+void dft_rows_stride(struct dft_live_table *live, uint32_t place, int64_t bytes);
+
+/* May histograms and files be written now, only because there are many? Not too often: what is
+ * written would grow with the number of files. */
+int dft_rows_may_flush_files(const struct dft_rows *rows);
+/* The id of the directory of all files, whose name is sent. */
+uint64_t dft_rows_define_root(struct dft_thread *self);
+
+/* Empties the table of what was written: DFT_LIVE_CALLS_WRITTEN and DFT_LIVE_FILES_WRITTEN. */
+void dft_rows_empty(struct dft_rows *rows, uint32_t what);
+/* Finds all objects anew. */
+void dft_rows_index_again(struct dft_rows *rows);
+/* Writes what is full. No step goes on. Returns 0: it cannot be written now. */
+int dft_rows_make_room(struct dft_thread *self, unsigned what);
+/* The same as dft_rows_flush, of these alone. */
+int dft_rows_flush_some(struct dft_thread *thread, unsigned what);
+
+static inline uint32_t dft_rows_counter_in(uint32_t chunk, uint32_t bin)
+{
+    return 2 * chunk + (uint32_t)(sizeof(struct dft_live_object) / 4) + bin % DFT_LIVE_CHUNK_BINS;
+}
+
+/* The same where the chunk is there; 0: it is not. */
+static inline uint32_t dft_rows_counter_there(const struct dft_rows *rows, uint32_t histogram, enum dft_live_bins which,
+                                              uint64_t value)
+{
+    uint32_t bin = dft_bin_of(value), chunk = rows->chunks[histogram][which][bin / DFT_LIVE_CHUNK_BINS];
+
+    return __builtin_expect(chunk != 0, 1) ? dft_rows_counter_in(chunk, bin) : 0;
+}
+
+static inline uint32_t dft_rows_hash(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a ^ (a >> 32)) * UINT64_C(0x9e3779b97f4a7c15) + b;
+
+    return (uint32_t)((h ^ (h >> 29)) * UINT64_C(0xff51afd7ed558ccd) >> 40);
+}
+
+/* The call of a record, its class and its bits. */
+static inline uint32_t dft_rows_kind(const struct dft_slot *record)
+{
+    return (record->call & ~DFT_SLOT_TURN) | (uint32_t)record->bits << 16;
+}
+
+static inline struct dft_rows_cursor *dft_rows_cursor_of(struct dft_rows *rows, uint32_t kind, uint32_t size_class,
+                                                         uint64_t region)
+{
+    return &rows->cursors[(((kind ^ size_class << 12) * UINT32_C(0x9e3779b1) >> 26) ^ (uint32_t)region) %
+                          DFT_ROWS_CURSORS];
+}
+
+static inline struct dft_rows_seen *dft_rows_seen_of(struct dft_rows *rows, uint64_t file, uint32_t io)
+{
+    return &rows->files[((uint32_t)file ^ io) % DFT_ROWS_CURSORS];
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static inline uint64_t dft_rows_load(const _Atomic uint64_t *number)
+{
+    return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)number, memory_order_relaxed);
+}
+
+/* Ends a step that a handler has left by longjmp. Returns 0: the step goes on. */
+int dft_rows_end_abandoned(struct dft_rows *rows);
+
+static inline void dft_rows_cancel(struct dft_live_table *live)
+{
+    atomic_store_explicit(&live->ticket, dft_rows_load(&live->events), memory_order_release);
+}
+
+/* Returns 0: no step may begin. From here on handlers keep away. Either the thread that flushes sees
+ * the step, or the step sees that thread. */
+static inline __attribute__((always_inline)) int dft_rows_begin_step(struct dft_rows *rows)
+{
+    struct dft_live_table *live = rows->live;
+    uint64_t events = dft_rows_load(&live->events);
+
+    if (__builtin_expect(dft_rows_load(&live->ticket) != events, 0)) {
+        if (!dft_rows_end_abandoned(rows))
+            return 0;
+        events = dft_rows_load(&live->events);
+    }
+    rows->frame = (uintptr_t)__builtin_frame_address(0);
+    atomic_store_explicit(&live->ticket, events + 1, memory_order_relaxed);
+    __asm__ volatile("" : : : "memory");
+    if (__builtin_expect(*(volatile int *)&dft_late | (int)atomic_load_explicit(&live->frozen, memory_order_relaxed),
+                         0)) {
+        dft_rows_cancel(live);
+        return 0;
+    }
+    return 1;
+}
+
+/* A step has begun. Adds the event, and ends the step. Returns 0: it could not be added. */
+int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, uint64_t start, uint64_t duration);
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* What is not in the fields of a record's slot. */
+struct dft_rows_more {
+    uint64_t size, duration;
+    uint32_t unit, calls, phase;
+};
+
+/* The bytes that a data call moved. */
+static inline uint64_t dft_rows_bytes(const struct dft_slot *record, uint32_t unit)
+{
+    if (record->result <= 0)
+        return 0;
+    return record->bits & DFT_SLOT_UNIT ? (uint64_t)(uint32_t)record->result * (uint32_t)(record->result >> 32)
+                                        : (uint64_t)record->result * unit;
+}
+
+/* What the record means, but for its times. */
+void dft_rows_read(struct dft_rows_event *event, const struct dft_slot *record, const struct dft_rows_more *more);
+/* Adds any record. Returns as dft_rows_take. */
+int dft_rows_take_any(struct dft_thread *self, const struct dft_slot *record, const struct dft_rows_more *more);
+
+#endif
