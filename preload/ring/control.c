@@ -16,6 +16,10 @@ void dft_pauses_apply(struct dft_thread *thread)
     dft_spin_lock(&thread->lock);
     for (uint32_t i = 0; i < thread->nrings; i++)
         atomic_store_explicit(&thread->rings[i]->paused, dft_thread_pause_of_ring(thread), memory_order_relaxed);
+    /* in a pause all calls go to the ring, which then keeps none */
+    if (thread->rows)
+        __atomic_store_n(&thread->mode, dft_thread_pause_of_ring(thread) ? DFT_MODE_EVENTS : DFT_MODE_ROWS,
+                         __ATOMIC_RELAXED);
     dft_spin_unlock(&thread->lock);
 }
 

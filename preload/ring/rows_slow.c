@@ -8,6 +8,7 @@
 
 #include "os/clock.h"
 #include "os/sys.h"
+#include "ring/control.h"
 #include "ring/ring.h"
 
 #define CLOCK_NS UINT64_C(1000000000) /* so long goes a reading of the clock */
@@ -326,6 +327,15 @@ static void set_times(struct dft_rows *rows, struct dft_rows_event *event, uint6
 
 int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, uint64_t start, uint64_t duration)
 {
+    int added;
+
     set_times(self->rows, event, start, duration);
-    return add(self, event, start);
+    added = add(self, event, start);
+    if (__builtin_expect(dft_control_is_asked(dft_live), 0) && !dft_in_vfork_child() && !dft_is_sandboxed()) {
+        struct dft_signals before = dft_signals_block();
+
+        dft_control_look();
+        dft_signals_restore(before);
+    }
+    return added;
 }

@@ -216,7 +216,7 @@ static struct dft_thread *create(uint32_t tid)
     thread->task.no_counter = (uint32_t)dft_clock_counter_is_disabled();
     publish(thread, ring);
     if (dft_config.enable_aggregation) {
-        thread->mode = DFT_MODE_ROWS;
+        thread->mode = dft_thread_pause_of_ring(thread) ? DFT_MODE_EVENTS : DFT_MODE_ROWS;
         dft_rows_begin(thread);
     }
     return thread;

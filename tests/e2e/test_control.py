@@ -159,5 +159,26 @@ def all_processes_of_a_directory(directory):
         true(4 <= kept <= 6, f"the call at which each learns it may be kept, no other: {kept}")
 
 
+@tests.case
+def a_process_that_keeps_aggregates_alone(directory):
+    """Its calls go by no ring: it looks where it moves to the next part of an interval."""
+    def reads():
+        answer = json.loads(dftmerge("summary", "--json", program.place).out)
+        return sum(g["count"] for g in answer["groups"] if g["name"] == "pread")
+
+    with Steady(directory, ENABLE_AGGREGATION=1) as program:
+        program.do("r 100")
+        program.start("r 100000000")
+        equal(control(program.process.pid, "flush")[0], ["done"], "flush")
+        equal(control(program.process.pid, "pause")[0], ["done"], "pause")
+        before = reads()
+        equal(control(program.process.pid, "pause")[0], ["already"], "pause again")
+        equal(reads(), before, "nothing is kept in a pause")
+        equal(control(program.process.pid, "resume")[0], ["done"], "resume")
+        equal(control(program.process.pid, "flush")[0], ["done"], "flush")
+        true(reads() > before > 100, "it goes on")
+        program.process.kill()
+
+
 if __name__ == "__main__":
     tests.main()
