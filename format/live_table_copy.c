@@ -64,17 +64,6 @@ static int copy_piece(struct dft_live_table *to, const struct dft_live_table *fr
     return -EAGAIN;
 }
 
-static uint32_t object_bytes(const struct dft_live_object *object)
-{
-    static const uint16_t bytes[] = {
-        [DFT_LIVE_HISTOGRAM] = sizeof(struct dft_live_histogram), [DFT_LIVE_CHUNK] = sizeof(struct dft_live_chunk),
-        [DFT_LIVE_FILE] = sizeof(struct dft_live_file),           [DFT_LIVE_DATA] = sizeof(struct dft_live_data),
-        [DFT_LIVE_PATTERN] = sizeof(struct dft_live_pattern),
-    };
-
-    return object->type < sizeof bytes / sizeof *bytes ? bytes[object->type] : 0;
-}
-
 /* The objects of the lower end. What files refer to is copied before the files, so that it never has
  * more than they. */
 static int copy_objects(struct dft_live_table *to, const struct dft_live_table *from, uint32_t low, int files)
@@ -85,7 +74,7 @@ static int copy_objects(struct dft_live_table *to, const struct dft_live_table *
     for (uint32_t at = DFT_LIVE_ARENA; !status && at < low; at += bytes / 8) {
         const struct dft_live_object *object = dft_live_at(from, at);
 
-        bytes = object_bytes(object);
+        bytes = dft_live_object_bytes(object);
         if (!bytes || at + bytes / 8 > low)
             return -EAGAIN;
         if ((object->type == DFT_LIVE_FILE) == files)
