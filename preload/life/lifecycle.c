@@ -12,6 +12,7 @@
 
 #include <dftrace/dftrace.h>
 
+#include "ring/mode.h"
 #include "ring/names.h"
 #include "regions/annotate.h"
 #include "life/at_exit.h"
@@ -97,6 +98,7 @@ static void set_up(void)
     dft_key = draw_key();
     dft_tracename_init();
     dft_traced_init();
+    dft_mode_begin();
     if (make_generation() || dft_thread_init(&orders)) {
         dft_message(DFT_LOG_ERROR, "no memory for tracing; nothing is recorded", NULL);
         return;

@@ -14,6 +14,7 @@
 #include "tables/fdtable.h"
 #include "probe/directories.h"
 #include "probe/probe.h"
+#include "os/rules.h"
 #include "ring/ring.h"
 #include "probe/traced.h"
 #include "ring/pending_names.h"
@@ -282,8 +283,10 @@ enum dft_io dft_path_define(struct dft_thread *self, struct dft_path *path)
         return DFT_IO_NONE;
     if (__builtin_expect(dft_name_was_sent(self, path->id), 1))
         return (enum dft_io) * known;
+    if (dft_rules_on)
+        dft_rules_define_file(path->id, path->text, path->length);
     io = (uint8_t)dft_file_class(path->text, path->length);
-    if (self->mode) {
+    if (self->mode == DFT_MODE_ROWS) {
         path->id = dft_rows_define(self, path->id, text, io);
         return (enum dft_io)io;
     }

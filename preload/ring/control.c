@@ -4,6 +4,7 @@
 #include "ring/control.h"
 
 #include "ring/drain.h"
+#include "ring/mode.h"
 #include "store/livefile.h"
 
 static uint32_t is_paused; /* atomic: by a request; changed by who has taken one */
@@ -17,9 +18,7 @@ void dft_pauses_apply(struct dft_thread *thread)
     for (uint32_t i = 0; i < thread->nrings; i++)
         atomic_store_explicit(&thread->rings[i]->paused, dft_thread_pause_of_ring(thread), memory_order_relaxed);
     /* in a pause all calls go to the ring, which then keeps none */
-    if (thread->rows)
-        __atomic_store_n(&thread->mode, dft_thread_pause_of_ring(thread) ? DFT_MODE_EVENTS : DFT_MODE_ROWS,
-                         __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->mode, dft_mode_of(thread), __ATOMIC_RELAXED);
     dft_spin_unlock(&thread->lock);
 }
 
@@ -74,6 +73,10 @@ static enum dft_controlled do_request(enum dft_control what)
         return pause_all();
     case DFT_CONTROL_RESUME:
         return resume_all();
+    case DFT_CONTROL_EVENTS:
+        return dft_mode_control(DFT_KEEP_EVENTS);
+    case DFT_CONTROL_AGGREGATES:
+        return dft_mode_control(DFT_KEEP_AGGREGATES);
     case DFT_CONTROL_FLUSH:
         dft_flush_all();
         return DFT_CONTROLLED_DONE;

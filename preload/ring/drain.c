@@ -21,6 +21,7 @@
 #include "store/process.h"
 #include "store/staging.h"
 #include "ring/drain_events.h"
+#include "ring/mode.h"
 #include "ring/rings.h"
 #include "ring/control.h"
 #include "ring/rows.h"
@@ -205,6 +206,7 @@ void dft_drain_own(struct dft_thread *self)
         dft_rings_renew(self);
         dft_spin_unlock(&self->lock);
         dft_control_look();
+        dft_mode_update(self);
         dft_process_describe();
         dft_counters_drained();
     }

@@ -11,6 +11,7 @@
 #include "format/hash.h"
 #include "os/elf.h"
 #include "os/resolve.h"
+#include "os/rules.h"
 #include "store/process.h"
 
 #define NAME_ROOM 448u /* longer names are cut */
@@ -49,6 +50,8 @@ __attribute__((noinline)) uint64_t dft_names_define(struct dft_thread *self, con
     name.text[n++] = 0;
     name.length = n + copy(self, name.text + n, NAME_ROOM - n, text);
     name.id = dft_name_id(name.text, name.length);
+    if (dft_rules_on)
+        dft_rules_name(name.id, name.text, name.length);
     if (!dft_name_was_sent(self, name.id))
         dft_name_send(self, name.id, (struct dft_text){name.text, name.length});
     return name.id;

@@ -8,6 +8,7 @@
 #include "format/event.h"
 #include "format/calls.h"
 #include "os/self.h"
+#include "ring/mode.h"
 #include "ring/stack.h"
 #include "ring/rows.h"
 #include "ring/thread.h"
@@ -117,7 +118,8 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     if (__builtin_expect(self->mode, 0)) {
         const struct dft_slot copy = *record;
 
-        if (dft_rows_take(self, &copy))
+        if ((self->mode == DFT_MODE_ROWS || dft_mode_takes(self, &copy, copy.duration, copy.size)) &&
+            dft_rows_take(self, &copy))
             return;
     }
     if (__builtin_expect(dft_stack_depth, 0)) {

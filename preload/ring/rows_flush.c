@@ -141,6 +141,13 @@ int dft_rows_flush_some(struct dft_thread *thread, unsigned what)
     return 0;
 }
 
+uint64_t dft_rows_waiting(const struct dft_thread *thread)
+{
+    const struct dft_rows *rows = thread->rows;
+
+    return rows ? load(&rows->live->events) - load(&rows->live->calls_first) : 0;
+}
+
 int dft_rows_flush(struct dft_thread *thread)
 {
     int busy = 0;

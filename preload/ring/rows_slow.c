@@ -2,6 +2,7 @@
 /* The slow way of a call into the rows of its thread: makes rows, moves the window, writes what is
  * full. */
 #include "ring/rows_inside.h"
+#include "ring/mode.h"
 
 #include <signal.h>
 #include <string.h>
@@ -327,6 +328,7 @@ static void set_times(struct dft_rows *rows, struct dft_rows_event *event, uint6
 
 int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, uint64_t start, uint64_t duration)
 {
+    const uint64_t interval = self->rows->interval;
     int added;
 
     set_times(self->rows, event, start, duration);
@@ -337,5 +339,7 @@ int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, u
         dft_control_look();
         dft_signals_restore(before);
     }
+    if (self->rows && self->rows->interval != interval)
+        dft_mode_update(self);
     return added;
 }

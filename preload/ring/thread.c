@@ -18,6 +18,7 @@
 #include "store/livefile.h"
 #include "store/process_start.h"
 #include "ring/bursts.h"
+#include "ring/mode.h"
 #include "ring/rings.h"
 #include "ring/rows.h"
 
@@ -167,6 +168,7 @@ static struct dft_thread *reuse(uint32_t tid)
     thread->hollow = 0;
     dft_rings_assign(thread, tid);
     dft_rows_assign(thread, tid);
+    dft_mode_update(thread);
     memset(thread->burst_keys, 0, sizeof thread->burst_keys);
     thread->bursts_open = 0;
     thread->cwd_version = 0;
@@ -215,10 +217,7 @@ static struct dft_thread *create(uint32_t tid)
     }
     thread->task.no_counter = (uint32_t)dft_clock_counter_is_disabled();
     publish(thread, ring);
-    if (dft_config.enable_aggregation) {
-        thread->mode = dft_thread_pause_of_ring(thread) ? DFT_MODE_EVENTS : DFT_MODE_ROWS;
-        dft_rows_begin(thread);
-    }
+    dft_mode_update(thread);
     return thread;
 }
 
@@ -292,6 +291,7 @@ void dft_thread_forget_all(void)
     if (self)
         dft_rows_detach(self);
     inherited_pauses = self ? self->pauses : 0;
+    dft_mode_forked();
     dft_self = NULL;
     dft_threads = NULL;
     memset(&idle, 0, sizeof idle);

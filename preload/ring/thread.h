@@ -57,6 +57,7 @@ struct dft_deep_region {
 enum dft_mode {
     DFT_MODE_EVENTS = 0, /* a record each, in the ring */
     DFT_MODE_ROWS = 1,   /* aggregates alone, in the table (rows.h) */
+    DFT_MODE_RULES = 2,  /* the one or the other, as the rules say (mode.h) */
 };
 
 struct dft_rows;
