@@ -83,6 +83,8 @@ int dft_rows_has_room(const struct dft_rows *rows, int is_directory);
 /* Notes the distance between strided accesses. */
 void dft_rows_stride(struct dft_live_table *live, uint32_t place, int64_t bytes);
 
+/* What to write where this is full. Call rows alone, where there are many: that is little. */
+unsigned dft_rows_choose(const struct dft_rows *rows, unsigned full);
 /* May histograms and files be written now, only because there are many? Not too often: what is
  * written would grow with the number of files. */
 int dft_rows_may_flush_files(const struct dft_rows *rows);

@@ -291,9 +291,8 @@ static int add(struct dft_thread *self, struct dft_rows_event *event, uint64_t s
 
         if (full) {
             dft_rows_cancel(rows->live);
-            /* Where counters lack room, that of call rows is the cheaper one. */
-            if (full == DFT_LIVE_FILES_WRITTEN && tries == 1)
-                full = DFT_LIVE_CALLS_WRITTEN;
+            if (tries)
+                full = dft_rows_choose(rows, full);
             if (!dft_rows_make_room(self, full) || !dft_rows_begin_step(self->rows))
                 return 0;
             rows = self->rows;

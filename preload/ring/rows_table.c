@@ -9,6 +9,7 @@
 /* What is left to call rows and histograms, and to directories besides. */
 #define OTHERS_BYTES      8192u
 #define DIRECTORIES_BYTES 2048u
+#define CALLS_LEAST       24u /* call rows are written alone when there are as many */
 #define FILES_EVERY       16u /* intervals between two writes because there are many files */
 
 static uint32_t low_of(const struct dft_live_table *live)
@@ -217,6 +218,13 @@ uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, ui
     commit(rows, live);
     index_add(rows, dft_rows_hash(file ^ io, region ^ interval), place);
     return place;
+}
+
+unsigned dft_rows_choose(const struct dft_rows *rows, unsigned full)
+{
+    uint32_t calls = (ARENA_END - high_of(rows->live)) * 8 / (uint32_t)sizeof(struct dft_live_row);
+
+    return calls >= CALLS_LEAST ? DFT_LIVE_CALLS_WRITTEN : full | DFT_LIVE_CALLS_WRITTEN | DFT_LIVE_FILES_WRITTEN;
 }
 
 int dft_rows_may_flush_files(const struct dft_rows *rows)
