@@ -235,9 +235,10 @@ static int put_file(const struct dft_live_table *table, struct dft_live_rows *ro
     struct dft_row *row = next_row(rows, DFT_ROW_FILE);
     struct dft_metrics *metrics;
 
-    if (!row || live->object.which >= DFT_IO_COUNT)
+    if (!row || (live->object.which & 15) >= DFT_IO_COUNT || live->object.which >> 4 > DFT_CLASS_WRITE)
         return -EBADMSG;
-    row->io = live->object.which;
+    row->io = live->object.which & 15;
+    row->class = live->object.which >> 4;
     row->interval = live->interval;
     row->region = live->region;
     row->subject = live->file;

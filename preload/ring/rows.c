@@ -49,26 +49,26 @@ static __attribute__((noinline)) int move_cursor(struct dft_rows *rows, struct d
     cursor->region = event.region;
     cursor->subject = event.subject;
     cursor->err = record->err;
-    cursor->io = (uint8_t)(event.call >> 16);
+    cursor->which = event.which;
     cursor->kind = dft_rows_kind(record);
     return 1;
 }
 
 /* Moves to the row of a record's file. Returns 0: there is no room. */
 static __attribute__((noinline)) int move_seen(struct dft_rows *rows, struct dft_rows_seen *seen,
-                                               const struct dft_slot *record, uint32_t io)
+                                               const struct dft_slot *record, uint32_t which)
 {
-    uint32_t place = dft_rows_find_file(rows, record->file, record->region, rows->coarse, io);
+    uint32_t place = dft_rows_find_file(rows, record->file, record->region, rows->coarse, which);
     const struct dft_live_file *file;
 
     if (!place && dft_rows_has_room(rows, 1))
-        place = dft_rows_file(rows, record->file, record->region, rows->coarse, io);
+        place = dft_rows_file(rows, record->file, record->region, rows->coarse, which);
     if (!place)
         return 0;
     file = dft_live_at(rows->live, place);
     *seen = (struct dft_rows_seen){.file = record->file,
                                    .region = record->region,
-                                   .io = io,
+                                   .which = which,
                                    .place = place,
                                    .data = file->data,
                                    .pattern = file->pattern};
@@ -110,9 +110,9 @@ INLINE int is_of(const struct dft_rows_cursor *cursor, const struct dft_slot *re
                             1);
 }
 
-INLINE int is_seen(const struct dft_rows_seen *seen, const struct dft_slot *record, uint32_t io)
+INLINE int is_seen(const struct dft_rows_seen *seen, const struct dft_slot *record, uint32_t which)
 {
-    return __builtin_expect(seen->file == record->file && seen->region == record->region && seen->io == io, 1);
+    return __builtin_expect(seen->file == record->file && seen->region == record->region && seen->which == which, 1);
 }
 
 /* Can the access be added as it is? What is touched stays all between two offsets. */
@@ -266,9 +266,9 @@ INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int
     if (__builtin_expect(!quick.duration_counter, 0) &&
         !(quick.duration_counter = dft_rows_counter(rows, cursor->histogram, DFT_LIVE_DURATIONS, quick.dur_ns)))
         return 0;
-    if (is_call && record->file) {
-        seen = dft_rows_seen_of(rows, record->file, cursor->io);
-        if (!is_seen(seen, record, cursor->io) && !move_seen(rows, seen, record, cursor->io))
+    if (is_call && record->file && cursor->which != DFT_ROWS_NO_FILE) {
+        seen = dft_rows_seen_of(rows, record->file, cursor->which);
+        if (!is_seen(seen, record, cursor->which) && !move_seen(rows, seen, record, cursor->which))
             return 0;
     }
     if (is_data) {

@@ -12,6 +12,7 @@
 #define DFT_ROWS_CURSORS    64u
 #define DFT_ROWS_INDEX      2048u
 #define DFT_ROWS_HISTOGRAMS 64u
+#define DFT_ROWS_NO_FILE    UINT8_MAX
 
 /* The row of the last calls of one kind, and what the last one was. */
 struct dft_rows_cursor {
@@ -23,7 +24,7 @@ struct dft_rows_cursor {
     uint32_t row, histogram; /* place; number */
     uint32_t bytes_counter, asked_counter;
     uint16_t err;
-    uint8_t io;
+    uint8_t which; /* row of its files */
     uint8_t pad[5];
 };
 _Static_assert(sizeof(struct dft_rows_cursor) == 64, "a cache line");
@@ -31,7 +32,7 @@ _Static_assert(sizeof(struct dft_rows_cursor) == 64, "a cache line");
 /* The row of the last calls on a file. */
 struct dft_rows_seen {
     uint64_t file, region; /* file 0: of none */
-    uint32_t io, place, data, pattern;
+    uint32_t which, place, data, pattern;
     int64_t offset; /* start of the last access */
 };
 
@@ -64,6 +65,7 @@ struct dft_rows_event {
     uint32_t call, facets;
     uint32_t calls, samples;
     uint8_t is_data, is_turn, bits;
+    uint8_t which; /* of the rows of its file: dft_live_which; DFT_ROWS_NO_FILE: it adds to none */
 };
 
 /* The place of the call row with this key, made neutral where it was not there. 0: no room. */
@@ -74,8 +76,8 @@ int dft_rows_histogram(struct dft_rows *rows, const struct dft_live_key *key);
 uint32_t dft_rows_counter(struct dft_rows *rows, uint32_t histogram, enum dft_live_bins which, uint64_t value);
 /* The place of a file's row. 0: there is none, or there is no room for it. */
 uint32_t dft_rows_find_file(const struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval,
-                            uint32_t io);
-uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t io);
+                            uint32_t which);
+uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t which);
 /* The file's row gets what the event needs: data, or a pattern wide enough. Returns 0 or -ENOSPC. */
 int dft_rows_widen_file(struct dft_rows *rows, uint32_t place, const struct dft_rows_event *event);
 /* Is there room for the rows of one more file, or directory? Directories have room of their own. */
@@ -134,9 +136,9 @@ static inline struct dft_rows_cursor *dft_rows_cursor_of(struct dft_rows *rows, 
                           DFT_ROWS_CURSORS];
 }
 
-static inline struct dft_rows_seen *dft_rows_seen_of(struct dft_rows *rows, uint64_t file, uint32_t io)
+static inline struct dft_rows_seen *dft_rows_seen_of(struct dft_rows *rows, uint64_t file, uint32_t which)
 {
-    return &rows->files[((uint32_t)file ^ io) % DFT_ROWS_CURSORS];
+    return &rows->files[((uint32_t)file ^ which) % DFT_ROWS_CURSORS];
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

@@ -138,7 +138,7 @@ static int add_further(struct dft_rows *rows, const struct dft_rows_event *event
     for (uint32_t i = 0; i < (last > first + 1 ? 3 : 2); i++) {
         struct dft_live_further *further = &step->further[step->nfurther];
         struct dft_live_key key = {event->subject, event->region, parts[i].interval, event->call, event->facets};
-        uint32_t place = is_file ? dft_rows_file(rows, event->file, event->region, parts[i].interval, event->call >> 16)
+        uint32_t place = is_file ? dft_rows_file(rows, event->file, event->region, parts[i].interval, event->which)
                                  : dft_rows_row(rows, &key);
 
         if (!place)
@@ -210,18 +210,18 @@ static int find_file(struct dft_thread *self, struct dft_rows *rows, struct dft_
 {
     struct dft_live_step *step = &rows->live->step;
     const uint64_t width = rows->live->width_ns * DFT_COARSE, interval = event->start_ns / width;
-    const uint32_t io = event->call >> 16;
+    const uint32_t which = event->which;
 
-    if (!event->file)
+    if (!event->file || which == DFT_ROWS_NO_FILE)
         return 0;
-    step->file = dft_rows_find_file(rows, event->file, event->region, interval, io);
+    step->file = dft_rows_find_file(rows, event->file, event->region, interval, which);
     if (!step->file && !dft_rows_has_room(rows, 1)) {
         if (dft_rows_may_flush_files(rows))
             return DFT_LIVE_FILES_WRITTEN;
         event->file = dft_rows_define_root(self);
     }
     if (!step->file)
-        step->file = dft_rows_file(rows, event->file, event->region, interval, io);
+        step->file = dft_rows_file(rows, event->file, event->region, interval, which);
     if (!step->file || dft_rows_widen_file(rows, step->file, event))
         return DFT_LIVE_FILES_WRITTEN;
     if (crosses(event->start_ns, event->end_ns, width) && add_further(rows, event, 1))

@@ -186,23 +186,24 @@ int dft_rows_has_room(const struct dft_rows *rows, int is_directory)
     return low_of(rows->live) + most / 8 <= ARENA_END;
 }
 
-uint32_t dft_rows_find_file(const struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t io)
+uint32_t dft_rows_find_file(const struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval,
+                            uint32_t which)
 {
-    uint32_t hash = dft_rows_hash(file ^ io, region ^ interval);
+    uint32_t hash = dft_rows_hash(file ^ which, region ^ interval);
 
     for (uint32_t at = hash % DFT_ROWS_INDEX; rows->index[at]; at = (at + 1) % DFT_ROWS_INDEX) {
         const struct dft_live_file *live = dft_live_at(rows->live, rows->index[at]);
 
         if (rows->index[at] < low_of(rows->live) && live->object.type == DFT_LIVE_FILE && live->file == file &&
-            live->region == region && live->interval == interval && live->object.which == io)
+            live->region == region && live->interval == interval && live->object.which == which)
             return rows->index[at];
     }
     return 0;
 }
 
-uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t io)
+uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, uint64_t interval, uint32_t which)
 {
-    uint32_t place = dft_rows_find_file(rows, file, region, interval, io);
+    uint32_t place = dft_rows_find_file(rows, file, region, interval, which);
     struct dft_live_file *live;
 
     if (place)
@@ -210,13 +211,13 @@ uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, ui
     live = reserve(rows, DFT_LIVE_FILE, &place);
     if (!live)
         return 0;
-    live->object.which = (uint8_t)io;
+    live->object.which = (uint8_t)which;
     live->file = file;
     live->region = region;
     live->interval = interval;
     live->dur_min = live->first_start = UINT64_MAX;
     commit(rows, live);
-    index_add(rows, dft_rows_hash(file ^ io, region ^ interval), place);
+    index_add(rows, dft_rows_hash(file ^ which, region ^ interval), place);
     return place;
 }
 

@@ -17,6 +17,7 @@
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "command/command.h"
+#include "format/live_table.h"
 #include "format/live_read.h"
 #include "small/ps_stacks.h"
 #include "source/source_life.h"

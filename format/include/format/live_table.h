@@ -58,7 +58,7 @@ enum dft_live_object_type {
 /* What all objects of the lower end begin with. */
 struct dft_live_object {
     uint8_t type;
-    uint8_t which;   /* chunk: enum dft_live_bins; file: enum dft_io */
+    uint8_t which;   /* chunk: enum dft_live_bins; file: dft_live_which */
     uint16_t number; /* chunk: its bins begin at DFT_LIVE_CHUNK_BINS times this; else the owner's affair */
     uint32_t other;  /* histogram: place of its newest chunk; chunk: of the next older one; 0: none */
 };
@@ -194,6 +194,12 @@ static inline uint32_t dft_live_object_bytes(const struct dft_live_object *objec
     };
 
     return object->type < sizeof bytes ? bytes[object->type] : 0;
+}
+
+/* What a file row is of: class of the calls, and of their operations. */
+static inline uint8_t dft_live_which(enum dft_io io, enum dft_class class)
+{
+    return (uint8_t)(io | class << 4);
 }
 
 static inline void *dft_live_at(const struct dft_live_table *table, uint32_t place)
