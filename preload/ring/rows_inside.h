@@ -46,10 +46,11 @@ struct dft_rows {
     struct dft_rows_cursor cursors[DFT_ROWS_CURSORS];
     struct dft_rows_seen files[DFT_ROWS_CURSORS];
     struct dft_clock clock;
-    uint64_t clock_until_ns; /* then the clock is asked again */
-    uint64_t files_interval; /* in which histograms and files were written last */
-    uintptr_t frame;         /* of the last step */
-    uint32_t livefile;       /* dft_livefile_number when the table was made */
+    uint64_t clock_until_ns;              /* then the clock is asked again */
+    uint64_t files_interval;              /* in which histograms and files were written last */
+    uintptr_t frame;                      /* of the last step */
+    uint32_t livefile;                    /* dft_livefile_number when the table was made */
+    uint64_t directories[DFT_SENT_NAMES]; /* of the files whose names were sent: ids */
     uint32_t nhistograms;
     uint32_t histograms[DFT_ROWS_HISTOGRAMS]; /* places */
     uint16_t index[DFT_ROWS_INDEX];           /* hash of places; 0: free */
@@ -90,8 +91,9 @@ unsigned dft_rows_choose(const struct dft_rows *rows, unsigned full);
 /* May histograms and files be written now, only because there are many? Not too often: what is
  * written would grow with the number of files. */
 int dft_rows_may_flush_files(const struct dft_rows *rows);
-/* The id of the directory of all files, whose name is sent. */
-uint64_t dft_rows_define_root(struct dft_thread *self);
+/* The id of the directory that a file's calls count for where there is no room for the file: its own, or
+ * that of all files. Its name has been sent. */
+uint64_t dft_rows_directory_of(struct dft_thread *self, uint64_t id);
 
 /* Empties the table of what was written: DFT_LIVE_CALLS_WRITTEN and DFT_LIVE_FILES_WRITTEN. */
 void dft_rows_empty(struct dft_rows *rows, uint32_t what);

@@ -22,7 +22,7 @@ static void send_directory(struct dft_thread *self, uint64_t id, struct dft_text
     send(self, id, path, dft_file_class(path.bytes, path.length));
 }
 
-uint64_t dft_rows_define_root(struct dft_thread *self)
+static uint64_t define_root(struct dft_thread *self)
 {
     uint64_t id = dft_name_id("/", 1);
 
@@ -64,7 +64,24 @@ static uint64_t define_directory(struct dft_thread *self, struct dft_text path)
         }
         path.length--; /* without its slash */
     }
-    return dft_rows_define_root(self);
+    return define_root(self);
+}
+
+/* So that later calls on the file can count for its directory. */
+static void note_directory(struct dft_thread *self, uint64_t file, struct dft_text path)
+{
+    uint64_t *known = &self->rows->directories[file & (DFT_SENT_NAMES - 1)];
+    uint64_t id;
+
+    *known = 0;
+    path.length = directory_of(path);
+    if (!path.length || path.bytes[path.length - 1] != '/')
+        return;
+    id = dft_name_id(path.bytes, path.length);
+    if (!dft_name_was_sent(self, id))
+        send_directory(self, id, path);
+    if (dft_name_was_sent(self, file)) /* they may lie in one place of the cache */
+        *known = id;
 }
 
 uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text path, enum dft_io io)
@@ -72,5 +89,13 @@ uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text p
     if (!dft_vfork_mark && path.bytes[0] == '/' && !dft_rows_has_room(self->rows, 0) && !make_room_for_files(self))
         return define_directory(self, path);
     send(self, id, path, io);
+    note_directory(self, id, path);
     return id;
+}
+
+uint64_t dft_rows_directory_of(struct dft_thread *self, uint64_t id)
+{
+    uint64_t directory = self->rows->directories[id & (DFT_SENT_NAMES - 1)];
+
+    return dft_name_was_sent(self, id) && directory ? directory : define_root(self);
 }

@@ -205,7 +205,7 @@ static int find_call(struct dft_rows *rows, const struct dft_rows_event *event, 
 }
 
 /* The file's row. Where there is no room for another one, and the table was written not long ago, the
- * call counts for the directory of all files. Returns 0, or what is full. */
+ * call counts for a directory. Returns 0, or what is full. */
 static int find_file(struct dft_thread *self, struct dft_rows *rows, struct dft_rows_event *event)
 {
     struct dft_live_step *step = &rows->live->step;
@@ -218,7 +218,8 @@ static int find_file(struct dft_thread *self, struct dft_rows *rows, struct dft_
     if (!step->file && !dft_rows_has_room(rows, 1)) {
         if (dft_rows_may_flush_files(rows))
             return DFT_LIVE_FILES_WRITTEN;
-        event->file = dft_rows_define_root(self);
+        event->file = dft_rows_directory_of(self, event->file);
+        step->file = dft_rows_find_file(rows, event->file, event->region, interval, which);
     }
     if (!step->file)
         step->file = dft_rows_file(rows, event->file, event->region, interval, which);

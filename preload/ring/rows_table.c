@@ -7,8 +7,8 @@
 
 #define ARENA_END         (DFT_LIVE_TABLE_BYTES / 8)
 /* What is left to call rows and histograms, and to directories besides. */
-#define OTHERS_BYTES      8192u
-#define DIRECTORIES_BYTES 2048u
+#define OTHERS_BYTES      5632u
+#define DIRECTORIES_BYTES 1024u
 #define CALLS_LEAST       24u /* call rows are written alone when there are as many */
 #define FILES_EVERY       16u /* intervals between two writes because there are many files */
 
@@ -286,7 +286,7 @@ static void make_pattern(struct dft_rows *rows, struct dft_live_file *file, uint
     struct dft_live_pattern *pattern = dft_rows_has_room(rows, 0) ? reserve(rows, DFT_LIVE_PATTERN, &place) : NULL;
 
     if (!pattern) {
-        data->is_scattered = 1;
+        data->object.number = 1;
         return;
     }
     pattern->object.other = owner;
@@ -312,10 +312,10 @@ int dft_rows_widen_file(struct dft_rows *rows, uint32_t place, const struct dft_
     if (!file->data && make_data(rows, file, place))
         return -ENOSPC;
     data = dft_live_at(rows->live, file->data);
-    if (event->offset < 0 || data->is_scattered)
+    if (event->offset < 0 || data->object.number)
         return 0;
     if (end < event->offset) { /* beyond 64 bits */
-        data->is_scattered = 1;
+        data->object.number = 1;
         return 0;
     }
     if (!file->pattern && !joins(data, event->offset, end))
