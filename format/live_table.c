@@ -191,7 +191,7 @@ static int put_pattern(struct dft_live_rows *rows, struct dft_row *row, const st
 {
     struct dft_pattern *pattern = &rows->patterns[rows->npatterns];
 
-    if (data->is_scattered || data->offset_min > data->offset_max || (live && atomic_load(&live->folding)))
+    if (data->object.number || data->offset_min > data->offset_max || (live && atomic_load(&live->folding)))
         return 0; /* not known */
     if (rows->npatterns == rows->patterns_capacity || (live && live->touched.shift > 63))
         return -EBADMSG;

@@ -123,7 +123,7 @@ INLINE int is_plain(const struct dft_live_table *live, const struct dft_rows_see
     if (__builtin_expect(!seen->data || seen->pattern || quick->end < quick->offset, 0))
         return 0;
     return quick->offset < 0 || (quick->offset <= data->offset_max && quick->end >= data->offset_min) ||
-           data->is_scattered;
+           data->object.number;
 }
 
 /* Notes the step for a reader who has to finish it. */

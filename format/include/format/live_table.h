@@ -59,7 +59,8 @@ enum dft_live_object_type {
 struct dft_live_object {
     uint8_t type;
     uint8_t which;   /* chunk: enum dft_live_bins; file: dft_live_which */
-    uint16_t number; /* chunk: its bins begin at DFT_LIVE_CHUNK_BINS times this; else the owner's affair */
+    uint16_t number; /* chunk: its bins begin at DFT_LIVE_CHUNK_BINS times this; data: 1: what was touched is not
+                        known; histogram: the owner's affair */
     uint32_t other;  /* histogram: place of its newest chunk; chunk: of the next older one; 0: none */
 };
 
@@ -127,8 +128,6 @@ struct dft_live_data {
     struct dft_live_data_sums sums;
     uint64_t size_min, size_max;
     int64_t offset_min, offset_max;
-    uint32_t is_scattered; /* not all between the offsets was touched, and there is no pattern */
-    uint32_t pad;
 };
 
 /* What was touched, once it is not all between offset_min and offset_max. */
