@@ -11,6 +11,7 @@
 #include "os/sys.h"
 #include "ring/control.h"
 #include "ring/ring.h"
+#include "store/counters.h"
 
 #define CLOCK_NS UINT64_C(1000000000) /* so long goes a reading of the clock */
 #define GUESS_NS UINT64_C(1000000)    /* and so long the first ones */
@@ -326,6 +327,19 @@ static void set_times(struct dft_rows *rows, struct dft_rows_event *event, uint6
     event->end_ns = event->start_ns + dft_clock_since(&rows->clock, event->start_ns, start + duration);
 }
 
+/* Once an interval: a sample of the process's counters, and what is to be kept from now on. */
+static void begin_interval(struct dft_thread *self)
+{
+    struct dft_signals before;
+
+    if (dft_is_sandboxed() || dft_in_vfork_child())
+        return;
+    before = dft_signals_block();
+    dft_counters_drained();
+    dft_signals_restore(before);
+    dft_mode_update(self);
+}
+
 int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, uint64_t start, uint64_t duration)
 {
     const uint64_t interval = self->rows->interval;
@@ -339,7 +353,7 @@ int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, u
         dft_control_look();
         dft_signals_restore(before);
     }
-    if (self->rows && self->rows->interval != interval)
-        dft_mode_update(self);
+    if (__builtin_expect(self->rows && self->rows->interval != interval, 0))
+        begin_interval(self);
     return added;
 }

@@ -16,7 +16,7 @@
  * finds the last event's number in a block of the stream knows that the rows are in that block.
  *
  * ONE STEP. To add an event, the writer
- *   1. makes the objects that the event needs, all neutral, and sets `ticket` to events + 1;
+ *   1. sets `ticket` to events + 1, and makes the objects that the event needs, all neutral;
  *   2. notes the event in `step`, with the old values of all sums that it will change;
  *   3. sets `applying` to the ticket;
  *   4. adds: sums from their old values, minima, maxima and bits as they come;
