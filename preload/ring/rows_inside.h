@@ -150,8 +150,9 @@ static inline uint64_t dft_rows_load(const _Atomic uint64_t *number)
     return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)number, memory_order_relaxed);
 }
 
-/* Ends a step that a handler has left by longjmp. Returns 0: the step goes on. */
-int dft_rows_end_abandoned(struct dft_rows *rows);
+/* Ends a step that a handler has left by longjmp. `frame`: of the caller. Returns 0: the step goes
+ * on. */
+int dft_rows_end_abandoned(struct dft_rows *rows, uintptr_t frame);
 
 static inline void dft_rows_cancel(struct dft_live_table *live)
 {
@@ -166,7 +167,7 @@ static inline __attribute__((always_inline)) int dft_rows_begin_step(struct dft_
     uint64_t events = dft_rows_load(&live->events);
 
     if (__builtin_expect(dft_rows_load(&live->ticket) != events, 0)) {
-        if (!dft_rows_end_abandoned(rows))
+        if (!dft_rows_end_abandoned(rows, (uintptr_t)__builtin_frame_address(0)))
             return 0;
         events = dft_rows_load(&live->events);
     }

@@ -20,23 +20,22 @@
 
 /* A handler that left a step by longjmp lies above it on the stack. A handler that interrupts a step
  * lies below, or on a stack of its own. */
-static int is_abandoned(const struct dft_rows *rows)
+static int is_abandoned(const struct dft_rows *rows, uintptr_t frame)
 {
     stack_t stack;
 
-    if ((uintptr_t)__builtin_frame_address(0) < rows->frame || dft_is_sandboxed() ||
-        DFT_SYS(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0)
+    if (frame < rows->frame || dft_is_sandboxed() || DFT_SYS(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0)
         return 0;
     return !(stack.ss_flags & SS_ONSTACK);
 }
 
 /* Ends an abandoned step as a reader of a killed process would. Returns 0: it goes on. */
-int dft_rows_end_abandoned(struct dft_rows *rows)
+int dft_rows_end_abandoned(struct dft_rows *rows, uintptr_t frame)
 {
     struct dft_live_table *live = rows->live;
     uint64_t ticket = dft_rows_load(&live->ticket);
 
-    if (!is_abandoned(rows))
+    if (!is_abandoned(rows, frame))
         return 0;
     if (dft_rows_load(&live->applying) == ticket) {
         dft_live_apply(live);
