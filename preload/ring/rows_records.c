@@ -157,8 +157,8 @@ int dft_rows_take_burst(struct dft_thread *self, const struct dft_burst *run, st
         .size = dft_burst_bytes(run), .duration = run->duration, .unit = 1, .calls = dft_burst_calls(run)};
     const struct dft_slot record = {
         .start = run->start,
-        .call = (uint16_t)(atomic_load_explicit(&run->call, memory_order_relaxed) | run->io << DFT_SLOT_IO_SHIFT),
-        .bits = run->bits,
+        .call = (uint16_t)(atomic_load_explicit(&run->call, memory_order_relaxed) | dft_slot_marks(run->io, run->bits)),
+        .bits = run->bits & ~DFT_BIT_TURN,
         .file = run->file,
         .result = (int64_t)more.size,
         .offset = run->offset,
