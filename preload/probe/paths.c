@@ -16,6 +16,7 @@
 #include "probe/probe.h"
 #include "os/rules.h"
 #include "ring/ring.h"
+#include "ring/rows.h"
 #include "probe/traced.h"
 #include "ring/pending_names.h"
 

@@ -7,6 +7,7 @@
  * twice, and what else is done around it takes about as long again. */
 #include "ring/mode.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "os/clock.h"
@@ -14,6 +15,7 @@
 #include "os/rules.h"
 #include "os/sys.h"
 #include "ring/governor.h"
+#include "ring/ring.h"
 #include "ring/rows.h"
 #include "store/kept.h"
 #include "store/tracefile.h"
@@ -196,7 +198,7 @@ void dft_mode_update(struct dft_thread *self)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-int dft_mode_takes(const struct dft_thread *self, const struct dft_slot *record, uint64_t duration, uint64_t size)
+static int takes(const struct dft_thread *self, const struct dft_slot *record, uint64_t duration, uint64_t size)
 {
     uint32_t call = dft_slot_number(record->call);
     enum dft_rules_answer answer = dft_rules_of(call);
@@ -216,4 +218,41 @@ int dft_mode_takes(const struct dft_thread *self, const struct dft_slot *record,
                                 .call = (uint16_t)call,
                                 .err = record->err};
     return dft_rules_decide(&facts);
+}
+
+int dft_mode_keeps(struct dft_thread *self, const struct dft_slot *record)
+{
+    return (self->mode == DFT_MODE_ROWS || takes(self, record, record->duration, record->size)) &&
+           dft_rows_take(self, record);
+}
+
+/* An item of eight bytes, in one piece with its tag or in the piece behind its tag; else `otherwise`. */
+static uint64_t item_of(const struct dft_pieces *items, uint8_t tag, uint64_t otherwise)
+{
+    for (uint32_t i = 0; i < items->count; i++) {
+        const uint8_t *at = items->at[i];
+
+        if (items->length[i] == 9 && *at == tag)
+            memcpy(&otherwise, at + 1, 8);
+        else if (items->length[i] == 1 && *at == tag && i + 1 < items->count && items->length[i + 1] == 8)
+            memcpy(&otherwise, items->at[i + 1], 8);
+    }
+    return otherwise;
+}
+
+int dft_mode_keeps_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
+{
+    return (self->mode == DFT_MODE_ROWS || takes(self, record, item_of(items, DFT_ITEM_DURATION, record->duration),
+                                                 item_of(items, DFT_ITEM_SIZE, record->size))) &&
+           dft_rows_take_long(self, record, items);
+}
+
+int dft_mode_keeps_burst(struct dft_thread *self, const struct dft_slot *record, const struct dft_burst *run,
+                         struct dft_burst *open)
+{
+    uint32_t calls = dft_burst_calls(run);
+
+    return (self->mode == DFT_MODE_ROWS ||
+            takes(self, record, run->duration, dft_burst_bytes(run) / (calls ? calls : 1))) &&
+           dft_rows_take_burst(self, run, open);
 }

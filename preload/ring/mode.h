@@ -12,6 +12,9 @@
 #include "format/kept.h"
 #include "ring/thread.h"
 
+struct dft_pieces;
+struct dft_burst;
+
 /* By the settings. */
 void dft_mode_begin(void);
 /* In a forked child: as the settings have it. */
@@ -31,7 +34,11 @@ void dft_mode_update(struct dft_thread *self);
 /* enum dft_mode of a state as it is: with the table that it has, and its pauses. */
 uint32_t dft_mode_of(const struct dft_thread *thread);
 
-/* With rules: is this record to be kept in aggregates alone? */
-int dft_mode_takes(const struct dft_thread *self, const struct dft_slot *record, uint64_t duration, uint64_t size);
+/* Of a state whose calls are not all events: is this record kept in aggregates alone? It is added then.
+ * The same of a record with items, and of a burst (rows.h). */
+int dft_mode_keeps(struct dft_thread *self, const struct dft_slot *record);
+int dft_mode_keeps_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
+int dft_mode_keeps_burst(struct dft_thread *self, const struct dft_slot *record, const struct dft_burst *run,
+                         struct dft_burst *open);
 
 #endif

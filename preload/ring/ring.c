@@ -7,6 +7,7 @@
 #include "os/shared_tls.h"
 #include "format/event.h"
 #include "ring/drain.h"
+#include "ring/mode.h"
 #include "ring/rings.h"
 #include "ring/vfork_child.h"
 
@@ -216,35 +217,13 @@ static uint64_t duration_of(const struct dft_slot *record, const struct dft_piec
     return record->duration;
 }
 
-/* An item of eight bytes, in one piece with its tag or in the piece behind its tag; else `otherwise`. */
-static uint64_t item_of(const struct dft_pieces *items, uint8_t tag, uint64_t otherwise)
-{
-    for (uint32_t i = 0; i < items->count; i++) {
-        const uint8_t *at = items->at[i];
-
-        if (items->length[i] == 9 && *at == tag)
-            memcpy(&otherwise, at + 1, 8);
-        else if (items->length[i] == 1 && *at == tag && i + 1 < items->count && items->length[i + 1] == 8)
-            memcpy(&otherwise, items->at[i + 1], 8);
-    }
-    return otherwise;
-}
-
-/* Does the table take it, or the ring? */
-static int takes_long(const struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
-{
-    return self->mode == DFT_MODE_ROWS ||
-           dft_mode_takes(self, record, item_of(items, DFT_ITEM_DURATION, record->duration),
-                          item_of(items, DFT_ITEM_SIZE, record->size));
-}
-
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items)
 {
     struct dft_pieces with_stack;
     uint8_t item[9] = {DFT_ITEM_STACK};
     uint64_t stack = 0;
 
-    if (self->mode && takes_long(self, record, items) && dft_rows_take_long(self, record, items))
+    if (self->mode && dft_mode_keeps_long(self, record, items))
         return;
     if (dft_stack_depth)
         stack = dft_stack_capture(self, duration_of(record, items));
@@ -258,9 +237,14 @@ void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, c
     put_long(self, record, items, NULL);
 }
 
-void dft_ring_put_with_stack(struct dft_thread *self, const struct dft_slot *record)
+int dft_ring_put_elsewhere(struct dft_thread *self, const struct dft_slot *record)
 {
+    if (self->mode && dft_mode_keeps(self, record))
+        return 1;
+    if (!dft_stack_depth)
+        return 0;
     dft_ring_put_long(self, record, &(const struct dft_pieces){.count = 0});
+    return 1;
 }
 
 void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, struct dft_burst *open)
@@ -282,9 +266,7 @@ void dft_ring_put_run(struct dft_thread *self, const struct dft_burst *run, stru
         .fd = run->fd,
         .depth = run->depth};
 
-    if (self->mode &&
-        (self->mode == DFT_MODE_ROWS || dft_mode_takes(self, &record, run->duration, bytes / (calls ? calls : 1))) &&
-        dft_rows_take_burst(self, run, open))
+    if (self->mode && dft_mode_keeps_burst(self, &record, run, open))
         return;
     if (calls != 1) {
         dft_pieces_add(&items, &tags[0], 1);

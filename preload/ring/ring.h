@@ -8,9 +8,7 @@
 #include "format/event.h"
 #include "format/calls.h"
 #include "os/self.h"
-#include "ring/mode.h"
 #include "ring/stack.h"
-#include "ring/rows.h"
 #include "ring/thread.h"
 
 /* Adds to a number that only this thread and its handlers change. One instruction does this, and
@@ -105,8 +103,9 @@ static inline void dft_pieces_add(struct dft_pieces *pieces, const void *at, uin
 /* Appends a record, with further slots for its items, if there are any. */
 void dft_ring_put_long(struct dft_thread *self, const struct dft_slot *record, const struct dft_pieces *items);
 
-/* The same for a record of one slot, where the call stack is wanted. */
-void dft_ring_put_with_stack(struct dft_thread *self, const struct dft_slot *record);
+/* The same for a record of one slot, where not all calls are events, or call stacks are wanted. Returns
+ * 0: it is to be an event of one slot. */
+int dft_ring_put_elsewhere(struct dft_thread *self, const struct dft_slot *record);
 
 /* Appends a record of one slot. `record` has all fields but the marker. */
 static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread *self, const struct dft_slot *record)
@@ -115,19 +114,12 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
     struct dft_place place;
     int late;
 
-    if (__builtin_expect(self->mode, 0)) {
+    if (__builtin_expect(self->mode | dft_stack_depth, 0)) {
+        /* The copy keeps the record itself in registers: nothing takes its address. */
         const struct dft_slot copy = *record;
 
-        if ((self->mode == DFT_MODE_ROWS || dft_mode_takes(self, &copy, copy.duration, copy.size)) &&
-            dft_rows_take(self, &copy))
+        if (dft_ring_put_elsewhere(self, &copy))
             return;
-    }
-    if (__builtin_expect(dft_stack_depth, 0)) {
-        /* The copy keeps the record itself in registers: nothing takes its address. */
-        struct dft_slot copy = *record;
-
-        dft_ring_put_with_stack(self, &copy);
-        return;
     }
     place = dft_ring_reserve(self);
     slot = place.slot;
