@@ -8,6 +8,7 @@
 #include "format/event.h"
 #include "format/calls.h"
 #include "os/self.h"
+#include "ring/rows.h"
 #include "ring/stack.h"
 #include "ring/thread.h"
 
@@ -118,7 +119,7 @@ static inline __attribute__((always_inline)) void dft_ring_put(struct dft_thread
         /* The copy keeps the record itself in registers: nothing takes its address. */
         const struct dft_slot copy = *record;
 
-        if (dft_ring_put_elsewhere(self, &copy))
+        if (self->mode == DFT_MODE_ROWS ? dft_rows_take(self, &copy) : dft_ring_put_elsewhere(self, &copy))
             return;
     }
     place = dft_ring_reserve(self);

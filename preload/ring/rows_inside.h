@@ -48,6 +48,7 @@ struct dft_rows {
     struct dft_clock clock;
     uint64_t clock_until_ns;              /* then the clock is asked again */
     uint64_t files_interval;              /* in which histograms and files were written last */
+    uint64_t closed_until;                /* until this interval no new file gets a row: there are too many counters */
     uintptr_t frame;                      /* of the last step */
     uint32_t livefile;                    /* dft_livefile_number when the table was made */
     uint64_t directories[DFT_SENT_NAMES]; /* of the files whose names were sent: ids */
@@ -83,11 +84,13 @@ uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, ui
 int dft_rows_widen_file(struct dft_rows *rows, uint32_t place, const struct dft_rows_event *event);
 /* Is there room for the rows of one more file, or directory? Directories have room of their own. */
 int dft_rows_has_room(const struct dft_rows *rows, int is_directory);
+/* The same of a file that has no row yet. */
+int dft_rows_admits(const struct dft_rows *rows);
 /* Notes the distance between strided accesses. */
 void dft_rows_stride(struct dft_live_table *live, uint32_t place, int64_t bytes);
 
 /* What to write where this is full. Call rows alone, where there are many: that is little. */
-unsigned dft_rows_choose(const struct dft_rows *rows, unsigned full);
+unsigned dft_rows_choose(struct dft_rows *rows, unsigned full);
 /* May histograms and files be written now, only because there are many? Not too often: what is
  * written would grow with the number of files. */
 int dft_rows_may_flush_files(const struct dft_rows *rows);

@@ -86,7 +86,7 @@ static void note_directory(struct dft_thread *self, uint64_t file, struct dft_te
 
 uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text path, enum dft_io io)
 {
-    if (!dft_vfork_mark && path.bytes[0] == '/' && !dft_rows_has_room(self->rows, 0) && !make_room_for_files(self))
+    if (!dft_vfork_mark && path.bytes[0] == '/' && !dft_rows_admits(self->rows) && !make_room_for_files(self))
         return define_directory(self, path);
     send(self, id, path, io);
     note_directory(self, id, path);

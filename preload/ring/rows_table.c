@@ -221,11 +221,19 @@ uint32_t dft_rows_file(struct dft_rows *rows, uint64_t file, uint64_t region, ui
     return place;
 }
 
-unsigned dft_rows_choose(const struct dft_rows *rows, unsigned full)
+int dft_rows_admits(const struct dft_rows *rows)
+{
+    return dft_rows_has_room(rows, 0) && rows->interval >= rows->closed_until;
+}
+
+unsigned dft_rows_choose(struct dft_rows *rows, unsigned full)
 {
     uint32_t calls = (ARENA_END - high_of(rows->live)) * 8 / (uint32_t)sizeof(struct dft_live_row);
 
-    return calls >= CALLS_LEAST ? DFT_LIVE_CALLS_WRITTEN : full | DFT_LIVE_CALLS_WRITTEN | DFT_LIVE_FILES_WRITTEN;
+    if (calls >= CALLS_LEAST)
+        return DFT_LIVE_CALLS_WRITTEN;
+    rows->closed_until = rows->interval + FILES_EVERY;
+    return full | DFT_LIVE_CALLS_WRITTEN | DFT_LIVE_FILES_WRITTEN;
 }
 
 int dft_rows_may_flush_files(const struct dft_rows *rows)
