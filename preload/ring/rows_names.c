@@ -22,12 +22,13 @@ static void send_directory(struct dft_thread *self, uint64_t id, struct dft_text
     send(self, id, path, dft_file_class(path.bytes, path.length));
 }
 
+/* Any files. The path is none that a file has: a program may call on the root directory itself. */
 static uint64_t define_root(struct dft_thread *self)
 {
-    uint64_t id = dft_name_id("/", 1);
+    uint64_t id = dft_name_id("//", 2);
 
     if (!dft_name_was_sent(self, id))
-        send_directory(self, id, (struct dft_text){"/", 1});
+        send_directory(self, id, (struct dft_text){"//", 2});
     return id;
 }
 
