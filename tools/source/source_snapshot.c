@@ -5,13 +5,15 @@
  * after their records stand in the trace. So a record is in the copy, in the trace, or in both. A
  * slot may be filled anew while it is copied. The trace then holds the number of its old record. So
  * the copy's version of that record is passed over. Processes begin and end meanwhile. New files
- * beside the inputs, and files that have gone, cause another round. */
+ * beside the inputs, files that have gone, and traces that have outgrown their copy cause another
+ * round. */
 #include "source/source_snapshot.h"
 
 #include "source/source_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -122,6 +124,42 @@ static int has_gone(struct dft_source_file *file)
     file->snapshot = NULL;
     file->gone = 1;
     return 1;
+}
+
+/* Was anything written to the trace since the copy was made? A burst that is open in the copy may be a
+ * record in the trace by now: nothing in the copy tells that the two are one. */
+static int is_outrun(const struct dft_source_file *file)
+{
+    const struct dft_live *copy = (const struct dft_live *)(const void *)file->snapshot;
+    uint64_t events = 0;
+    int fd, same;
+
+    if (!file->snapshot || file->life != DFT_LIFE_RUNS)
+        return 0;
+    fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    same = pread(fd, &events, sizeof events, offsetof(struct dft_live, events)) != (ssize_t)sizeof events ||
+           events == atomic_load(&((struct dft_live *)(uintptr_t)copy)->events);
+    close(fd);
+    return !same;
+}
+
+/* Drops copies behind which their traces have grown. Returns whether there are any. */
+static int drop_outrun(struct dft_source *source)
+{
+    int any = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++) {
+        struct dft_source_file *file = &source->files[f];
+
+        if (file->kind != DFT_FILE_LIVE || !is_outrun(file))
+            continue;
+        free(file->snapshot);
+        file->snapshot = NULL;
+        any = 1;
+    }
+    return any;
 }
 
 static void take_all(struct dft_source *source, struct dft_scanned *scanned)
@@ -248,6 +286,8 @@ int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
         if (!rc)
             rc = dft_scan_grown(source, *scanned);
         again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
+        if (round + 1 < ROUNDS_MAX)
+            again |= drop_outrun(source);
     }
     return rc;
 }
