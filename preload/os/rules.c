@@ -4,6 +4,7 @@
 #include "os/rules.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "os/bulk.h"
@@ -107,15 +108,16 @@ uint32_t dft_rules_file(const char *path, size_t length)
 #define FILE_SETS 2048u
 #define FILE_WAYS 8u
 
-/* The tests of files that were named lately. Both words of an entry are written without a lock; the
- * first one, id ^ bits, shows whether they belong together. */
+/* The tests of files that were named lately, where there are rules about files. Both words of an entry
+ * are written without a lock; the first one, id ^ bits, shows whether they belong together. NULL: no
+ * memory, and no file is known. */
 static struct {
     _Atomic uint64_t check, bits;
-} files[FILE_SETS][FILE_WAYS] DFT_BULK;
+} (*files)[FILE_WAYS];
 
 uint32_t dft_rules_files_of(uint64_t id)
 {
-    for (uint32_t way = 0; nfile_tests && way < FILE_WAYS; way++) {
+    for (uint32_t way = 0; files && way < FILE_WAYS; way++) {
         uint64_t bits = atomic_load_explicit(&files[id % FILE_SETS][way].bits, memory_order_relaxed);
 
         if (bits && (atomic_load_explicit(&files[id % FILE_SETS][way].check, memory_order_relaxed) ^ bits) == id)
@@ -129,7 +131,7 @@ void dft_rules_define_file(uint64_t id, const char *path, size_t length)
     static _Atomic uint32_t turn; /* whose place is taken; any will do */
     uint32_t bits, way = 0;
 
-    if (!nfile_tests || dft_rules_files_of(id))
+    if (!files || dft_rules_files_of(id))
         return;
     bits = dft_rules_file(path, length);
     while (way < FILE_WAYS && atomic_load_explicit(&files[id % FILE_SETS][way].bits, memory_order_relaxed))
@@ -365,6 +367,8 @@ void dft_rules_ready(void)
     struct known known = {.is_call = 0};
 
     dft_rules_on = 1;
+    if (nfile_tests && !files)
+        files = calloc(FILE_SETS, sizeof *files);
     dft_rules_of_annotations = DFT_RULES_DEPENDS;
     for (uint32_t i = 1; i < DFT_CALL_COUNT; i++) {
         known = (struct known){.is_call = 1, .is_data = dft_op_is_data(dft_call_rows[i].op)};

@@ -89,6 +89,10 @@ static int write_some(const struct dft_live_table *live, uint32_t what)
 
     if (!job.context)
         return -ENOMEM;
+    if (dft_context_live_rows(job.context)) {
+        dft_context_release(job.context);
+        return -ENOMEM;
+    }
     dft_on_stack(job.context->stack_top, write_rows, &job);
     if (job.is_too_long) {
         job.context = dft_context_widen(job.context);

@@ -2,6 +2,7 @@
 /* Owns the contexts of drains. Makes them, and hands out idle ones by a bit mask. */
 #include "store/context.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "os/bulk.h"
@@ -47,7 +48,7 @@ static void *carve(char **at, size_t bytes)
 
 static uint32_t rows_of(unsigned share)
 {
-    return share ? 128 : 4096;
+    return share ? 80 : 4096;
 }
 
 /* Lays out the pieces of a mapping, and returns its length. Without memory (NULL) the function only
@@ -72,14 +73,6 @@ static size_t lay_out(struct dft_context *context, char *at, unsigned share)
     context->calls = carve(&at, (events + 1) * sizeof *context->calls);
     context->rows.names = carve(&at, DFT_ROWS_NAMES * sizeof *context->rows.names);
     context->rows.text = carve(&at, DFT_ROWS_TEXT);
-    context->live_rows =
-        (struct dft_live_rows){.rows = carve(&at, DFT_LIVE_ROWS_MAX * sizeof(struct dft_row)),
-                               .calls = carve(&at, DFT_LIVE_ROWS_MAX * sizeof(struct dft_call)),
-                               .capacity = DFT_LIVE_ROWS_MAX,
-                               .bins = carve(&at, DFT_LIVE_BINS_MAX * sizeof(struct dft_bin)),
-                               .bins_capacity = DFT_LIVE_BINS_MAX,
-                               .patterns = carve(&at, DFT_LIVE_PATTERNS_MAX * sizeof(struct dft_pattern)),
-                               .patterns_capacity = DFT_LIVE_PATTERNS_MAX};
     context->staging = carve(&at, DFT_STAGING_BYTES);
     context->stack_top = (char *)carve(&at, STACK_BYTES) + STACK_BYTES;
     decoder->events_max = decoder->names_max = (uint32_t)events;
@@ -127,6 +120,28 @@ static struct dft_context *make_context(uint32_t number, unsigned share)
     return context;
 }
 
+int dft_context_live_rows(struct dft_context *context)
+{
+    const size_t rows = DFT_LIVE_ROWS_MAX * sizeof(struct dft_row), calls = DFT_LIVE_ROWS_MAX * sizeof(struct dft_call),
+                 bins = DFT_LIVE_BINS_MAX * sizeof(struct dft_bin),
+                 patterns = DFT_LIVE_PATTERNS_MAX * sizeof(struct dft_pattern);
+    char *at;
+
+    if (context->live_rows.rows)
+        return 0;
+    at = map_unlocked(round_up(rows) + round_up(calls) + round_up(bins) + round_up(patterns));
+    if (!at)
+        return -ENOMEM;
+    context->live_rows.rows = carve(&at, rows);
+    context->live_rows.calls = carve(&at, calls);
+    context->live_rows.capacity = DFT_LIVE_ROWS_MAX;
+    context->live_rows.bins = carve(&at, bins);
+    context->live_rows.bins_capacity = DFT_LIVE_BINS_MAX;
+    context->live_rows.patterns = carve(&at, patterns);
+    context->live_rows.patterns_capacity = DFT_LIVE_PATTERNS_MAX;
+    return 0;
+}
+
 struct dft_context *dft_context_widen(struct dft_context *context)
 {
     struct dft_context *wide = context->share ? make_context(context->number, 0) : NULL;
@@ -134,6 +149,7 @@ struct dft_context *dft_context_widen(struct dft_context *context)
     if (!wide)
         return context;
     dft_encoder_inherit(wide->encoder, context->encoder);
+    wide->live_rows = context->live_rows;
     contexts[context->number] = wide;
     DFT_SYS(munmap, context, context->bytes, 0, 0, 0, 0);
     return wide;

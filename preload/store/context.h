@@ -34,7 +34,7 @@ struct dft_context {
     struct dft_slot_call *calls;      /* of the decoder's calls, behind one that is of none */
     uint32_t calls_ready;             /* so many are ready for this block */
     struct dft_context_rows rows;
-    struct dft_live_rows live_rows; /* room for those of one table */
+    struct dft_live_rows live_rows; /* dft_context_live_rows */
     struct dft_clock clock;         /* of the current drain: one clock converts all its events */
     struct dft_near_clock near;     /* the same around the last events */
     uint32_t number;
@@ -74,6 +74,8 @@ struct dft_context *dft_context_acquire(void);
  * context of either size can drain everything. No rows are in it. */
 struct dft_context *dft_context_widen(struct dft_context *context);
 void dft_context_release(struct dft_context *context);
+/* Gives the context memory for the rows of one table of a live file. Returns 0 or -ENOMEM. */
+int dft_context_live_rows(struct dft_context *context);
 
 /* Visits each context, on its stack, where nobody else uses it. Waits some milliseconds for those in
  * use. Signals blocked. */

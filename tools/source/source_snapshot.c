@@ -134,7 +134,7 @@ static int is_outrun(const struct dft_source_file *file)
     uint64_t events = 0;
     int fd, same;
 
-    if (!file->snapshot || file->life != DFT_LIFE_RUNS)
+    if (!file->snapshot || file->life != DFT_LIFE_RUNNING)
         return 0;
     fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
