@@ -27,10 +27,11 @@
 #include "source/source_beside.h"
 #include "source/source_life.h"
 
-#define BYTES_MAX     (UINT64_C(1) << 34)
-#define SCANS_MAX     20
-#define SCAN_EVERY_NS 2000000
-#define ROUNDS_MAX    8
+#define BYTES_MAX        (UINT64_C(1) << 34)
+#define SCANS_MAX        20
+#define SCAN_EVERY_NS    2000000
+#define ROUNDS_MAX       8
+#define COPIES_AGAIN_MAX 64u
 
 /* Copies one slot: its marker before its contents, and once more behind them. */
 static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
@@ -126,34 +127,56 @@ static int has_gone(struct dft_source_file *file)
     return 1;
 }
 
+/* The events of a process that stand in traces. */
+static uint64_t count_events(const struct dft_source *source, const struct dft_scanned *scanned, uint64_t key)
+{
+    uint64_t events = 0;
+
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        for (size_t i = 0; i < scanned[f].count; i++)
+            if (scanned[f].blocks[i].type == DFT_BLOCK_EVENTS && scanned[f].keys[i] == key)
+                events += scanned[f].blocks[i].count;
+    return events;
+}
+
 /* Was anything written to the trace since the copy was made? A burst that is open in the copy may be a
  * record in the trace by now: nothing in the copy tells that the two are one. */
-static int is_outrun(const struct dft_source_file *file)
+static int is_outrun(const struct dft_source *source, const struct dft_scanned *scanned,
+                     const struct dft_source_file *file)
 {
-    const struct dft_live *copy = (const struct dft_live *)(const void *)file->snapshot;
+    struct dft_live *copy = file->snapshot;
     uint64_t events = 0;
     int fd, same;
 
-    if (!file->snapshot || file->life != DFT_LIFE_RUNNING)
+    if (!copy || file->life != DFT_LIFE_RUNNING)
         return 0;
+    /* A block is written first, and counted then. */
+    if (count_events(source, scanned, file->key) > atomic_load(&copy->events))
+        return 1;
     fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
     same = pread(fd, &events, sizeof events, offsetof(struct dft_live, events)) != (ssize_t)sizeof events ||
-           events == atomic_load(&((struct dft_live *)(uintptr_t)copy)->events);
+           events == atomic_load(&copy->events);
     close(fd);
     return !same;
 }
 
-/* Drops copies behind which their traces have grown. Returns whether there are any. */
-static int drop_outrun(struct dft_source *source)
+/* Drops copies behind which their traces have grown. Of large jobs none is dropped: some process
+ * always writes. Returns whether there are any. */
+static int drop_outrun(struct dft_source *source, const struct dft_scanned *scanned)
 {
+    uint32_t copies = 0;
     int any = 0;
 
+    for (uint32_t f = 0; f < source->nfiles; f++)
+        copies += source->files[f].snapshot != NULL;
+    if (copies > COPIES_AGAIN_MAX)
+        return 0;
     for (uint32_t f = 0; f < source->nfiles; f++) {
         struct dft_source_file *file = &source->files[f];
 
-        if (file->kind != DFT_FILE_LIVE || !is_outrun(file))
+        if (file->kind != DFT_FILE_LIVE || !is_outrun(source, scanned, file))
             continue;
         free(file->snapshot);
         file->snapshot = NULL;
@@ -287,7 +310,7 @@ int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
             rc = dft_scan_grown(source, *scanned);
         again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
         if (round + 1 < ROUNDS_MAX)
-            again |= drop_outrun(source);
+            again |= drop_outrun(source, *scanned);
     }
     return rc;
 }
