@@ -168,8 +168,19 @@ static void touch_range(struct dft_touched *touched, uint64_t from, uint64_t end
     memset(touched, 0, sizeof *touched);
     while (touched->shift < 54 && end > (uint64_t)DFT_TOUCHED_PARTS << touched->shift)
         touched->shift++;
-    for (uint64_t i = from >> touched->shift; end && i <= (end - 1) >> touched->shift && i < DFT_TOUCHED_PARTS; i++)
+    for (uint64_t i = from >> touched->shift; from < end && i <= (end - 1) >> touched->shift && i < DFT_TOUCHED_PARTS;
+         i++)
         touched->bits[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* Accesses of no bytes touch nothing: such a file has no pattern. */
+static int is_untouched(const struct dft_touched *touched)
+{
+    uint64_t bits = 0;
+
+    for (uint32_t i = 0; i < DFT_TOUCHED_PARTS / 64; i++)
+        bits |= touched->bits[i];
+    return !bits;
 }
 
 /* The two most common strides, in the order in which rows have them. */
@@ -202,6 +213,8 @@ static int put_pattern(struct dft_live_rows *rows, struct dft_row *row, const st
     } else {
         touch_range(&pattern->touched, (uint64_t)data->offset_min, (uint64_t)data->offset_max);
     }
+    if (is_untouched(&pattern->touched))
+        return 0;
     rows->npatterns++;
     row->pattern = pattern;
     return 0;

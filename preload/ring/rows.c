@@ -71,7 +71,8 @@ static __attribute__((noinline)) int move_seen(struct dft_rows *rows, struct dft
                                    .which = which,
                                    .place = place,
                                    .data = file->data,
-                                   .pattern = file->pattern};
+                                   .pattern = file->pattern,
+                                   .offset = -1};
     return 1;
 }
 
@@ -94,19 +95,20 @@ static __attribute__((noinline)) void add_to_pattern(struct dft_live_table *live
                                                      const struct dft_slot *record)
 {
     dft_live_add_to_pattern(dft_live_at(live, seen->pattern), &live->step);
-    if ((record->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE)) == DFT_BIT_CONSECUTIVE)
+    if ((record->bits & (DFT_BIT_SEQUENTIAL | DFT_BIT_CONSECUTIVE)) == DFT_BIT_CONSECUTIVE && seen->offset >= 0)
         dft_rows_stride(live, seen->pattern, record->offset - seen->offset);
 }
 
 /* --- a step ----------------------------------------------------------------------------------- */
 
-/* Is the cursor that of the record? */
+/* Is the cursor that of the record? has_size: the row depends on the size asked for. */
 INLINE int is_of(const struct dft_rows_cursor *cursor, const struct dft_slot *record, uint32_t kind, int is_call,
-                 int is_data)
+                 int is_data, int has_size)
 {
     return __builtin_expect(cursor->kind == kind && cursor->region == record->region && cursor->err == record->err &&
                                 (is_call || cursor->subject == record->file) &&
-                                (!is_data || (cursor->size == record->size && cursor->result == record->result)),
+                                (!has_size || cursor->size == record->size) &&
+                                (!is_data || cursor->result == record->result),
                             1);
 }
 
@@ -120,7 +122,7 @@ INLINE int is_plain(const struct dft_live_table *live, const struct dft_rows_see
 {
     const struct dft_live_data *data = dft_live_at(live, seen->data);
 
-    if (__builtin_expect(!seen->data || seen->pattern || quick->end < quick->offset, 0))
+    if (__builtin_expect(!seen->data || seen->pattern, 0))
         return 0;
     return quick->offset < 0 || (quick->offset <= data->offset_max && quick->end >= data->offset_min) ||
            data->object.number;
@@ -215,7 +217,7 @@ INLINE void add_to_data(struct dft_live_data *data, const struct quick *quick, u
     data->sums.bytes += quick->bytes;
     data->sums.asked += quick->asked;
     data->sums.sequential += bits & DFT_BIT_SEQUENTIAL;
-    data->sums.consecutive += bits / DFT_BIT_CONSECUTIVE & 1;
+    data->sums.consecutive += bits & bits / DFT_BIT_CONSECUTIVE & 1;
     data->sums.turns += turn;
     add_sizes(quick, &data->size_min, &data->size_max, &data->offset_min, &data->offset_max);
 }
@@ -245,11 +247,11 @@ INLINE void add(struct dft_rows *rows, const struct dft_rows_cursor *cursor, str
 }
 
 /* Returns 0 with nothing done: the record takes another way. A step has begun. */
-INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int is_call, int is_data)
+INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int is_call, int is_data, int has_size)
 {
     const uint32_t kind = dft_rows_kind(record);
     struct dft_rows_cursor *cursor =
-        dft_rows_cursor_of(rows, kind, is_data ? dft_size_class(record->size) : 0, record->region);
+        dft_rows_cursor_of(rows, kind, has_size ? dft_size_class(record->size) : 0, record->region);
     const uint64_t start = record->start, from = start - rows->since, duration = record->duration;
     struct dft_live_table *live = rows->live;
     struct dft_rows_seen *seen = NULL;
@@ -257,7 +259,7 @@ INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int
     struct quick quick;
 
     if (__builtin_expect(from >= rows->window || duration >= rows->window - from, 0) ||
-        (!is_of(cursor, record, kind, is_call, is_data) && !move_cursor(rows, cursor, record)))
+        (!is_of(cursor, record, kind, is_call, is_data, has_size) && !move_cursor(rows, cursor, record)))
         return 0;
     quick.start_ns = dft_near_clock_ns(&rows->near, start);
     quick.end_ns = dft_near_clock_ns(&rows->near, start + duration);
@@ -275,7 +277,9 @@ INLINE int add_quickly(struct dft_rows *rows, const struct dft_slot *record, int
         quick.bytes = cursor->bytes;
         quick.asked = record->size;
         quick.offset = record->offset;
-        quick.end = record->offset + (int64_t)quick.bytes;
+        quick.end = (int64_t)((uint64_t)record->offset + quick.bytes);
+        if (__builtin_expect((int64_t)((uint64_t)quick.end + 1) <= quick.offset, 0))
+            return 0; /* it ends where 64 bits end */
         if (seen && !is_plain(live, seen, &quick) && !widen(rows, seen, quick.offset, quick.bytes))
             return 0;
     }
@@ -302,17 +306,17 @@ int dft_rows_take(struct dft_thread *self, const struct dft_slot *record)
 {
     const uint32_t number = dft_slot_number(record->call);
     struct dft_rows *rows = self->rows;
-    int done;
+    int done, is_data;
 
     if (__builtin_expect(dft_vfork_mark, 0) || !dft_rows_begin_step(rows))
         return 0;
     if (__builtin_expect(record->bits >> DFT_SLOT_PHASE_SHIFT, 0))
         done = 0;
     else if (number >= DFT_CALL_COUNT)
-        done = number == DFT_CALL_ANNOTATION + DFT_OP_REGION && add_quickly(rows, record, 0, 0);
-    else if (dft_op_is_data(dft_call_rows[number].op) && !record->err)
-        done = add_quickly(rows, record, 1, 1);
+        done = number == DFT_CALL_ANNOTATION + DFT_OP_REGION && add_quickly(rows, record, 0, 0, 0);
+    else if ((is_data = dft_op_is_data(dft_call_rows[number].op)) && !record->err)
+        done = add_quickly(rows, record, 1, 1, 1);
     else
-        done = add_quickly(rows, record, 1, 0);
+        done = add_quickly(rows, record, 1, 0, is_data);
     return __builtin_expect(done, 1) || take_slowly(self, record);
 }

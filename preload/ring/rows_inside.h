@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct dft_rows_cursor) == 64, "a cache line");
 struct dft_rows_seen {
     uint64_t file, region; /* file 0: of none */
     uint32_t which, place, data, pattern;
-    int64_t offset; /* start of the last access */
+    int64_t offset; /* start of the last access; -1: not known */
 };
 
 struct dft_rows {
@@ -128,10 +128,11 @@ static inline uint32_t dft_rows_hash(uint64_t a, uint64_t b)
     return (uint32_t)((h ^ (h >> 29)) * UINT64_C(0xff51afd7ed558ccd) >> 40);
 }
 
-/* The call of a record, its class and its bits. */
+/* The call of a record, its class, its bits, and whether it has an offset: the access says so, too. */
 static inline uint32_t dft_rows_kind(const struct dft_slot *record)
 {
-    return (record->call & ~DFT_SLOT_TURN) | (uint32_t)record->bits << 16;
+    return (record->call & ~DFT_SLOT_TURN) | (uint32_t)record->bits << 16 |
+           (uint32_t)((uint64_t)record->offset >> 63) * DFT_SLOT_TURN;
 }
 
 static inline struct dft_rows_cursor *dft_rows_cursor_of(struct dft_rows *rows, uint32_t kind, uint32_t size_class,

@@ -154,8 +154,9 @@ static int add_further(struct dft_rows *rows, const struct dft_rows_event *event
 
             further->edge = row->edge + parts[i].edge;
             further->step = row->step + parts[i].step;
-            further->occupancy = dft_occupancy_of(parts[i].from_ns - parts[i].interval * width,
-                                                  parts[i].to_ns - parts[i].interval * width, width);
+            if (parts[i].to_ns)
+                further->occupancy = dft_occupancy_of(parts[i].from_ns - parts[i].interval * width,
+                                                      parts[i].to_ns - parts[i].interval * width, width);
         }
         step->nfurther++;
     }
@@ -204,6 +205,18 @@ static int find_call(struct dft_rows *rows, const struct dft_rows_event *event, 
     return 0;
 }
 
+/* The quick way to the file's row has to know what the row has now, and where its last access lies. */
+static void tell_quick_way(struct dft_rows *rows, const struct dft_rows_event *event, const struct dft_live_file *file)
+{
+    struct dft_rows_seen *seen = dft_rows_seen_of(rows, event->file, event->which);
+
+    if (seen->place != rows->live->step.file)
+        return;
+    seen->data = file->data;
+    seen->pattern = file->pattern;
+    seen->offset = event->offset;
+}
+
 /* The file's row. Where there is no room for another one, and the table was written not long ago, the
  * call counts for a directory. Returns 0, or what is full. */
 static int find_file(struct dft_thread *self, struct dft_rows *rows, struct dft_rows_event *event)
@@ -232,6 +245,7 @@ static int find_file(struct dft_thread *self, struct dft_rows *rows, struct dft_
 
         step->data = file->data;
         step->pattern = file->pattern;
+        tell_quick_way(rows, event, file);
     }
     return 0;
 }

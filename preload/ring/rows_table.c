@@ -303,6 +303,14 @@ static void make_pattern(struct dft_rows *rows, struct dft_live_file *file, uint
     file->pattern = place;
 }
 
+/* The end of an access: cut where 64 bits end. */
+static int64_t end_of(const struct dft_rows_event *event)
+{
+    uint64_t capacity = (uint64_t)(INT64_MAX - event->offset);
+
+    return event->offset + (int64_t)(event->bytes < capacity ? event->bytes : capacity);
+}
+
 /* Does the access join what was touched so far, all between two offsets? */
 static int joins(const struct dft_live_data *data, int64_t offset, int64_t end)
 {
@@ -313,22 +321,19 @@ int dft_rows_widen_file(struct dft_rows *rows, uint32_t place, const struct dft_
 {
     struct dft_live_file *file = dft_live_at(rows->live, place);
     struct dft_live_data *data;
-    int64_t end = event->offset + (int64_t)event->bytes;
+    int64_t end;
 
     if (!event->is_data)
         return 0;
     if (!file->data && make_data(rows, file, place))
         return -ENOSPC;
     data = dft_live_at(rows->live, file->data);
-    if (event->offset < 0 || data->object.number)
+    if (event->offset < 0 || event->offset == INT64_MAX || data->object.number)
         return 0;
-    if (end < event->offset) { /* beyond 64 bits */
-        data->object.number = 1;
-        return 0;
-    }
+    end = end_of(event);
     if (!file->pattern && !joins(data, event->offset, end))
         make_pattern(rows, file, place, data);
-    if (file->pattern) {
+    if (file->pattern && event->bytes) {
         struct dft_live_pattern *pattern = dft_live_at(rows->live, file->pattern);
 
         while ((uint64_t)end > (uint64_t)DFT_TOUCHED_PARTS << pattern->touched.shift)

@@ -289,7 +289,7 @@ DFT_LIVE_INLINE void dft_live_add_to_data(struct dft_live_data *data, const stru
     data->sums.bytes = step->data_sums.bytes + step->bytes;
     data->sums.asked = step->data_sums.asked + step->asked;
     data->sums.sequential = step->data_sums.sequential + (step->bits & DFT_BIT_SEQUENTIAL ? 1 : 0);
-    data->sums.consecutive = step->data_sums.consecutive + (step->bits & DFT_BIT_CONSECUTIVE ? 1 : 0);
+    data->sums.consecutive = step->data_sums.consecutive + (dft_bits_are_consecutive(step->bits) ? 1 : 0);
     data->sums.turns = step->data_sums.turns + step->is_turn;
     dft_live_add_sizes(step, &data->size_min, &data->size_max, &data->offset_min, &data->offset_max);
 }
@@ -299,7 +299,7 @@ static inline void dft_live_add_to_pattern(struct dft_live_pattern *pattern, con
 {
     uint64_t first = (uint64_t)step->offset >> pattern->touched.shift, last;
 
-    if (!step->bytes || step->offset < 0)
+    if (!step->bytes || step->offset < 0 || step->offset == INT64_MAX)
         return;
     last = (uint64_t)(dft_live_end(step) - 1) >> pattern->touched.shift;
     for (; first <= last && first < DFT_TOUCHED_PARTS; first++)
