@@ -100,6 +100,35 @@ def files_beyond_the_room_are_their_directory(where):
     assert {g["file"] for g in one} == {"/x/", "/x/y/"}
 
 
+def how_files_are_accessed(where):
+    """Rows know strides, events do not; both know the distinct bytes, wherever the groups have been. Not those of folded files."""
+    settings = {"processes": 3, "events": 2000, "fold": 1}
+    make(where / "rows", keep=0, strides=1, **settings)
+    make(where / "all", **settings)
+    for by in ("file", "file,class", "rank,file", "file,region"):
+        rows, every = (summary("--by", by, where / w)["groups"] for w in ("rows", "all"))
+        key = lambda g: tuple(str(g.get(k)) for k in (*by.split(","), "region_cat"))
+        kept = {key(g): g for g in every}
+        folded = [g for g in rows if g["file"].endswith("/")]
+        assert folded and all(g["distinct_bytes"] is None and g["strides"] is None for g in folded), by
+        known = [g for g in rows if g["distinct_bytes"] is not None]
+        assert len(known) > 5, by
+        for g in known:
+            assert g["distinct_bytes"] == kept[key(g)]["distinct_bytes"] and kept[key(g)]["strides"] is None, (by, g)
+            assert g["distinct_bytes"] <= g["offset_max"] + (g["offset_max"] >> 9) + 1
+            (first, many), (second, few) = ((s["bytes"], s["count"]) for s in g["strides"])
+            assert (first, second) == (4096, -8192) and many == 3 * few > 0, (by, g)
+        small = run(DFTMERGE, "summary", "--json", "--by", by, where / "rows", env={"DFTMERGE_GROUP_BYTES": "8192"})
+        assert json.loads(small.out)["groups"] == rows, by
+    assert all(g["distinct_bytes"] is None and g["strides"] is None for g in summary("--by", "dir", where / "rows")["groups"])
+    title, *lines = dftmerge("summary", "--csv", "--by", "file", where / "rows").out.decode("utf-8", "surrogateescape").splitlines()
+    assert title.endswith(",first_ns,last_ns,distinct_bytes,strides") and any(re.search(r",[0-9]+,4096:[0-9]+ -8192:[0-9]+$", line) for line in lines), lines
+    for columns, shown in (("300", True), ("80", False)):
+        page = run(DFTMERGE, "summary", "--by", "file", where / "rows", env={"COLUMNS": columns}).out.decode("utf-8", "surrogateescape")
+        assert bool(re.search("bytes +distinct +rate" if shown else "distinct", page)) == shown, page
+    assert "distinct" not in run(DFTMERGE, "summary", "--by", "dir", where / "rows", env={"COLUMNS": "300"}).out.decode("utf-8", "surrogateescape")
+
+
 def mounts_differ_or_are_not_known(where):
     make(where / "t", processes=2, mounts=2)
     got = {g["mount"]: g["fstype"] for g in summary("--by", "mount", where / "t")["groups"]}
@@ -124,4 +153,4 @@ def wrong_words_are_told(where):
 
 
 if __name__ == "__main__":
-    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, mounts_differ_or_are_not_known, wrong_words_are_told])
+    main([files_are_put_together, names_have_one_extension, aggregates_answer_too, files_beyond_the_room_are_their_directory, how_files_are_accessed, mounts_differ_or_are_not_known, wrong_words_are_told])

@@ -34,8 +34,10 @@ def one_process_has_both(where):
     for by in FILES:
         a, b = summary("--by", by, mix), summary("--by", by, every)
         assert a["source"] == "files" and a["calls_from_events"] and a["calls_from_aggregates"]
-        lost = ("strided", "random", "time_p50_ns", "time_p95_ns", "time_p99_ns")
+        lost = ("strided", "random", "strides", "time_p50_ns", "time_p95_ns", "time_p99_ns")
         same_groups(without(a["groups"], *FROM_EVENTS, *lost), without(b["groups"], *FROM_EVENTS, *lost), by)
+        assert "file" not in by.split(",") or sum(g["distinct_bytes"] is not None for g in a["groups"]) > 5, by
+        assert all(g["strides"] is None for g in a["groups"]), by
         known = [(x, y) for x, y in zip(a["groups"], b["groups"]) if x["time_p50_ns"] is not None]
         assert all(x["time_p99_ns"] == y["time_p99_ns"] for x, y in known), by
     for by in ("file,name", "dir,size", "ext,errno", "file,access"):
@@ -78,7 +80,7 @@ def beside_each_other(where):
         same_groups(without(a["groups"], *FROM_EVENTS), without(b["groups"], *FROM_EVENTS), by)
     for by in FILES:
         a, b = (summary("--by", by, where / "cat" / f"{n}.dft") for n in ("one", "two"))
-        lost = ("strided", "random", "time_p50_ns", "time_p95_ns", "time_p99_ns", *FROM_EVENTS)
+        lost = ("strided", "random", "strides", "time_p50_ns", "time_p95_ns", "time_p99_ns", *FROM_EVENTS)
         same_groups(without(a["groups"], *lost), without(b["groups"], *lost), by)
 
 

@@ -66,7 +66,7 @@ def kept(where):
 def without_union(answer):
     """What only events know is left out, and where the answer is from."""
     answer = dict(answer, source=None, calls_from_events=None, calls_from_aggregates=None)
-    answer["groups"] = [dict(g, busy_union_ns=None, in_flight_max=None) for g in answer["groups"]]
+    answer["groups"] = [dict(g, busy_union_ns=None, in_flight_max=None, distinct_bytes=None) for g in answer["groups"]]
     return answer
 
 
@@ -74,7 +74,7 @@ def right(where, questions=QUESTIONS, anew=(), **more):
     for question in questions:
         got, wanted = summary(*question, where, **more), summary(*anew, "--events", *question, where)
         assert (got["source"], wanted["source"]) == ("buckets", "events"), question
-        assert all(g["busy_union_ns"] is g["in_flight_max"] is None for g in got["groups"]), question
+        assert all(g["busy_union_ns"] is g["in_flight_max"] is g["distinct_bytes"] is None for g in got["groups"]), question
         assert without_union(got) == without_union(wanted), question
 
 

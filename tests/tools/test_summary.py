@@ -191,7 +191,8 @@ def mixed_aggregates_and_events(where):
     make(where / "all", processes=2, seed=2)
     answer = summary("--by", "file", where / "a", where / "b")
     assert answer["source"] == "files"
-    same_groups(answer["groups"], groups(dump(where / "all"), ["file"], percentiles=False, accesses=False), "file")
+    wanted = groups(dump(where / "all"), ["file"], percentiles=False, accesses=False)
+    same_groups(answer["groups"], [dict(g, strides=None) for g in wanted], "file")
     answer = summary(where / "a", where / "b")
     assert answer["source"] == "buckets"
     same_groups(answer["groups"], summary(where / "all")["groups"], "call")

@@ -97,6 +97,7 @@ def from_aggregates_alone(where):
     for g in kept["groups"]:
         g.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None, busy_union_ns=None, in_flight_max=None)
         g.update({} if g["strided"] is None else {"strided": None, "random": None})
+        g.update({} if g["distinct_bytes"] is None else {"strides": []})  # none were met
     same_groups(rows["groups"], kept["groups"], "file rows")
     cut = summary("--by", "time,call", "--width", "6.4", "--from", "100", where / "rows")
     assert cut["groups"] and all(g["busy_ns"] is None for g in cut["groups"])

@@ -200,7 +200,16 @@ def key_of(event, by, width=INTERVAL_NS, base=0):
     return tuple(values)
 
 
-def group(members, parents, with_union, spans):
+def distinct(data):
+    """Bytes of the parts that were accessed; a part is the least power of two of which 1,024 reach to the highest end."""
+    spans = [(e["offset"], e["offset"] + e["bytes"]) for e in data if "offset" in e and e["bytes"]]
+    part = 1
+    while spans and (max(end for _, end in spans) - 1) // part >= 1024:
+        part *= 2
+    return len({p for start, end in spans for p in range(start // part, (end - 1) // part + 1)}) * part or None
+
+
+def group(members, parents, with_union, spans, by):
     data = [e for e in members if e["name"] in DATA and "errno" not in e]
     offsets = [e for e in data if "offset" in e]
     durations = [e["dur"] for e in members if e.get("calls", 1)]
@@ -225,6 +234,10 @@ def group(members, parents, with_union, spans):
         "asked": sum(e.get("size", 0) for e in data) if data else None,
         "turns": sum(e.get("turn", False) for e in data) if data else None,
         **{a: sum(e.get("access") == a for e in data) if data else None for a in ("consecutive", "sequential", "strided", "random")},
+        "first_ns": min((e["ts"] for e in members), default=None),
+        "last_ns": max((e["ts"] + e.get("dur", 0) for e in members), default=None),
+        "distinct_bytes": distinct(data) if "file" in by else None,
+        "strides": None,
     }
     return result
 
@@ -266,13 +279,13 @@ def groups(events, by, with_union=False, passes=lambda e: True, width=INTERVAL_N
         line = dict(zip(by, key))
         if "region" in by and key[-1] is not None:
             line["region_cat"] = key[-1]
-        line.update(group(list_of, children[key] if self_known else None, with_union, spans[key]))
+        line.update(group(list_of, children[key] if self_known else None, with_union, spans[key], by))
         if not (line["count"] or line["bytes"] or line["busy_ns"]):
             continue
         if not percentiles:
             line.update(time_p50_ns=None, time_p95_ns=None, time_p99_ns=None)
         if not accesses:
-            line.update(strided=None, random=None)
+            line.update(strided=None, random=None, strides=None if line["distinct_bytes"] is None else [])
         result.append(line)
     result.sort(key=lambda g: (-g["time_ns"], *(order(g[k]) for k in by)))
     return result

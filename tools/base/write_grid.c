@@ -116,6 +116,8 @@ static void measure(struct dft_grid *grid)
                 grid->widths[c] = width;
         }
     }
+    for (unsigned c = 0; c < grid->count; c++)
+        grid->hidden[c] |= grid->columns[c].drop == DFT_GRID_SPARE && total_width(grid) > limit;
     while (least_width(grid) > limit && hide_one(grid))
         ;
     all = total_width(grid);

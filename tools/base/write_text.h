@@ -43,12 +43,14 @@ unsigned dft_terminal_width(void);
 unsigned dft_terminal_height(void);
 
 /* A table: cells are collected, then printed with aligned columns. */
-#define DFT_TABLE_COLUMNS 20
+#define DFT_TABLE_COLUMNS 21
+#define DFT_GRID_SPARE    UINT8_MAX
 struct dft_grid_column {
     const char *title;
     uint8_t left;   /* aligned left (texts), else right */
     uint8_t shrink; /* cut in the middle when the table is too wide (paths) */
-    /* 0: always shown; else left out when the table is too wide, the largest number first */
+    /* 0: always shown; else left out when the table is too wide, the largest number first. DFT_GRID_SPARE: shown only
+     * where nothing is cut */
     uint8_t drop;
 };
 struct dft_grid;

@@ -329,10 +329,10 @@ void dft_group_value(const struct dft_answer *answer, const struct dft_group *gr
 /* --- columns ---------------------------------------------------------------------------------- */
 
 static const char *const columns[DFT_COLUMNS] = {
-    "count",       "errors",      "time_ns",     "self_ns",    "time_min_ns",   "time_max_ns",
-    "time_p50_ns", "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",
-    "bytes",       "size_min",    "size_max",    "offset_min", "offset_max",    "asked",
-    "turns",       "consecutive", "sequential",  "strided",    "random",
+    "count",       "errors",      "time_ns",    "self_ns",       "time_min_ns",    "time_max_ns", "time_p50_ns",
+    "time_p95_ns", "time_p99_ns", "busy_ns",    "busy_union_ns", "in_flight_max",  "bytes",       "size_min",
+    "size_max",    "offset_min",  "offset_max", "asked",         "turns",          "consecutive", "sequential",
+    "strided",     "random",      "first_ns",   "last_ns",       "distinct_bytes",
 };
 
 const char *dft_column_name(enum dft_column column)
@@ -380,6 +380,9 @@ int dft_column_value(const struct dft_answer *answer, const struct dft_group *gr
         [DFT_COLUMN_SEQUENTIAL] = {m->data != 0, m->sequential - m->consecutive},
         [DFT_COLUMN_STRIDED] = {m->data && answer->has_accesses, m->strided},
         [DFT_COLUMN_RANDOM] = {m->data && answer->has_accesses, m->random},
+        [DFT_COLUMN_FIRST] = {m->first_start != UINT64_MAX, m->first_start},
+        [DFT_COLUMN_LAST] = {m->first_start != UINT64_MAX, m->last_end},
+        [DFT_COLUMN_DISTINCT] = {group->has_distinct != 0, group->distinct_bytes},
     };
 
     *value = (int64_t)values[column].value;

@@ -12,6 +12,7 @@
 #include "mpi/comm.h"
 #include "query/group_keys.h"
 #include "query/group_map.h"
+#include "query/group_patterns.h"
 #include "query/partial.h"
 #include "query/query_types.h"
 #include "source/filter.h"
@@ -142,6 +143,8 @@ static int fill_groups(struct dft_execution *execution, struct dft_answer *answe
     for (uint32_t i = 0; i < count; i++) /* percentiles lie between the minimum and the maximum that call rows know */
         if (rows[i].kind == DFT_ROW_HISTOGRAM)
             take_histogram(answer, &groups[DFT_GROUP(rows[i].subject)], &rows[i]);
+        else if (rows[i].kind == DFT_ROW_FILE)
+            dft_take_pattern(&groups[DFT_GROUP(rows[i].subject)], &rows[i]);
     return 0;
 }
 

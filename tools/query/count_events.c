@@ -15,6 +15,7 @@
 #include "query/execution.h"
 #include "query/group_keys.h"
 #include "query/group_map.h"
+#include "query/group_patterns.h"
 #include "query/grouper.h"
 #include "query/query_types.h"
 #include "source/filter.h"
@@ -182,6 +183,8 @@ static int flush(struct dft_execution *execution, struct dft_worker *worker, con
 
     if (!rc)
         rc = dft_grouper_flush(&worker->grouper, batch, worker->partial.table);
+    if (!rc && execution->want_patterns)
+        rc = dft_add_event_patterns(worker, batch);
     return rc ? rc : dft_merge_partial(execution, worker);
 }
 

@@ -13,6 +13,7 @@
 #include "query/execution.h"
 #include "query/group_keys.h"
 #include "query/group_map.h"
+#include "query/group_patterns.h"
 #include "query/partial.h"
 #include "query/query_types.h"
 #include "source/source_object.h"
@@ -95,6 +96,17 @@ static int add(struct dft_worker *worker, struct dft_row *row, uint32_t group)
     return dft_table_merge(worker->partial.table, row);
 }
 
+/* The pattern of a row of a file, before add() makes another row of it. */
+static int add_pattern(const struct dft_execution *execution, struct dft_worker *worker, const struct dft_block *block,
+                       const struct dft_row *row, uint32_t group, int is_folded)
+{
+    const struct dft_metrics *m = &row->metrics;
+    int lacks =
+        !row->pattern && m->bytes && (block->stream & DFT_STREAM_COUNTED || (m->offset_max >= 0 && m->size_min));
+
+    return execution->want_patterns ? dft_add_row_pattern(worker, row, group, !lacks && !is_folded) : 0;
+}
+
 static int is_timed(const struct dft_execution *execution)
 {
     return execution->filter->from_ns || execution->filter->to_ns != UINT64_MAX;
@@ -108,7 +120,7 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     struct dft_row_memo *memo = &worker->rows[(row->region * 31 + row->subject + facets) % DFT_ROW_MEMO];
     struct dft_group_key key;
     uint32_t number;
-    int rc, is_file = row->kind == DFT_ROW_FILE;
+    int rc, is_file = row->kind == DFT_ROW_FILE, is_folded = 0;
     int spreads = execution->want_busy && row->kind != DFT_ROW_HISTOGRAM && (row->metrics.step || is_timed(execution));
 
     if (!is_file && !spreads && memo->block == worker->block && memo->region == row->region &&
@@ -123,7 +135,8 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
         if (!dft_event_key(execution, worker, NULL, 0, &event, &(struct dft_call){0}, &with_file))
             return 0;
         key.file = with_file.file;
-        if (execution->may_fold && dft_file_facts_is_folded(execution->files, row->subject))
+        is_folded = execution->may_fold && dft_file_facts_is_folded(execution->files, row->subject);
+        if (is_folded)
             worker->stats.folded += row->metrics.count;
         row->kind = DFT_ROW_CALL; /* the table's group is a call, whatever it was */
     }
@@ -135,10 +148,12 @@ static int merge(struct dft_execution *execution, struct dft_worker *worker, con
     rc = dft_group_map_get(&worker->partial.map, &key, &number);
     if (rc)
         return rc;
-    if (!is_file)
+    if (is_file)
+        rc = add_pattern(execution, worker, block, row, number, is_folded);
+    else
         *memo =
             (struct dft_row_memo){row->region, row->subject, interval, number, worker->block, facets, row->op, row->io};
-    return add(worker, row, number);
+    return rc ? rc : add(worker, row, number);
 }
 
 static int class_passes(const struct dft_execution *execution, uint8_t io)
@@ -211,6 +226,8 @@ static void share_row(struct dft_row *row, uint64_t from, uint64_t to)
                               &m->data,    &m->bytes,  &m->sequential, &m->consecutive};
 
     m->count = to - from;
+    m->first_start = UINT64_MAX; /* within the period nobody knows */
+    m->last_end = 0;
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         *sums[i] = part_of(*sums[i], all, from, to);
 }

@@ -47,6 +47,7 @@ static int init(struct dft_execution *execution, struct dft_source *source, cons
     execution->rows_only = !query->events && !DFT_HAS_FILES(execution) && !DFT_HAS_STACKS(execution) &&
                            !filter->nfiles && dft_source_used(source, DFT_BLOCK_BUCKETS);
     execution->want_busy = query->busy && DFT_HAS(execution, DFT_BY_TIME);
+    execution->want_patterns = query->patterns && DFT_HAS(execution, DFT_BY_FILE);
     if (execution->want_busy && (execution->own_filter.from_ns || execution->own_filter.to_ns != UINT64_MAX))
         execution->rows_only = 0; /* rows do not know where the time began that goes on in them */
     pthread_mutex_init(&execution->lock, NULL);

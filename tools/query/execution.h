@@ -90,6 +90,7 @@ struct dft_execution {
     int want_self;
     int wants_calls;                 /* the texts of calls matter: they are keys, or filtered */
     int want_busy;                   /* of intervals: there are time groups */
+    int want_patterns;               /* of groups by file */
     int all_events;                  /* those without a file are in groups, too */
     const struct dft_rollup *rollup; /* answers, or NULL */
     int may_fold;                    /* rows may say of files no more than their directory */

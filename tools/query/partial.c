@@ -92,9 +92,10 @@ int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
 
 /* --- between ranks ---------------------------------------------------------------------------- */
 
-/* Followed by keys, rows, bins (of durations and sizes, row by row), parents, times of children. */
+/* Followed by keys, rows, bins (of durations and sizes, row by row), patterns of the rows that have one, parents, times of
+ * children. */
 struct packed {
-    uint64_t keys, rows, bins, parents;
+    uint64_t keys, rows, bins, patterns, parents;
 };
 
 int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
@@ -108,10 +109,13 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
     if (rc)
         return rc;
     head.rows = count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        head.patterns += rows[i].pattern != NULL;
         head.bins += (uint64_t)rows[i].ndurations + rows[i].nsizes + rows[i].nasked;
+    }
     *length = sizeof head + head.keys * sizeof(struct dft_group_key) + head.rows * sizeof *rows +
-              head.bins * sizeof(struct dft_bin) + head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t));
+              head.bins * sizeof(struct dft_bin) + head.patterns * sizeof(struct dft_pattern) +
+              head.parents * (sizeof(struct dft_group_key) + sizeof(uint64_t));
     *bytes = at = malloc(*length);
     if (!at)
         return -ENOMEM;
@@ -130,6 +134,8 @@ int dft_partial_pack(struct dft_partial *partial, void **bytes, size_t *length)
         DFT_PACK(rows[i].sizes, rows[i].nsizes * sizeof(struct dft_bin));
         DFT_PACK(rows[i].asked, rows[i].nasked * sizeof(struct dft_bin));
     }
+    for (uint32_t i = 0; i < count; i++)
+        DFT_PACK(rows[i].pattern, rows[i].pattern ? sizeof *rows[i].pattern : 0);
     DFT_PACK(partial->parents.keys, head.parents * sizeof(struct dft_group_key));
     DFT_PACK(partial->children_ns, head.parents * sizeof(uint64_t));
 #undef DFT_PACK
@@ -143,11 +149,12 @@ int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t lengt
     const struct dft_group_key *keys = (const void *)(head + 1), *parents;
     struct dft_row *rows = (struct dft_row *)(uintptr_t)(keys + head->keys); /* the bytes are the receiver's own */
     const struct dft_bin *bins = (const void *)(rows + head->rows);
+    const struct dft_pattern *patterns = (const void *)(bins + head->bins);
     const uint64_t *children_ns;
     int rc;
 
     (void)length;
-    parents = (const void *)(bins + head->bins);
+    parents = (const void *)(patterns + head->patterns);
     children_ns = (const void *)(parents + head->parents);
     for (uint64_t i = 0; i < head->rows; i++) {
         rows[i].durations = bins;
@@ -156,7 +163,8 @@ int dft_partial_unpack(struct dft_partial *into, const void *bytes, size_t lengt
         bins += rows[i].nsizes;
         rows[i].asked = bins;
         bins += rows[i].nasked;
-        rows[i].pattern = NULL; /* answers have none */
+        if (rows[i].pattern) /* the sender's address */
+            rows[i].pattern = patterns++;
     }
     rc = merge_rows(into, keys, (uint32_t)head->keys, rows, (uint32_t)head->rows);
     for (uint64_t i = 0; !rc && i < head->parents; i++)

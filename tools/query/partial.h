@@ -15,8 +15,8 @@
 #define DFT_GROUP(subject) ((subject)-1)
 
 struct dft_partial {
-    struct dft_group_map map;     /* of groups */
-    struct dft_table *table;      /* call and histogram rows whose subject is the group's number */
+    struct dft_group_map map; /* of groups */
+    struct dft_table *table;  /* call and histogram rows, and those of patterns, whose subject is the group's number */
     struct dft_group_map parents; /* process group, tid, region */
     uint64_t *children_ns;        /* of each parent: time of the events directly inside */
     uint32_t children_capacity;

@@ -10,11 +10,12 @@
 #include "format/leb128.h"
 #include "mpi/comm.h"
 
-enum { HAS_CALL = 1, HAS_HISTOGRAM = 2, IS_PARENT = 4 };
+enum { HAS_CALL = 1, HAS_HISTOGRAM = 2, IS_PARENT = 4, HAS_PATTERN = 8 };
 
-#define HEAD_MAX   (1u + DFT_LEB_MAX * (sizeof(struct dft_group_key) + sizeof(struct dft_metrics)) / 8u)
-#define BINS_MAX   (DFT_LEB_MAX + 2u * DFT_LEB_MAX * DFT_BINS) /* of one list */
-#define RECORD_MAX (HEAD_MAX + 3u * BINS_MAX)
+#define HEAD_MAX    (1u + DFT_LEB_MAX * (sizeof(struct dft_group_key) + sizeof(struct dft_metrics)) / 8u)
+#define BINS_MAX    (DFT_LEB_MAX + 2u * DFT_LEB_MAX * DFT_BINS) /* of one list */
+#define PATTERN_MAX (DFT_LEB_MAX * (sizeof(struct dft_metrics) + sizeof(struct dft_pattern)) / 8u)
+#define RECORD_MAX  (HEAD_MAX + 3u * BINS_MAX + PATTERN_MAX)
 
 uint8_t *dft_words_put(uint8_t *at, const void *words, size_t bytes)
 {
@@ -74,10 +75,12 @@ static const uint8_t *get_bins(const uint8_t *at, const uint8_t *end, struct dft
 
 static size_t put_record(uint8_t *record, const struct dft_record *partial)
 {
-    const struct dft_row *call = partial->rows[0], *histogram = partial->rows[1];
+    const struct dft_row *call = partial->rows[0], *histogram = partial->rows[1], *file = partial->rows[2];
+    static const struct dft_pattern none;
     uint8_t *at = record + 1;
 
-    *record = (uint8_t)((call ? HAS_CALL : 0) | (histogram ? HAS_HISTOGRAM : 0) | (partial->is_parent ? IS_PARENT : 0));
+    *record = (uint8_t)((call ? HAS_CALL : 0) | (histogram ? HAS_HISTOGRAM : 0) | (partial->is_parent ? IS_PARENT : 0) |
+                        (file ? HAS_PATTERN : 0));
     at = dft_words_put(at, &partial->key, sizeof partial->key);
     if (partial->is_parent)
         at = dft_leb_put(at, partial->inside_ns);
@@ -88,13 +91,18 @@ static size_t put_record(uint8_t *record, const struct dft_record *partial)
         at = put_bins(at, histogram->sizes, histogram->nsizes);
         at = put_bins(at, histogram->asked, histogram->nasked);
     }
+    if (file) {
+        at = dft_words_put(at, &file->metrics, sizeof file->metrics);
+        at = dft_words_put(at, file->pattern ? file->pattern : &none, sizeof none);
+    }
     return (size_t)(at - record);
 }
 
 /* What a reader has of a record. */
 struct decoded {
     struct dft_record partial;
-    struct dft_row rows[2];
+    struct dft_row rows[3];
+    struct dft_pattern pattern;
     struct dft_bin durations[DFT_BINS], sizes[DFT_BINS], asked[DFT_BINS];
 };
 
@@ -118,6 +126,11 @@ static const uint8_t *get_record(const uint8_t *at, const uint8_t *end, struct d
         if (at)
             at = get_bins(at, end, record->asked, &record->rows[1].nasked);
         partial->rows[1] = &record->rows[1];
+    }
+    if (at && has & HAS_PATTERN) {
+        at = dft_words_get(at, end, &record->rows[2].metrics, sizeof record->rows[2].metrics);
+        at = dft_words_get(at, end, &record->pattern, sizeof record->pattern);
+        partial->rows[2] = &record->rows[2];
     }
     return at;
 }
@@ -285,6 +298,8 @@ int dft_partition_read(struct dft_partitions *partitions, uint32_t number,
     memset(record->rows, 0, sizeof record->rows);
     record->rows[0].kind = DFT_ROW_CALL;
     record->rows[1].kind = DFT_ROW_HISTOGRAM;
+    record->rows[2].kind = DFT_ROW_FILE;
+    record->rows[2].pattern = &record->pattern;
     record->rows[1].durations = record->durations;
     record->rows[1].sizes = record->sizes;
     record->rows[1].asked = record->asked;

@@ -23,7 +23,7 @@
 /* One record. Rows point into memory of who puts it, or of the reader. */
 struct dft_record {
     struct dft_group_key key;      /* of the group, or (process group, tid, region) of a region */
-    const struct dft_row *rows[2]; /* call row and histogram row, or NULL */
+    const struct dft_row *rows[3]; /* by kind: call row, histogram row, and that of the pattern; or NULL */
     uint64_t inside_ns;            /* is_parent: time of the events directly inside the region */
     int is_parent;
 };

@@ -62,6 +62,7 @@ struct dft_query {
     int events;     /* events alone are to answer, though rows could: for what only they know */
     int busy;       /* of time groups: what of calls lies in which interval; groups in which none starts come with it */
     int accesses;   /* strided and random accesses are wanted */
+    int patterns;   /* of groups by file: how many different bytes were accessed, and strides */
     int bins;       /* the histograms of durations are wanted too (with percentiles) */
     int bounded;    /* dft_query_run: -E2BIG when groups and histograms take more than 72 MiB */
 };
@@ -89,6 +90,9 @@ struct dft_group {
     int64_t self_ns;
     uint64_t p50, p95, p99; /* DFT_PERCENTILE_UNKNOWN: not all its calls are in histograms */
     uint64_t busy_union_ns, in_flight_max;
+    uint64_t has_distinct, has_strides; /* the next ones are known */
+    uint64_t distinct_bytes;            /* at most: pattern.h */
+    struct dft_stride strides[2];
     const struct dft_bin *bins; /* of durations, if asked for */
     uint32_t nbins;
     uint64_t bins_at; /* while counting: their place in those of the answer */
@@ -161,6 +165,9 @@ enum dft_column {
     DFT_COLUMN_SEQUENTIAL,
     DFT_COLUMN_STRIDED,
     DFT_COLUMN_RANDOM,
+    DFT_COLUMN_FIRST,
+    DFT_COLUMN_LAST,
+    DFT_COLUMN_DISTINCT,
     DFT_COLUMNS
 };
 #endif

@@ -86,16 +86,16 @@ static int put_parents(struct dft_execution *execution)
 static int put_groups(struct dft_execution *execution)
 {
     const struct dft_group_map *map = &execution->total.map;
-    const struct dft_row *(*rows_of)[2] = calloc(map->count + 1u, sizeof *rows_of);
+    const struct dft_row *(*rows_of)[3] = calloc(map->count + 1u, sizeof *rows_of);
     uint64_t memory = dft_partial_used(&execution->total) / (map->count + 1u);
     struct dft_row *rows;
     uint32_t count;
     int rc = rows_of ? dft_table_rows_unsorted(execution->total.table, &rows, &count) : -ENOMEM;
 
     for (uint32_t i = 0; !rc && i < count; i++)
-        rows_of[DFT_GROUP(rows[i].subject)][rows[i].kind == DFT_ROW_HISTOGRAM] = &rows[i];
+        rows_of[DFT_GROUP(rows[i].subject)][rows[i].kind] = &rows[i];
     for (uint32_t i = 0; !rc && i < map->count; i++) {
-        const struct dft_record record = {.key = map->keys[i], .rows = {rows_of[i][0], rows_of[i][1]}};
+        const struct dft_record record = {.key = map->keys[i], .rows = {rows_of[i][0], rows_of[i][1], rows_of[i][2]}};
 
         rc = note_call(execution, record.key.call);
         if (!rc)
@@ -223,7 +223,7 @@ static int take_record(void *context, const struct dft_record *record)
     rc = dft_final_key(execution, &record->key, &key);
     if (!rc)
         rc = dft_group_map_get(&execution->total.map, &key, &group);
-    for (unsigned kind = 0; !rc && kind < 2; kind++) {
+    for (unsigned kind = 0; !rc && kind < 3; kind++) {
         struct dft_row row;
 
         if (!record->rows[kind])

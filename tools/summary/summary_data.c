@@ -86,6 +86,22 @@ static void json_key(struct dft_json *json, const struct dft_answer *answer, con
         dft_json_text(json, name, value.text.bytes, value.text.length);
 }
 
+static void json_strides(struct dft_json *json, const struct dft_group *group)
+{
+    if (!group->has_strides) {
+        dft_json_null(json, "strides");
+        return;
+    }
+    dft_json_array(json, "strides");
+    for (unsigned i = 0; i < 2 && group->strides[i].count; i++) {
+        dft_json_object(json, NULL);
+        dft_json_int(json, "bytes", group->strides[i].bytes);
+        dft_json_uint(json, "count", group->strides[i].count);
+        dft_json_end_object(json);
+    }
+    dft_json_end_array(json);
+}
+
 static void json_group(struct dft_json *json, const struct dft_answer *answer, const struct dft_group *group)
 {
     dft_json_object(json, NULL);
@@ -102,6 +118,7 @@ static void json_group(struct dft_json *json, const struct dft_answer *answer, c
         else
             dft_json_uint(json, name, (uint64_t)value);
     }
+    json_strides(json, group);
     dft_json_end_object(json);
 }
 
@@ -126,7 +143,7 @@ int dft_summary_json(struct dft_summary *summary)
 
     if (rc)
         return rc;
-    query.percentiles = query.busy_union = query.busy = query.accesses = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
@@ -179,8 +196,12 @@ static void csv_group(const struct dft_answer *answer, const struct dft_group *g
             else
                 printf("%llu", (unsigned long long)value);
         }
-        putchar(c + 1 < DFT_COLUMNS ? ',' : '\n');
+        putchar(',');
     }
+    for (unsigned i = 0; i < 2 && group->has_strides && group->strides[i].count; i++)
+        printf("%s%lld:%llu", i ? " " : "", (long long)group->strides[i].bytes,
+               (unsigned long long)group->strides[i].count);
+    putchar('\n');
 }
 
 /* One table; an empty field is what JSON calls null. */
@@ -190,14 +211,15 @@ int dft_summary_csv(struct dft_summary *summary)
     struct dft_answer answer;
     int rc;
 
-    query.percentiles = query.busy_union = query.busy = query.accesses = 1;
+    query.percentiles = query.busy_union = query.busy = query.accesses = query.patterns = 1;
     rc = dft_summary_ask(summary, &query, summary->options->sort, summary->options->top, 0, &answer);
     if (rc)
         return rc;
     for (unsigned i = 0; i < answer.query.nby; i++)
         printf("%s,", dft_by_name((enum dft_by)answer.query.by[i]));
     for (int c = 0; c < DFT_COLUMNS; c++)
-        printf("%s%c", dft_column_name((enum dft_column)c), c + 1 < DFT_COLUMNS ? ',' : '\n');
+        printf("%s,", dft_column_name((enum dft_column)c));
+    puts("strides");
     do
         for (uint32_t i = 0; i < answer.count; i++)
             csv_group(&answer, &answer.groups[i]);

@@ -24,16 +24,19 @@ enum cell {
     CELL_P99,
     CELL_MAX,
     CELL_BYTES,
+    CELL_DISTINCT,
     CELL_RATE,
     CELLS
 };
 
 /* Which go first on a narrow terminal. */
-static const uint8_t cell_drops[CELLS] = {
-    [CELL_ERRORS] = 2, [CELL_IN_FLIGHT] = 1, [CELL_SELF] = 1, [CELL_MEAN] = 3, [CELL_P50] = 6,
-    [CELL_P95] = 3,    [CELL_P99] = 5,       [CELL_MAX] = 4,  [CELL_RATE] = 7};
-static const char *const cell_titles[CELLS] = {"calls", "failed", "time", "busy", "in flight", "%",     "self",
-                                               "mean",  "p50",    "p95",  "p99",  "max",       "bytes", "rate"};
+static const uint8_t cell_drops[CELLS] = {[CELL_ERRORS] = 2, [CELL_IN_FLIGHT] = 1, [CELL_SELF] = 1,
+                                          [CELL_MEAN] = 3,   [CELL_P50] = 6,       [CELL_P95] = 3,
+                                          [CELL_P99] = 5,    [CELL_MAX] = 4,       [CELL_DISTINCT] = DFT_GRID_SPARE,
+                                          [CELL_RATE] = 7};
+static const char *const cell_titles[CELLS] = {"calls", "failed", "time",  "busy",     "in flight",
+                                               "%",     "self",   "mean",  "p50",      "p95",
+                                               "p99",   "max",    "bytes", "distinct", "rate"};
 
 /* Self time where it is known: so that a region and what is inside it do not count twice. */
 static double share_of(const struct dft_answer *answer, const struct dft_group *group)
@@ -84,6 +87,8 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
         dft_text_ns(capacity, (uint64_t)value);
     else if (cell == CELL_BYTES && m->data)
         dft_text_bytes(capacity, m->bytes);
+    else if (cell == CELL_DISTINCT && group->has_distinct)
+        dft_text_bytes(capacity, group->distinct_bytes);
     else if (cell == CELL_RATE && m->bytes && m->dur_sum) {
         dft_text_bytes(capacity, rate_of(m));
         strcat(capacity, "/s");
@@ -93,7 +98,7 @@ static void set_cell(const struct dft_answer *answer, const struct dft_group *gr
 /* Which cells the table has: self time only where it differs, percentiles where they are known. */
 static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
 {
-    int self = 0, errors = 0, bytes = 0, time = 0, percentiles = 0;
+    int self = 0, errors = 0, bytes = 0, time = 0, percentiles = 0, distinct = 0;
     unsigned n = 0;
 
     for (unsigned i = 0; i < answer->query.nby; i++)
@@ -103,10 +108,11 @@ static unsigned choose_cells(const struct dft_answer *answer, enum cell *cells)
         self |= answer->has_self && answer->groups[i].self_ns != (int64_t)answer->groups[i].metrics.dur_sum;
         errors |= answer->groups[i].metrics.errors != 0;
         bytes |= answer->groups[i].metrics.data != 0;
+        distinct |= answer->groups[i].has_distinct != 0;
         percentiles |= answer->has_percentiles && answer->groups[i].p50 != DFT_PERCENTILE_UNKNOWN;
     }
     for (int c = 0; c < CELLS; c++) {
-        if ((c == CELL_SELF && !self) || (c == CELL_ERRORS && !errors))
+        if ((c == CELL_SELF && !self) || (c == CELL_ERRORS && !errors) || (c == CELL_DISTINCT && !distinct))
             continue;
         if ((c == CELL_BUSY || c == CELL_IN_FLIGHT) && !time)
             continue;

@@ -364,7 +364,7 @@ int dft_summary_text(struct dft_summary *summary)
     print_io(summary, &classes, &answer, &unseen);
     dft_summary_nothing(summary, &answer);
     dft_answer_fini(&answer);
-    query.busy = 1;
+    query.busy = query.patterns = 1;
     query.percentiles = query.by[0] != DFT_BY_TIME;
     for (unsigned i = 1; i < query.nby; i++)
         query.percentiles &= query.by[i] != DFT_BY_TIME;
