@@ -152,7 +152,7 @@ static struct dft_context *widened(struct dft_context *context)
 static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
 {
     struct job job = {.context = dft_context_acquire(), .ring = ring, .from = from, .to = to};
-    uint64_t begin = dft_ticks(), mult;
+    uint64_t begin = dft_ticks(), own_ns = dft_mode_own_begin(), mult;
 
     if (!job.context)
         return -ENOMEM;
@@ -166,6 +166,7 @@ static int with_context(struct dft_ring *ring, uint64_t from, uint64_t to)
     dft_context_release(job.context);
     if (job.done)
         atomic_store_explicit(&ring->tail, to, memory_order_release);
+    dft_mode_own_end(own_ns);
     atomic_fetch_add(&dft_live->overhead_ns, (uint64_t)(((__uint128_t)(dft_ticks() - begin) * mult) >> 32));
     return 0;
 }

@@ -15,7 +15,7 @@
 struct dft_governor_now {
     uint64_t time_ns;  /* monotonic */
     uint64_t cpu_ns;   /* processor time of the process, the library's included */
-    uint64_t drain_ns; /* of it: writing out events and rows */
+    uint64_t drain_ns; /* processor time, too, of it: writing out events and rows */
     uint64_t calls;    /* recorded calls, as events or in aggregates */
 };
 

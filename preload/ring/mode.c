@@ -2,9 +2,10 @@
 /* Owns the choice between events and aggregates while the process runs: the settings, `dftmerge
  * control`, and the limits of cost and size.
  *
- * WHAT IS COUNTED against DFTRACER_MAX_OVERHEAD_PERCENT: drains and flushes, by the clock; and for
- * each recorded call four readings of the clock, whose time is measured once. A call reads the clock
- * twice, and what else is done around it takes about as long again. */
+ * WHAT IS COUNTED against DFTRACER_MAX_OVERHEAD_PERCENT: the processor time of drains and flushes; and
+ * for each recorded call four readings of the clock, whose time is measured once. A call reads the
+ * clock twice, and what else is done around it takes about as long again. Time by the clock would
+ * grow where threads wait for a processor, and the program's processor time would not. */
 #include "ring/mode.h"
 
 #include <string.h>
@@ -32,6 +33,7 @@ static struct dft_spin lock; /* guards all below */
 static enum dft_keep controlled;
 static int is_controlled, is_full;
 static struct dft_governor governor;
+static _Atomic uint64_t own_ns; /* processor time of drains and flushes; not guarded */
 
 enum dft_keep dft_mode_wanted(void)
 {
@@ -85,18 +87,39 @@ static uint64_t count_calls(void)
     return calls;
 }
 
+/* Of this thread, or of the process. 0: not known. */
+static uint64_t processor_ns(clockid_t clock)
+{
+    struct timespec cpu;
+
+    if (DFT_SYS(clock_gettime, clock, &cpu, 0, 0, 0, 0) < 0)
+        return 0;
+    return (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+}
+
+uint64_t dft_mode_own_begin(void)
+{
+    return dft_config.max_overhead_percent ? processor_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+void dft_mode_own_end(uint64_t begin_ns)
+{
+    uint64_t end_ns = begin_ns ? processor_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+
+    if (end_ns > begin_ns)
+        atomic_fetch_add_explicit(&own_ns, end_ns - begin_ns, memory_order_relaxed);
+}
+
 static int govern(void)
 {
     struct dft_governor_now now = {.time_ns = dft_clock_monotonic_ns()};
-    struct timespec cpu;
 
-    if (!dft_config.max_overhead_percent || now.time_ns - governor.last.time_ns < DFT_GOVERNOR_WINDOW_NS ||
-        DFT_SYS(clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &cpu, 0, 0, 0, 0) < 0)
+    if (!dft_config.max_overhead_percent || now.time_ns - governor.last.time_ns < DFT_GOVERNOR_WINDOW_NS)
         return 0;
+    now.cpu_ns = processor_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!governor.call_ns)
         governor.call_ns = measure_call();
-    now.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    now.drain_ns = atomic_load(&dft_live->overhead_ns);
+    now.drain_ns = atomic_load_explicit(&own_ns, memory_order_relaxed);
     now.calls = count_calls();
     return dft_governor_decide(&governor, &now, (unsigned)dft_config.max_overhead_percent);
 }

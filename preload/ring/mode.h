@@ -27,6 +27,11 @@ enum dft_keep dft_mode_wanted(void);
  * whether it was done, was so already, or a limit forbids it. */
 enum dft_controlled dft_mode_control(enum dft_keep keep);
 
+/* Around a drain or a flush, for the limit of cost: the processor time that it takes is the library's.
+ * Any thread, signals blocked. The first returns what the second takes. */
+uint64_t dft_mode_own_begin(void);
+void dft_mode_own_end(uint64_t begin_ns);
+
 /* The owner has drained, or begins an interval. Decides, if a limit is set, and takes over what was
  * decided. Signals blocked, unless the state has a table. */
 void dft_mode_update(struct dft_thread *self);

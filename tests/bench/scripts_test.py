@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The scripts of the benchmark say what is missing, in a line, and go on with the other rows. No figure is looked at."""
 
+import json
 import pathlib
 import shutil
 import sys
@@ -53,7 +54,7 @@ def unknown_rows_are_an_error(directory):
 @tests.case
 def a_build_that_is_missing_is_an_error(directory):
     need("valgrind")
-    for script in ("instructions.py", "real.py"):
+    for script in ("instructions.py", "real.py", "governor.py"):
         done = ask(script, "--build", directory)
         equal((done.code, done.out), (1, b""), f"{script}: code and output")
         true(b"build first" in done.err, done.err)
@@ -76,6 +77,23 @@ def missing_programs_are_skipped(directory):
     equal([line.split()[0] for line in lines if "skipped: there is no " in line], ["tar", "sqlite3", "git"], "skipped rows")
     measured = [line for line in lines if line.startswith("python")]
     true(len(measured) == 1 and "<= 6 %" in measured[0], f"python is measured: {lines}")
+
+
+@tests.case
+def helps_say_what_is_measured(directory):
+    for script, word in (("governor.py", b"counted"), ("instructions.py", b"callgrind"), ("real.py", b"medians")):
+        done = run([sys.executable, BENCH / script, "--help"])
+        equal((done.code, done.err), (0, b""), f"{script}: code and messages")
+        true(word in done.out and f"tests/bench/{script}".encode() in done.out, f"{script}: {done.out}")
+
+
+@tests.case
+def phases_make_the_calls_that_they_say(directory):
+    (directory / "file").write_bytes(bytes(10000))
+    done = run([BUILD / "bin" / "bench_phases", "work", directory / "file", "2", "10010", "0", "0"])
+    equal(json.loads(done.out)["calls"], {"getc": 20020, "pread": 0, "rewind": 2}, "calls")
+    done = run([BUILD / "bin" / "bench_phases", "work", directory / "file", "101", "1", "1", "1"])
+    equal((done.code, done.out), (2, b""), "too many rounds")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ import collections
 import json
 import os
 import sys
+import time
 
-from tracing import ROOT, Skip, Tests, compile_program, dftmerge, equal, run, tracing, true
+from steady import Steady
+from tracing import ROOT, SECONDS, Skip, Tests, compile_program, dftmerge, equal, run, tracing, true
 
 tests = Tests()
 COUNT = 5000
@@ -20,7 +22,7 @@ def events(out):
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def run_mixed(directory, name, rules=None, seconds=(), count=COUNT, **settings):
+def run_mixed(directory, name, rules=None, count=COUNT, **settings):
     """What the program says it did, the events that were kept, and what the summary counts: by name."""
     program = directory / "mixed_calls"
     if not program.exists():
@@ -30,7 +32,7 @@ def run_mixed(directory, name, rules=None, seconds=(), count=COUNT, **settings):
     if rules is not None:
         (directory / f"{name}.yaml").write_text(rules.replace("WORK", str(work)))
         settings.update(AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE=directory / f"{name}.yaml")
-    done = run([program, work, count, *seconds], env=tracing(out / "t", DATA_DIR=directory, **settings))
+    done = run([program, work, count], env=tracing(out / "t", DATA_DIR=directory, **settings))
     if b"cannot read YAML" in done.err:
         raise Skip("built without libyaml")
     equal((done.code, done.err), (0, b""), f"{name}: the program")
@@ -126,13 +128,39 @@ def a_limit_of_bytes_stops_events(directory):
     equal((kept, stretches(out)), (said, [("events", "settings")]), "a limit that is not reached")
 
 
+def check_counts(program, reads):
+    """Whatever was kept, all calls are counted. Returns how many reads were kept as events."""
+    equal(program.end(), 0, "exit status")
+    summary = json.loads(dftmerge("summary", "--json", "--by", "name", program.place).out)
+    equal(next(group["count"] for group in summary["groups"] if group["name"] == "pread"), reads, "counted reads")
+    return sum(event.get("calls", 1) for event in events(program.place) if event["name"] == "pread")
+
+
 @tests.case
 def a_limit_of_cost_changes_to_aggregates(directory):
-    """Preads of 64 bytes for three seconds: events cost far more than 1 %."""
-    said, kept, out = run_mixed(directory, "cost", seconds=(3,), count=10, MAX_OVERHEAD_PERCENT=1)
-    equal(stretches(out)[:2], [("events", "settings"), ("aggregates", "overhead")], "what was kept")
-    true(0 < kept["pread"] < said["pread"], f"events: {kept}")
-    equal(stretches(run_mixed(directory, "quiet", MAX_OVERHEAD_PERCENT=100)[2]), [("events", "settings")], "a limit that is not reached")
+    """Preads of 100 bytes, until they are found too dear, however long a busy machine takes for that: events always cost
+    more than 1 % of them."""
+    with Steady(directory, MAX_OVERHEAD_PERCENT=1) as program:
+        blocks, end = 0, time.monotonic() + SECONDS
+        while len(stretches(program.place)) == 1 and time.monotonic() < end:
+            program.do("r 100000")
+            blocks += 1
+        equal(stretches(program.place)[:2], [("events", "settings"), ("aggregates", "overhead")], "what was kept")
+        program.do("r 5")
+        kept = check_counts(program, blocks * 100000 + 5)
+        true(0 < kept < blocks * 100000, f"{kept} events")
+
+
+@tests.case
+def a_limit_of_cost_that_is_not_reached_changes_nothing(directory):
+    """Most of the processor time is the program's own, so events never cost 100 % of it."""
+    with Steady(directory, MAX_OVERHEAD_PERCENT=100) as program:
+        program.do("r 20000")
+        for _ in range(2):
+            program.do("b 1100")
+            program.do("r 20000")
+        equal(check_counts(program, 60000), 60000, "events")
+        equal(stretches(program.place), [("events", "settings")], "what was kept")
 
 
 @tests.case

@@ -78,6 +78,28 @@ static void test_phases(void)
     CU_ASSERT(outcome.changes >= 2 && outcome.events_ns > 4ull * S);
 }
 
+/* Three rounds of getc in bursts, of preads, and of a call now and then, 10 s each: the share of the
+ * preads stays within a point of the limit, and each phase changes the decision at most once. */
+static void test_rounds(void)
+{
+    static const struct costs cheap_calls = {60, 1, 5};
+    static const struct phase round[] = {{10, 20, 100}, {10, 2000000, 100}, {10, 100, 1}};
+    static const unsigned limits[] = {2, 5, 20};
+    struct phase phases[9];
+
+    for (unsigned i = 0; i < 9; i++)
+        phases[i] = round[i % 3];
+    for (unsigned i = 0; i < 3; i++) {
+        struct outcome outcome = simulate(phases, 9, cheap_calls, limits[i], 50);
+
+        CU_ASSERT(percent_of(outcome) < limits[i] + 1);
+        CU_ASSERT(outcome.changes == (limits[i] == 20 ? 0u : 6u)); /* to aggregates in the preads, back behind them */
+        CU_ASSERT(outcome.events_ns > outcome.ns / 3);
+        outcome = simulate(round + 1, 1, cheap_calls, limits[i], 50);
+        CU_ASSERT(limits[i] == 20 || percent_of(outcome) < 3);
+    }
+}
+
 /* A cost between half of the limit and the limit changes nothing, from either side. */
 static void test_hysteresis(void)
 {
@@ -165,14 +187,9 @@ static void test_windows(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"steady loads", test_steady},
-        {"phases", test_phases},
-        {"hysteresis", test_hysteresis},
-        {"swings", test_swings},
-        {"a process that sleeps", test_idle},
-        {"clocks", test_clocks},
-        {"windows", test_windows},
-        CU_TEST_INFO_NULL,
+        {"steady loads", test_steady},   {"phases", test_phases},   {"long rounds", test_rounds},
+        {"hysteresis", test_hysteresis}, {"swings", test_swings},   {"a process that sleeps", test_idle},
+        {"clocks", test_clocks},         {"windows", test_windows}, CU_TEST_INFO_NULL,
     };
     CU_SuiteInfo suites[] = {{"governor", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
     unsigned failed;

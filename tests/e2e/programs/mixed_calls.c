@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of several kinds on several files, so many of each that each is known:
  *
- *     mixed_calls FOLDER COUNT [SECONDS]
+ *     mixed_calls FOLDER COUNT
  *
  * COUNT preads of 64 bytes of FOLDER/a, as many writes of 100 bytes to FOLDER/b, as many stats of
- * FOLDER/none, which is not there, one fsync of FOLDER/b, and regions "step" and "pause". Then, for
- * SECONDS, preads of FOLDER/a. Prints how many calls of each name it made. */
+ * FOLDER/none, which is not there, one fsync of FOLDER/b, and regions "step" and "pause". Prints
+ * how many calls of each name it made. */
 #include <dftrace/dftrace.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static char path[3][4096];
 
-static int is_before(time_t end)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec < end;
-}
-
 int main(int argc, char **argv)
 {
     static char bytes[4096];
-    struct timespec now;
     struct stat st;
-    long count = atol(argv[2]), preads = 0, i;
+    long count = argc > 2 ? atol(argv[2]) : 0, preads = 0, i;
     int a, b;
 
     for (i = 0; i < 3; i++)
@@ -48,10 +38,6 @@ int main(int argc, char **argv)
         DFTRACE_END("step");
     }
     fsync(b);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    while (argc > 3 && is_before(now.tv_sec + atoi(argv[3])))
-        for (i = 0; i < 1000; i++)
-            preads += pread(a, bytes, 64, i % 64 * 64) == 64;
     close(a);
     close(b);
     printf("{\"pread\": %ld, \"write\": %ld, \"stat\": %ld, \"step\": %ld, \"fsync\": 1, \"pause\": 1, \"open\": 2, "

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A program at rest: does what it is told to by lines of its standard input, and answers each with a
- * line. "r N": N reads of 100 bytes; "w N": N writes of 10 bytes; "m N": N failing stats; "h": reads from
- * the FIFO that is its second argument; "e": ends; "x": is killed. */
+ * line. "r N": N reads of 100 bytes; "w N": N writes of 10 bytes; "m N": N failing stats; "b N": N ms of
+ * processor time; "h": reads from the FIFO that is its second argument; "e": ends; "x": is killed. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void work(char what, long count, int fd)
@@ -19,6 +20,14 @@ static void work(char what, long count, int fd)
             : what == 'w' ? pwrite(fd, bytes, 10, i % 7) != 10
                           : !stat("/no/such", &st))
             abort();
+}
+
+static void burn(long ms)
+{
+    const clock_t end = clock() + ms * (CLOCKS_PER_SEC / 1000);
+
+    while (clock() < end)
+        ;
 }
 
 int main(int argc, char **argv)
@@ -42,7 +51,10 @@ int main(int argc, char **argv)
             raise(SIGKILL);
         if (what == 'h' && (argc < 3 || read(open(argv[2], O_RDONLY), line, 1) < 0))
             return 1;
-        work(what, count, fd);
+        if (what == 'b')
+            burn(count);
+        else
+            work(what, count, fd);
         if (write(1, ".", 1) != 1)
             return 1;
     }
