@@ -115,7 +115,8 @@ static int step_fits(const struct dft_live_table *table)
     const struct dft_live_step *step = &table->step;
     uint32_t low = atomic_load((_Atomic uint32_t *)(uintptr_t)&table->low);
 
-    if (!dft_live_is_place(table, step->row, sizeof(struct dft_live_row)) || step->nfurther > DFT_LIVE_FURTHER ||
+    if (low < DFT_LIVE_ARENA || low > table->bytes / 8 ||
+        !dft_live_is_place(table, step->row, sizeof(struct dft_live_row)) || step->nfurther > DFT_LIVE_FURTHER ||
         step->end_ns < step->start_ns)
         return 0;
     if ((step->file && !dft_live_is_object(table, step->file, DFT_LIVE_FILE, sizeof(struct dft_live_file))) ||

@@ -231,6 +231,26 @@ static void test_nonsense(void)
     free(owner.file);
 }
 
+/* The step of a killed process is added, but not beyond the table. */
+static void test_nonsense_of_a_step(void)
+{
+    struct owner owner;
+    uint64_t bad = 0;
+
+    for (uint32_t counter = 1; counter; counter *= 2) {
+        struct found found = {0};
+
+        begin(&owner);
+        add(&owner, 0, APPLYING);
+        owner.table->step.counters[DFT_LIVE_SIZES] = counter;
+        atomic_store(&owner.table->low, UINT32_MAX / 2);
+        CU_ASSERT_EQUAL(dft_live_tables(owner.file, FILE_BYTES, KEY, count, &found, &bad), 0);
+        CU_ASSERT_EQUAL(found.calls, 0);
+        free(owner.file);
+    }
+    CU_ASSERT_EQUAL(bad, 32);
+}
+
 /* --- an owner that goes on -------------------------------------------------------------------- */
 
 static _Atomic int is_over;
@@ -282,5 +302,6 @@ int suite_tables(void)
     return !suite || !CU_add_test(suite, "killed at any stage of a step", test_killed_at_any_stage) ||
            !CU_add_test(suite, "rows that were written", test_what_was_written) ||
            !CU_add_test(suite, "tables that make no sense", test_nonsense) ||
+           !CU_add_test(suite, "a step that makes no sense", test_nonsense_of_a_step) ||
            !CU_add_test(suite, "an owner that goes on", test_running);
 }
