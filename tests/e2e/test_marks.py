@@ -145,5 +145,20 @@ def as_computed_from_events(directory):
               sorted(json.dumps({n: g[n] for n in sorted(names)}) for g in wanted), f"--by {by}: {sorted(names)}")
 
 
+@tests.case
+def facets_of_aggregates(directory):
+    """Calls that differ in one facet alone lie in different rows, also where rows are made at once, without events."""
+    program = compile_program("alike.c", directory / "alike", "-Wall", "-Wextra", "-Werror")
+    answers = []
+    for rows in (0, 1):
+        where = directory / f"work{rows}"
+        where.mkdir()
+        equal(run([program], cwd=where, env=tracing(where / "out" / "t", ENABLE_AGGREGATION=rows)).code, 0, "exit code")
+        groups = json.loads(dftmerge("summary", "--json", "--by", "name,size,access,errno", where / "out").out)["groups"]
+        answers.append({(g["name"], g["size"], g["access"], g["errno"]): (g["count"], g["bytes"], g["errors"]) for g in groups})
+    equal(len([k for k in answers[0] if k[0] == "read"]), 6, "kinds of reads")
+    equal(answers[1], answers[0], "name, size class, access, errno: calls, bytes, errors")
+
+
 if __name__ == "__main__":
     sys.exit(tests.main())
