@@ -46,12 +46,14 @@ struct dft_rows {
     struct dft_rows_cursor cursors[DFT_ROWS_CURSORS];
     struct dft_rows_seen files[DFT_ROWS_CURSORS];
     struct dft_clock clock;
-    uint64_t clock_until_ns;              /* then the clock is asked again */
-    uint64_t files_interval;              /* in which histograms and files were written last */
-    uint64_t closed_until;                /* until this interval no new file gets a row: there are too many counters */
-    uintptr_t frame;                      /* of the last step */
-    uint32_t livefile;                    /* dft_livefile_number when the table was made */
-    uint64_t directories[DFT_SENT_NAMES]; /* of the files whose names were sent: ids */
+    uint64_t clock_until_ns; /* then the clock is asked again */
+    uint64_t files_interval; /* in which histograms and files were written last */
+    uint64_t closed_until;   /* until this interval no new file gets a row: there are too many counters */
+    uintptr_t frame;         /* of the last step */
+    uint32_t livefile;       /* dft_livefile_number when the table was made */
+    struct {
+        uint64_t file, directory;
+    } directories[DFT_SENT_NAMES]; /* of files whose names were sent: ids */
     uint32_t nhistograms;
     uint32_t histograms[DFT_ROWS_HISTOGRAMS]; /* places */
     uint16_t index[DFT_ROWS_INDEX];           /* hash of places; 0: free */

@@ -71,18 +71,19 @@ static uint64_t define_directory(struct dft_thread *self, struct dft_text path)
 /* So that later calls on the file can count for its directory. */
 static void note_directory(struct dft_thread *self, uint64_t file, struct dft_text path)
 {
-    uint64_t *known = &self->rows->directories[file & (DFT_SENT_NAMES - 1)];
+    struct dft_rows *rows = self->rows;
+    uint32_t at = file & (DFT_SENT_NAMES - 1);
     uint64_t id;
 
-    *known = 0;
     path.length = directory_of(path);
     if (!path.length || path.bytes[path.length - 1] != '/')
         return;
     id = dft_name_id(path.bytes, path.length);
     if (!dft_name_was_sent(self, id))
         send_directory(self, id, path);
-    if (dft_name_was_sent(self, file)) /* they may lie in one place of the cache */
-        *known = id;
+    rows->directories[at].file = 0;
+    rows->directories[at].directory = id;
+    rows->directories[at].file = file;
 }
 
 uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text path, enum dft_io io)
@@ -96,7 +97,8 @@ uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text p
 
 uint64_t dft_rows_directory_of(struct dft_thread *self, uint64_t id)
 {
-    uint64_t directory = self->rows->directories[id & (DFT_SENT_NAMES - 1)];
+    const struct dft_rows *rows = self->rows;
+    uint32_t at = id & (DFT_SENT_NAMES - 1);
 
-    return dft_name_was_sent(self, id) && directory ? directory : define_root(self);
+    return rows->directories[at].file == id ? rows->directories[at].directory : define_root(self);
 }
