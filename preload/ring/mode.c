@@ -216,7 +216,12 @@ void dft_mode_update(struct dft_thread *self)
         return;
     if (mode != DFT_MODE_EVENTS && !self->rows)
         dft_rows_begin(self);
-    self->mode = self->rows ? mode : DFT_MODE_EVENTS;
+    /* Another thread may pause the process meanwhile, and change the mode, too: the last one holds. */
+    do {
+        mode = dft_mode_of(self);
+        __atomic_store_n(&self->mode, mode, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    } while (mode != dft_mode_of(self));
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
