@@ -18,6 +18,7 @@
 #include "probe/request.h"
 #include "ring/bursts.h"
 #include "ring/rings.h"
+#include "ring/rows.h"
 #include "os/self.h"
 #include "store/process_start.h"
 #include "probe/traced.h"
@@ -80,7 +81,8 @@ static uint32_t drain_everything(const struct dft_ended *process)
             left = left ? dft_drain_all_of(thread) : 0;
             open = open ? dft_drain_open(thread, process) : 0;
         }
-        busy += (thread == dft_self ? 0 : left) + open;
+        /* what a handler has interrupted here goes on no more, and its table stays in the live file */
+        busy += (thread == dft_self ? (uint32_t)dft_rows_is_busy(thread) : left) + open;
     }
     dft_drain_all_rows();
     return busy;

@@ -36,10 +36,14 @@ uint64_t dft_rows_define(struct dft_thread *self, uint64_t id, struct dft_text p
  * 0, or 1 when the owner is in the middle of a step: nothing was done. */
 int dft_rows_flush(struct dft_thread *thread);
 
+/* Is its owner in the middle of a step? Nobody can write the rows then. */
+int dft_rows_is_busy(const struct dft_thread *thread);
+
 /* Calls in the table of a state that no block counts yet. */
 uint64_t dft_rows_waiting(const struct dft_thread *thread);
 
-/* In a forked child. The table becomes private memory that nobody reads. */
-void dft_rows_detach(struct dft_thread *self);
+/* In a forked child. The table of the thread that forked becomes private memory that nobody reads.
+ * NULL: it has no state. */
+void dft_rows_forked(struct dft_thread *self);
 
 #endif

@@ -111,13 +111,15 @@ static int is_busy(const struct dft_live_table *live)
     return load(&live->ticket) != load(&live->events);
 }
 
-/* Its owner begins no step from now on. Returns 0, or 1 when a step goes on. */
+/* Its owner begins no step from now on. Returns 0, or 1 when a step goes on, or may: without the
+ * barrier the owner may not have seen that it is to keep away. */
 static int freeze(struct dft_live_table *live)
 {
     uint64_t until_ns = dft_clock_monotonic_ns() + WAIT_BUSY_NS;
 
     atomic_store(&live->frozen, 1);
-    DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
+    if (DFT_SYS(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0) < 0 && !dft_is_single())
+        return 1;
     for (uint32_t times = 0; is_busy(live) && dft_clock_monotonic_ns() < until_ns; times++)
         dft_sys_wait(times);
     return is_busy(live);
@@ -145,6 +147,11 @@ int dft_rows_flush_some(struct dft_thread *thread, unsigned what)
     atomic_fetch_add(&dft_live->overhead_ns,
                      (uint64_t)(((__uint128_t)(dft_ticks() - begin) * dft_live->clock.mult) >> 32));
     return 0;
+}
+
+int dft_rows_is_busy(const struct dft_thread *thread)
+{
+    return thread->rows && is_busy(thread->rows->live);
 }
 
 uint64_t dft_rows_waiting(const struct dft_thread *thread)
@@ -190,17 +197,27 @@ void dft_rows_begin(struct dft_thread *self)
     struct dft_live_table *live = make_table(self->home->tid);
     struct dft_rows *rows = self->rows;
 
-    if (live && !rows)
+    if (rows) { /* other threads look at it meanwhile; without another table it goes on with this one */
+        if (live) {
+            __atomic_store_n(&rows->live, live, __ATOMIC_RELEASE);
+            rows->nhistograms = 0;
+            rows->window = 0;
+            memset(rows->cursors, 0, sizeof rows->cursors);
+            memset(rows->files, 0, sizeof rows->files);
+            dft_rows_index_again(rows);
+        }
+        rows->livefile = dft_livefile_number;
+        return;
+    }
+    if (live)
         rows = dft_sys_map(sizeof *rows);
     if (!live || !rows) {
-        self->rows = NULL;
         self->mode = DFT_MODE_EVENTS;
         return;
     }
-    memset(rows, 0, sizeof *rows);
     rows->live = live;
     rows->livefile = dft_livefile_number;
-    self->rows = rows;
+    __atomic_store_n(&self->rows, rows, __ATOMIC_RELEASE);
 }
 
 void dft_rows_assign(struct dft_thread *self, uint32_t tid)
@@ -209,9 +226,11 @@ void dft_rows_assign(struct dft_thread *self, uint32_t tid)
         self->rows->live->tid = tid;
 }
 
-void dft_rows_detach(struct dft_thread *self)
+void dft_rows_forked(struct dft_thread *self)
 {
-    if (self->rows)
-        dft_livefile_table_detach(self->rows->live);
     tables = 0;
+    if (!self || !self->rows)
+        return;
+    self->mode = DFT_MODE_EVENTS; /* code that a handler has interrupted, and forked, may go on with it */
+    dft_livefile_table_detach(self->rows->live);
 }

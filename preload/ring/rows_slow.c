@@ -12,6 +12,7 @@
 #include "ring/control.h"
 #include "ring/ring.h"
 #include "store/counters.h"
+#include "store/livefile.h"
 
 #define CLOCK_NS UINT64_C(1000000000) /* so long goes a reading of the clock */
 #define GUESS_NS UINT64_C(1000000)    /* and so long the first ones */
@@ -42,8 +43,12 @@ int dft_rows_end_abandoned(struct dft_rows *rows, uintptr_t frame)
         atomic_store_explicit(&live->events, ticket, memory_order_release);
     } else {
         atomic_store_explicit(&live->ticket, dft_rows_load(&live->events), memory_order_release);
-        dft_rows_index_again(rows); /* it may have been changed half-way */
     }
+    /* All may have been changed half-way. */
+    rows->window = 0;
+    memset(rows->cursors, 0, sizeof rows->cursors);
+    memset(rows->files, 0, sizeof rows->files);
+    dft_rows_index_again(rows);
     return 1;
 }
 
@@ -73,7 +78,7 @@ static void look_at_clock(struct dft_rows *rows)
 {
     struct dft_signals before;
 
-    if (dft_is_sandboxed())
+    if (dft_is_sandboxed() || !dft_live) /* the child that a handler has made goes on here */
         return;
     before = dft_signals_block();
     dft_clock_update(&rows->clock);
@@ -277,7 +282,7 @@ int dft_rows_make_room(struct dft_thread *self, unsigned what)
     before = dft_signals_block();
     if (self == dft_self && *dft_generation) {
         dft_spin_lock(&self->lock);
-        done = !dft_rows_flush_some(self, what);
+        done = self->rows->livefile == dft_livefile_number ? !dft_rows_flush_some(self, what) : !dft_rows_flush(self);
         dft_spin_unlock(&self->lock);
     }
     dft_signals_restore(before);
@@ -345,7 +350,7 @@ static void begin_interval(struct dft_thread *self)
 {
     struct dft_signals before;
 
-    if (dft_is_sandboxed() || dft_in_vfork_child())
+    if (self != dft_self || dft_is_sandboxed() || dft_in_vfork_child())
         return;
     before = dft_signals_block();
     dft_counters_drained();
@@ -360,7 +365,8 @@ int dft_rows_add_slowly(struct dft_thread *self, struct dft_rows_event *event, u
 
     set_times(self->rows, event, start, duration);
     added = add(self, event, start);
-    if (__builtin_expect(dft_control_is_asked(dft_live), 0) && !dft_in_vfork_child() && !dft_is_sandboxed()) {
+    if (__builtin_expect(dft_live && dft_control_is_asked(dft_live), 0) && !dft_in_vfork_child() &&
+        !dft_is_sandboxed()) {
         struct dft_signals before = dft_signals_block();
 
         dft_control_look();

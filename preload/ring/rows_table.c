@@ -45,6 +45,15 @@ static void index_add(struct dft_rows *rows, uint32_t hash, uint32_t place)
     rows->index[at] = (uint16_t)place;
 }
 
+/* A histogram that is in the table, though its maker did not come to note it. */
+static void note_histogram(struct dft_rows *rows, const struct dft_live_histogram *histogram, uint32_t place)
+{
+    if (histogram->object.number != rows->nhistograms || rows->nhistograms == DFT_ROWS_HISTOGRAMS)
+        return;
+    memset(rows->chunks[rows->nhistograms], 0, sizeof rows->chunks[0]);
+    rows->histograms[rows->nhistograms++] = place;
+}
+
 void dft_rows_index_again(struct dft_rows *rows)
 {
     const struct dft_live_table *live = rows->live;
@@ -56,10 +65,12 @@ void dft_rows_index_again(struct dft_rows *rows)
         const struct dft_live_histogram *histogram = dft_live_at(live, at);
         const struct dft_live_file *file = dft_live_at(live, at);
 
-        if (object->type == DFT_LIVE_HISTOGRAM)
+        if (object->type == DFT_LIVE_HISTOGRAM) {
             index_add(rows, hash_of_key(&histogram->key, DFT_LIVE_HISTOGRAM), at);
-        else if (object->type == DFT_LIVE_FILE)
+            note_histogram(rows, histogram, at);
+        } else if (object->type == DFT_LIVE_FILE) {
             index_add(rows, dft_rows_hash(file->file ^ object->which, file->region ^ file->interval), at);
+        }
         at += dft_live_object_bytes(object) / 8;
     }
     for (at = high_of(live); at < ARENA_END; at += sizeof(struct dft_live_row) / 8)

@@ -288,8 +288,7 @@ void dft_thread_forget_all(void)
     for (uint32_t i = 0; self && i < self->nrings; i++)
         dft_livefile_ring_detach(self->rings[i]);
     dft_control_forked();
-    if (self)
-        dft_rows_detach(self);
+    dft_rows_forked(self);
     inherited_pauses = self ? self->pauses : 0;
     dft_mode_forked();
     dft_self = NULL;

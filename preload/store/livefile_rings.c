@@ -249,9 +249,19 @@ struct dft_live_table *dft_livefile_table(void)
     return table;
 }
 
+/* A step that a handler has interrupted, and forked, ends in the child in an empty table. */
 void dft_livefile_table_detach(struct dft_live_table *table)
 {
-    DFT_SYS(mmap, table, DFT_LIVE_TABLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    uint64_t width_ns = table->width_ns;
+    long at = DFT_SYS(mmap, table, DFT_LIVE_TABLE_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+    if (at != (long)table)
+        return;
+    table->bytes = DFT_LIVE_TABLE_BYTES;
+    table->width_ns = width_ns;
+    atomic_store(&table->low, DFT_LIVE_ARENA);
+    atomic_store(&table->high, DFT_LIVE_TABLE_BYTES / 8);
 }
 
 void dft_livefile_ring_ahead(void *at, uint64_t offset)
