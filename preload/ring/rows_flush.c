@@ -15,6 +15,7 @@
 #include "store/staging.h"
 #include "ring/drain.h"
 #include "ring/mode.h"
+#include "ring/drain_events.h"
 
 #define TABLES_MAX   112u /* of a process: with their rings they take 7 MiB */
 #define WAIT_BUSY_NS 10000000u
@@ -65,8 +66,12 @@ static void write_rows(void *argument)
     const void *block;
     long length;
 
-    if (calls ? dft_live_table_calls(live, rows) : dft_live_table_files(live, rows))
+    job->context->failed = 0;
+    job->context->keeps = dft_late && live->offset && dft_livefile_path[0];
+    if (calls ? dft_live_table_calls(live, rows) : dft_live_table_files(live, rows)) {
+        atomic_fetch_add(&dft_live->dropped[DFT_DROP_TORN], calls ? buckets.last + 1 - buckets.first : 0);
         return;
+    }
     buckets.rows = rows->rows;
     buckets.count = rows->count;
     buckets.calls = rows->calls;
@@ -74,10 +79,11 @@ static void write_rows(void *argument)
     find_times(&buckets);
     length = dft_encode_buckets(job->context->encoder, &buckets, &block);
     job->is_too_long = length == -E2BIG && job->context->share;
-    if (job->is_too_long)
+    if (job->is_too_long) { /* a wider context comes, without the rows that wait here */
+        dft_drain_rows(job->context);
+        dft_staging_flush(job->context);
         return;
-    job->context->failed = 0;
-    job->context->keeps = dft_late && live->offset && dft_livefile_path[0];
+    }
     dft_staging_put(job->context, block, length, calls ? (uint32_t)(buckets.last + 1 - buckets.first) : 0);
     dft_staging_flush(job->context);
 }

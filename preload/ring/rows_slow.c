@@ -103,6 +103,8 @@ static void move_window(struct dft_rows *rows, uint64_t start_ticks, uint64_t st
     const uint64_t slot = dft_occupancy_part(start_ns - from_ns, width);
     uint64_t least, most;
 
+    if (interval < rows->interval) /* what began long ago ends now: the next call goes on where the last one was */
+        return;
     rows->window = 0;
     rows->near = dft_near_clock(&rows->clock, start_ticks);
     if (interval != rows->interval) {
@@ -296,7 +298,7 @@ static unsigned is_due(const struct dft_rows *rows, const struct dft_rows_event 
     uint64_t coarse = event->start_ns / live->width_ns / DFT_COARSE;
 
     if (dft_rows_load(&live->events) - dft_rows_load(&live->files_first) > UINT32_MAX / 2)
-        return DFT_LIVE_FILES_WRITTEN;
+        return DFT_LIVE_FILES_WRITTEN | DFT_LIVE_CALLS_WRITTEN;
     return coarse > rows->coarse && rows->coarse ? DFT_LIVE_FILES_WRITTEN | DFT_LIVE_CALLS_WRITTEN : 0;
 }
 
