@@ -118,12 +118,9 @@ static void test_list_of_columns(void)
 
 static void test_shapes(void)
 {
-    static const uint32_t wrong[] = {DFT_F_UNKNOWN,
-                                     DFT_F_UNKNOWN | DFT_RESULT_ZERO << DFT_F_RESULT_SHIFT,
-                                     7u << DFT_F_FILE_SHIFT,
-                                     3u << DFT_F_OFFSET_SHIFT,
-                                     3u << DFT_F_ERRNO_SHIFT,
-                                     (DFT_PHASE_LAST + 1u) << DFT_F_PHASE_SHIFT};
+    static const uint32_t wrong[] = {DFT_F_UNKNOWN,           DFT_F_UNKNOWN | DFT_RESULT_ZERO << DFT_F_RESULT_SHIFT,
+                                     7u << DFT_F_FILE_SHIFT,  3u << DFT_F_OFFSET_SHIFT,
+                                     3u << DFT_F_ERRNO_SHIFT, (DFT_PHASE_LAST + 1u) << DFT_F_PHASE_SHIFT};
 
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         begin_events(wrong[i]);

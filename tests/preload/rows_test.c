@@ -117,6 +117,13 @@ static void convert(struct dft_table *table, const struct dft_live_table *live, 
     }
 }
 
+uint32_t dft_livefile_number;
+
+int dft_rows_flush(struct dft_thread *thread)
+{
+    return dft_rows_flush_some(thread, DFT_LIVE_CALLS_WRITTEN | DFT_LIVE_FILES_WRITTEN);
+}
+
 int dft_rows_flush_some(struct dft_thread *thread, unsigned what)
 {
     convert(run.by_rows, thread->rows->live, what);

@@ -54,8 +54,7 @@ unsigned dft_record_texts(uint16_t type, void *content, struct dft_text *texts[D
     struct dft_process *p = &of->process;
     struct dft_text *const of_process[DFT_RECORD_TEXTS] = {
         &p->host,      &p->job_id, &p->exe,     &p->command, &p->cwd,  &p->version, &p->options,
-        &p->live_path, &p->notes,  &p->boot_id, &p->run_id,  &p->role, &p->mounts,
-        &p->kept};
+        &p->live_path, &p->notes,  &p->boot_id, &p->run_id,  &p->role, &p->mounts,  &p->kept};
 
     if (type == DFT_BLOCK_PROCESS) {
         memcpy(texts, of_process, sizeof of_process);

@@ -9,7 +9,7 @@
 #include "format/event.h"
 #include "format/facets.h"
 
-#define DFT_COARSE           64u /* histogram and file rows have intervals of this many W */
+#define DFT_COARSE           64u                 /* histogram and file rows have intervals of this many W */
 #define DFT_ROW_INTERVAL_MAX (UINT64_C(1) << 57) /* W, so that 64 W is a 64-bit number */
 
 enum dft_row_kind { DFT_ROW_CALL = 0, DFT_ROW_HISTOGRAM = 1, DFT_ROW_FILE = 2 };
