@@ -168,9 +168,8 @@ static void touch_range(struct dft_touched *touched, uint64_t from, uint64_t end
     memset(touched, 0, sizeof *touched);
     while (touched->shift < 54 && end > (uint64_t)DFT_TOUCHED_PARTS << touched->shift)
         touched->shift++;
-    for (uint64_t i = from >> touched->shift; from < end && i <= (end - 1) >> touched->shift && i < DFT_TOUCHED_PARTS;
-         i++)
-        touched->bits[i / 64] |= UINT64_C(1) << (i % 64);
+    if (from < end && (end - 1) >> touched->shift < DFT_TOUCHED_PARTS)
+        dft_touched_mark(touched, from >> touched->shift, (end - 1) >> touched->shift);
 }
 
 /* Accesses of no bytes touch nothing: such a file has no pattern. */

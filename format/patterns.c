@@ -8,17 +8,16 @@
 #define RUNS_MAX 64u
 #define WHOLE    (RUNS_MAX + 1) /* all bits follow */
 
-static int is_touched(const struct dft_touched *touched, uint32_t part)
-{
-    return touched->bits[part / 64] >> part % 64 & 1;
-}
-
 /* The first part from this one on that is, or is not, touched. */
 static uint32_t find_part(const struct dft_touched *touched, uint32_t part, int wanted)
 {
-    while (part < DFT_TOUCHED_PARTS && is_touched(touched, part) != wanted)
-        part++;
-    return part;
+    for (; part < DFT_TOUCHED_PARTS; part = (part | 63) + 1) {
+        uint64_t word = (wanted ? touched->bits[part / 64] : ~touched->bits[part / 64]) >> part % 64;
+
+        if (word)
+            return part + (uint32_t)__builtin_ctzll(word);
+    }
+    return DFT_TOUCHED_PARTS;
 }
 
 static uint32_t count_runs(const struct dft_touched *touched)

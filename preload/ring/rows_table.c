@@ -275,9 +275,8 @@ static void touch_all(struct dft_touched *touched, const struct dft_live_data *d
         return;
     while ((uint64_t)data->offset_max > (uint64_t)DFT_TOUCHED_PARTS << touched->shift)
         touched->shift++;
-    for (uint64_t i = (uint64_t)data->offset_min >> touched->shift;
-         i <= ((uint64_t)data->offset_max - 1) >> touched->shift; i++)
-        touched->bits[i / 64] |= UINT64_C(1) << (i % 64);
+    dft_touched_mark(touched, (uint64_t)data->offset_min >> touched->shift,
+                     ((uint64_t)data->offset_max - 1) >> touched->shift);
 }
 
 /* Makes each part twice as long. A reader keeps away meanwhile. */

@@ -72,6 +72,14 @@ struct dft_pattern {
     struct dft_stride strides[2]; /* the two most common, about; count 0: none */
 };
 
+/* Marks the parts from `first` to `last`, which are below DFT_TOUCHED_PARTS. */
+static inline void dft_touched_mark(struct dft_touched *touched, uint64_t first, uint64_t last)
+{
+    for (uint64_t word = first / 64; word <= last / 64; word++)
+        touched->bits[word] |= (word == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX) &
+                               (word == last / 64 ? UINT64_MAX >> (63 - last % 64) : UINT64_MAX);
+}
+
 /* Which 64ths of an interval of this width an event covers that lies in [from, to) of it: bit i is
  * floor(t * 64 / width) = i. One without duration covers where it starts. */
 static inline uint64_t dft_occupancy_part(uint64_t ns, uint64_t width)
