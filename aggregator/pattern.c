@@ -30,7 +30,6 @@ void dft_touched_widen(struct dft_touched *touched, uint32_t shift)
 
 void dft_touched_add(struct dft_touched *touched, uint64_t offset, uint64_t end)
 {
-    uint64_t first, last;
     uint32_t shift;
 
     if (end <= offset)
@@ -38,17 +37,7 @@ void dft_touched_add(struct dft_touched *touched, uint64_t offset, uint64_t end)
     shift = dft_touched_shift(end);
     if (shift > touched->shift)
         dft_touched_widen(touched, shift);
-    first = offset >> touched->shift;
-    last = (end - 1) >> touched->shift;
-    for (uint64_t word = first / 64; word <= last / 64; word++) {
-        uint64_t bits = UINT64_MAX;
-
-        if (word == first / 64)
-            bits &= UINT64_MAX << first % 64;
-        if (word == last / 64)
-            bits &= UINT64_MAX >> (63 - last % 64);
-        touched->bits[word] |= bits;
-    }
+    dft_touched_mark(touched, offset >> touched->shift, (end - 1) >> touched->shift);
 }
 
 void dft_touched_merge(struct dft_touched *into, const struct dft_touched *from)

@@ -297,13 +297,13 @@ DFT_LIVE_INLINE void dft_live_add_to_data(struct dft_live_data *data, const stru
 /* Marks what the event touched. The bits are wide enough for its end. */
 static inline void dft_live_add_to_pattern(struct dft_live_pattern *pattern, const struct dft_live_step *step)
 {
-    uint64_t first = (uint64_t)step->offset >> pattern->touched.shift, last;
+    uint64_t last;
 
     if (!step->bytes || step->offset < 0 || step->offset == INT64_MAX)
         return;
     last = (uint64_t)(dft_live_end(step) - 1) >> pattern->touched.shift;
-    for (; first <= last && first < DFT_TOUCHED_PARTS; first++)
-        pattern->touched.bits[first / 64] |= UINT64_C(1) << (first % 64);
+    if (last < DFT_TOUCHED_PARTS)
+        dft_touched_mark(&pattern->touched, (uint64_t)step->offset >> pattern->touched.shift, last);
 }
 
 /* Adds the event of the table's step. Doing so again changes nothing. */
