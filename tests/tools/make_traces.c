@@ -349,8 +349,8 @@ static void put_buckets(struct dft_buckets *buckets)
         put(dft_encode_buckets(encoder, buckets, &block), &block);
 }
 
-/* Events do not say them. The patterns live until all is written. */
-static void add_strides(struct dft_row *rows, uint32_t count)
+/* Events do not say them. Returns the patterns, which the caller frees when the rows are written. */
+static struct dft_pattern *add_strides(struct dft_row *rows, uint32_t count)
 {
     struct dft_pattern *patterns = calloc(count + 1u, sizeof *patterns);
 
@@ -364,6 +364,7 @@ static void add_strides(struct dft_row *rows, uint32_t count)
         patterns[i].strides[1] = (struct dft_stride){-8192, 1};
         rows[i].pattern = &patterns[i];
     }
+    return patterns;
 }
 
 static void put_rows(const struct dft_batch *batch)
@@ -380,13 +381,15 @@ static void put_rows(const struct dft_batch *batch)
                                   .ncalls = batch->ncalls,
                                   .names = batch->names,
                                   .nnames = batch->nnames};
+    struct dft_pattern *patterns = NULL;
     uint32_t position = 0;
 
     if (!table || dft_table_add(table, batch, &position) || dft_table_rows(table, &buckets.rows, &buckets.count))
         exit(1);
     if (settings.strides)
-        add_strides(buckets.rows, buckets.count);
+        patterns = add_strides(buckets.rows, buckets.count);
     put_buckets(&buckets);
+    free(patterns);
     dft_table_destroy(table);
 }
 
