@@ -45,20 +45,42 @@ static int copy_once(struct dft_live_table *to, const struct dft_live_table *fro
 
 /* --- of an owner that never rests -------------------------------------------------------------- */
 
-#define PIECE_TRIES 4096
+#define PIECE_BYTES 512u
+#define PIECE_TRIES 1024
+#define STEP_TRIES  65536
 
-/* A piece as it was between two steps. Returns 0, or -EAGAIN: a step goes on all the time, so that a
+_Static_assert(sizeof(struct dft_live_row) <= PIECE_BYTES && sizeof(struct dft_live_file) <= PIECE_BYTES &&
+                   sizeof(struct dft_live_pattern) <= PIECE_BYTES,
+               "an object is one piece");
+
+/* Waits until the step that goes on is over. Returns 0, or -EAGAIN: its owner rests in it, so that a
  * whole copy may succeed. */
-static int copy_piece(struct dft_live_table *to, const struct dft_live_table *from, size_t at, size_t bytes)
+static int wait_for_step(const struct dft_live_table *from)
 {
-    for (int i = 0; i < PIECE_TRIES; i++) {
-        uint64_t ticket = get(&from->ticket);
+    uint64_t ticket = get(&from->ticket);
 
-        if (get(&from->events) != ticket)
-            continue;
-        memcpy((char *)to + at, (const char *)from + at, bytes);
+    for (int i = 0; i < STEP_TRIES; i++)
+        if (get(&from->events) >= ticket || get(&from->ticket) < ticket)
+            return 0;
+    return -EAGAIN;
+}
+
+/* An object as it was between two steps that change it. Each step of which the first reading has a
+ * part is over before the second one begins, and a later step would make a difference: sums only
+ * grow. So what is read twice alike is whole. Other objects may change meanwhile. */
+static int copy_piece(struct dft_live_table *to, const struct dft_live_table *from, uint32_t place, uint32_t bytes)
+{
+    char first[PIECE_BYTES];
+    char *second = dft_live_at(to, place);
+
+    for (int i = 0; i < PIECE_TRIES; i++) {
+        memcpy(first, dft_live_at(from, place), bytes);
         atomic_thread_fence(memory_order_acquire);
-        if (get(&from->ticket) == ticket)
+        if (wait_for_step(from))
+            return -EAGAIN;
+        memcpy(second, dft_live_at(from, place), bytes);
+        atomic_thread_fence(memory_order_acquire);
+        if (!memcmp(first, second, bytes))
             return 0;
     }
     return -EAGAIN;
@@ -78,35 +100,80 @@ static int copy_objects(struct dft_live_table *to, const struct dft_live_table *
         if (!bytes || at + bytes / 8 > low)
             return -EAGAIN;
         if ((object->type == DFT_LIVE_FILE) == files)
-            status = copy_piece(to, from, (size_t)at * 8, bytes);
+            status = copy_piece(to, from, at, bytes);
     }
     return status;
 }
 
-/* Each object as it was at a moment, though not all at the same one. Nothing is missing that was
- * there at the first of these moments: `events` is of that one. */
+/* Objects behind `low` were made while the others were copied. They have later events alone, so
+ * references to them are dropped. Without its pattern, what of a file was touched is not known. */
+static void drop_references(struct dft_live_table *to, const struct dft_live_table *from, uint32_t low)
+{
+    uint32_t bytes;
+
+    for (uint32_t at = DFT_LIVE_ARENA; at < low; at += bytes / 8) {
+        struct dft_live_object *object = dft_live_at(to, at);
+        struct dft_live_file *file = dft_live_at(to, at);
+
+        bytes = dft_live_object_bytes(object);
+        if (!bytes)
+            return;
+        for (uint32_t i = 0; object->type == DFT_LIVE_HISTOGRAM && object->other >= low && i < low; i++)
+            object->other = dft_live_is_place(from, object->other, sizeof(struct dft_live_chunk))
+                                ? ((const struct dft_live_object *)dft_live_at(from, object->other))->other
+                                : 0;
+        if (object->type != DFT_LIVE_FILE)
+            continue;
+        if (file->data >= low)
+            file->data = file->pattern = 0;
+        if (file->pattern >= low && dft_live_is_object(to, file->data, DFT_LIVE_DATA, sizeof(struct dft_live_data)))
+            ((struct dft_live_data *)dft_live_at(to, file->data))->object.number = 1;
+        if (file->pattern >= low)
+            file->pattern = 0;
+    }
+}
+
+/* Was the table written, or is it being, since `to` was begun? */
+static int is_written(const struct dft_live_table *to, const struct dft_live_table *from)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return get(&from->calls_first) != get(&to->calls_first) || get(&from->files_first) != get(&to->files_first) ||
+           atomic_load((_Atomic uint32_t *)(uintptr_t)&from->written);
+}
+
+/* Each object as it was at a moment, though not all at the same one. Nothing is missing of the first
+ * `events` events. No step is left to finish. */
 static int copy_pieces(struct dft_live_table *to, const struct dft_live_table *from)
 {
-    const uint32_t row = sizeof(struct dft_live_row);
-    int status = copy_piece(to, from, 0, sizeof *to);
+    const uint32_t row = sizeof(struct dft_live_row), end = DFT_LIVE_TABLE_BYTES / 8;
+    uint64_t events;
     uint32_t low, high;
+    int status;
 
-    if (status)
-        return status;
-    low = atomic_load(&to->low);
-    high = atomic_load(&to->high);
-    if (to->bytes != DFT_LIVE_TABLE_BYTES || low < DFT_LIVE_ARENA || low > high || high > to->bytes / 8)
+    memcpy(to, from, sizeof *to);
+    atomic_store(&to->calls_first, get(&from->calls_first));
+    atomic_store(&to->files_first, get(&from->files_first));
+    if (to->bytes != DFT_LIVE_TABLE_BYTES || is_written(to, from))
         return -EAGAIN;
+    events = get(&from->events);
+    atomic_store(&to->events, events);
+    atomic_store(&to->ticket, events);
+    atomic_store(&to->applying, events);
+    low = atomic_load((_Atomic uint32_t *)(uintptr_t)&from->low);
+    high = atomic_load((_Atomic uint32_t *)(uintptr_t)&from->high);
+    if (low < DFT_LIVE_ARENA || low > high || high > end)
+        return -EAGAIN;
+    atomic_store(&to->low, low);
+    atomic_store(&to->high, high);
     status = copy_objects(to, from, low, 0);
     if (!status)
         status = copy_objects(to, from, low, 1);
-    for (uint32_t at = to->bytes / 8; !status && at >= high + row / 8; at -= row / 8)
-        status = copy_piece(to, from, ((size_t)at - row / 8) * 8, row);
-    if (!status &&
-        (get(&from->calls_first) != get(&to->calls_first) || get(&from->files_first) != get(&to->files_first) ||
-         atomic_load((_Atomic uint32_t *)(uintptr_t)&from->written) != atomic_load(&to->written)))
-        status = -EAGAIN;
-    return status;
+    for (uint32_t at = end; !status && at >= high + row / 8; at -= row / 8)
+        status = copy_piece(to, from, at - row / 8, row);
+    if (status || is_written(to, from))
+        return status ? status : -EAGAIN;
+    drop_references(to, from, low);
+    return is_written(to, from) ? -EAGAIN : 0;
 }
 
 /* Does the step refer to what is there? */

@@ -45,8 +45,8 @@ static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
     atomic_store_explicit(&to->marker, marker, memory_order_relaxed);
 }
 
-/* A table that cannot be had in a consistent form is left out of the copy. Returns its length; 0: here
- * is none. */
+/* A table that cannot be had in a consistent form is empty in the copy, and makes no sense: its
+ * reader counts it. Returns its length; 0: here is none. */
 static size_t copy_table(char *to, const char *from, size_t left)
 {
     const struct dft_live_table *table = (const struct dft_live_table *)(const void *)from;
@@ -54,8 +54,11 @@ static size_t copy_table(char *to, const char *from, size_t left)
 
     if (left < DFT_LIVE_TABLE_BYTES || table->magic != DFT_LIVE_TABLE_MAGIC || table->bytes != DFT_LIVE_TABLE_BYTES)
         return 0;
-    if (dft_live_table_copy(copy, table, left))
+    if (dft_live_table_copy(copy, table, left)) {
         memset(copy, 0, DFT_LIVE_TABLE_BYTES);
+        copy->magic = DFT_LIVE_TABLE_MAGIC;
+        copy->bytes = DFT_LIVE_TABLE_BYTES;
+    }
     return DFT_LIVE_TABLE_BYTES;
 }
 

@@ -295,6 +295,58 @@ static void test_running(void)
     free(copy);
 }
 
+/* Writes its rows, so that the next event makes new ones. */
+static void write_rows(struct owner *owner)
+{
+    struct dft_live_table *table = owner->table;
+    uint64_t events = atomic_load(&table->events);
+
+    atomic_store(&table->written, DFT_LIVE_CALLS_WRITTEN | DFT_LIVE_FILES_WRITTEN);
+    atomic_store(&table->high, DFT_LIVE_TABLE_BYTES / 8);
+    atomic_store(&table->calls_first, events);
+    atomic_store(&table->low, DFT_LIVE_ARENA);
+    atomic_store(&table->files_first, events);
+    atomic_store(&table->written, 0);
+    memset(owner->rows, 0, sizeof owner->rows);
+}
+
+static void *write_and_go_on(void *context)
+{
+    struct owner *owner = context;
+
+    for (uint32_t i = 1; !atomic_load_explicit(&is_over, memory_order_relaxed); i++) {
+        for (uint32_t n = 0; n < 1000; n++)
+            add(owner, n * (i % 5 + 1) / 100 % KEYS, DONE);
+        write_rows(owner);
+    }
+    return NULL;
+}
+
+/* Rows are made, and written, while they are read. */
+static void test_writing(void)
+{
+    struct owner owner;
+    pthread_t thread;
+    char *copy = aligned_alloc(DFT_LIVE_PAGE, FILE_BYTES);
+
+    begin(&owner);
+    atomic_store(&is_over, 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, write_and_go_on, &owner), 0);
+    for (int i = 0; i < 300; i++) {
+        struct found found;
+
+        dft_live_copy(copy, owner.file, FILE_BYTES);
+        found = read_tables(copy);
+        CU_ASSERT_EQUAL(found.torn, 0);
+        if (found.calls)
+            CU_ASSERT(found.calls >= found.last - found.first + 1 && found.calls <= 1000);
+    }
+    atomic_store(&is_over, 1);
+    pthread_join(thread, NULL);
+    free(owner.file);
+    free(copy);
+}
+
 int suite_tables(void)
 {
     CU_pSuite suite = CU_add_suite("tables of live files", NULL, NULL);
@@ -303,5 +355,6 @@ int suite_tables(void)
            !CU_add_test(suite, "rows that were written", test_what_was_written) ||
            !CU_add_test(suite, "tables that make no sense", test_nonsense) ||
            !CU_add_test(suite, "a step that makes no sense", test_nonsense_of_a_step) ||
-           !CU_add_test(suite, "an owner that goes on", test_running);
+           !CU_add_test(suite, "an owner that goes on", test_running) ||
+           !CU_add_test(suite, "an owner that makes and writes rows", test_writing);
 }
