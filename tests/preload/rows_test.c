@@ -71,8 +71,8 @@ static struct dft_table *new_table(void)
 
 static int is_directory(uint64_t id)
 {
-    static const char *const paths[] = {"/",        "/data/",   "/data/0/", "/data/1/", "/data/2/",
-                                        "/data/3/", "/data/4/", "/data/5/", "/data/6/"};
+    static const char *const paths[] = {"//",       "/",        "/data/",   "/data/0/", "/data/1/",
+                                        "/data/2/", "/data/3/", "/data/4/", "/data/5/", "/data/6/"};
     int found = 0;
 
     for (uint32_t i = 0; i < sizeof paths / sizeof *paths; i++)
