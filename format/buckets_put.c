@@ -217,6 +217,20 @@ static void put_rows(struct dft_encoder *encoder, const struct dft_buckets *buck
     dft_patterns_put(raw, buckets);
 }
 
+void dft_buckets_find_times(struct dft_buckets *buckets)
+{
+    for (uint32_t i = 0; i < buckets->count; i++) {
+        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
+
+        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM || metrics->first_start == UINT64_MAX)
+            continue;
+        if (!buckets->start || metrics->first_start < buckets->start)
+            buckets->start = metrics->first_start;
+        if (metrics->last_end > buckets->end)
+            buckets->end = metrics->last_end;
+    }
+}
+
 long dft_encode_buckets(struct dft_encoder *encoder, const struct dft_buckets *buckets, const void **block)
 {
     struct dft_block_header header = {.type = DFT_BLOCK_BUCKETS,

@@ -22,21 +22,6 @@
 
 /* --- rows as blocks --------------------------------------------------------------------------- */
 
-/* Finds the smallest start and the largest end of the events in rows. */
-static void find_times(struct dft_buckets *buckets)
-{
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
-
-        if (buckets->rows[i].kind != DFT_ROW_CALL || metrics->first_start == UINT64_MAX)
-            continue;
-        if (!buckets->start || metrics->first_start < buckets->start)
-            buckets->start = metrics->first_start;
-        if (metrics->last_end > buckets->end)
-            buckets->end = metrics->last_end;
-    }
-}
-
 /* Stages the rows of the table as one block, which stands for `events` events. */
 static void stage_rows(struct dft_context *context, struct dft_buckets *buckets, uint32_t events)
 {
@@ -47,7 +32,7 @@ static void stage_rows(struct dft_context *context, struct dft_buckets *buckets,
     dft_table_rows(context->table, &buckets->rows, &buckets->count);
     if (!buckets->count && !dft_config.enable_aggregation)
         return;
-    find_times(buckets);
+    dft_buckets_find_times(buckets);
     length = dft_encode_buckets(context->encoder, buckets, &block);
     if (!dft_config.enable_aggregation && length > (long)(DFT_STAGING_BYTES - context->staged))
         dft_staging_flush(context);

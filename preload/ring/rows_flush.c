@@ -36,20 +36,6 @@ static uint64_t load(const _Atomic uint64_t *number)
     return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)number, memory_order_acquire);
 }
 
-static void find_times(struct dft_buckets *buckets)
-{
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
-
-        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM || metrics->first_start == UINT64_MAX)
-            continue;
-        if (!buckets->start || metrics->first_start < buckets->start)
-            buckets->start = metrics->first_start;
-        if (metrics->last_end > buckets->end)
-            buckets->end = metrics->last_end;
-    }
-}
-
 /* Runs on the context's stack. */
 static void write_rows(void *argument)
 {
@@ -76,7 +62,7 @@ static void write_rows(void *argument)
     buckets.count = rows->count;
     buckets.calls = rows->calls;
     buckets.ncalls = rows->ncalls;
-    find_times(&buckets);
+    dft_buckets_find_times(&buckets);
     length = dft_encode_buckets(job->context->encoder, &buckets, &block);
     job->is_too_long = length == -E2BIG && job->context->share;
     if (job->is_too_long) { /* a wider context comes, without the rows that wait here */

@@ -335,16 +335,7 @@ static void put_buckets(struct dft_buckets *buckets)
 {
     const void *block;
 
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_metrics *m = &buckets->rows[i].metrics;
-
-        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM || m->first_start == UINT64_MAX)
-            continue;
-        if (!buckets->start || m->first_start < buckets->start)
-            buckets->start = m->first_start;
-        if (m->last_end > buckets->end)
-            buckets->end = m->last_end;
-    }
+    dft_buckets_find_times(buckets);
     if (buckets->count)
         put(dft_encode_buckets(encoder, buckets, &block), &block);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/encode.h"
 #include "format/live_table.h"
 
 struct reading {
@@ -40,20 +41,6 @@ static void reading_fini(struct reading *reading)
     free(reading->rows.patterns);
 }
 
-static void find_times(struct dft_buckets *buckets)
-{
-    for (uint32_t i = 0; i < buckets->count; i++) {
-        const struct dft_metrics *metrics = &buckets->rows[i].metrics;
-
-        if (buckets->rows[i].kind == DFT_ROW_HISTOGRAM || metrics->first_start == UINT64_MAX)
-            continue;
-        if (!buckets->start || metrics->first_start < buckets->start)
-            buckets->start = metrics->first_start;
-        if (metrics->last_end > buckets->end)
-            buckets->end = metrics->last_end;
-    }
-}
-
 /* The rows of one of a table's two streams. Numbers are those of events, from 0 on. */
 static int give(struct reading *reading, int calls)
 {
@@ -78,7 +65,7 @@ static int give(struct reading *reading, int calls)
     buckets.count = rows->count;
     buckets.calls = rows->calls;
     buckets.ncalls = rows->ncalls;
-    find_times(&buckets);
+    dft_buckets_find_times(&buckets);
     return reading->emit(reading->context, &buckets);
 }
 

@@ -43,6 +43,9 @@ void dft_encoder_store_first(struct dft_encoder *encoder, uint32_t bytes);
  * as such where they are. */
 void dft_encoder_coarse_times(struct dft_encoder *encoder, int coarse);
 
+/* Sets start and end to the first start and the last end of its rows. */
+void dft_buckets_find_times(struct dft_buckets *buckets);
+
 /* Each writes one whole block, header and padding included, into the encoder's own output buffer:
  * *block points there, valid until the next call. Returns the number of bytes, or -EINVAL (more
  * than DFT_BLOCK_EVENTS_MAX events or DFT_COUNT_MAX rows, calls or samples or DFT_ARGS_MAX
