@@ -181,7 +181,6 @@ static int find_call(struct dft_rows *rows, const struct dft_rows_event *event, 
     const uint64_t width = rows->live->width_ns;
     struct dft_live_step *step = &rows->live->step;
     struct dft_live_key key = {event->subject, event->region, event->start_ns / width, event->call, event->facets};
-    struct dft_live_row *row;
     int histogram;
 
     step->row = dft_rows_row(rows, &key);
@@ -200,8 +199,6 @@ static int find_call(struct dft_rows *rows, const struct dft_rows_event *event, 
     if (histogram < 0)
         return DFT_LIVE_FILES_WRITTEN;
     *number = (uint32_t)histogram;
-    row = dft_live_at(rows->live, step->row);
-    row->histogram = rows->histograms[histogram];
     if (event->samples && !(step->counters[DFT_LIVE_DURATIONS] =
                                 dft_rows_counter(rows, *number, DFT_LIVE_DURATIONS, event->end_ns - event->start_ns)))
         return DFT_LIVE_FILES_WRITTEN;

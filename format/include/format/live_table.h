@@ -89,8 +89,6 @@ struct dft_live_row {
     uint64_t dur_min, dur_max, first_start, last_end;
     uint64_t size_min, size_max;
     int64_t offset_min, offset_max;
-    uint32_t histogram; /* place */
-    uint32_t pad;
 };
 _Static_assert(sizeof(struct dft_live_row) % 8 == 0, "places are numbers of eight bytes");
 
