@@ -58,8 +58,8 @@ static void clear(struct dft_cursor *cursor)
     cursor->offset_max = -1;
 }
 
-/* Adds the cursor's sums to its row. The cursor stays there, empty, but for its occupancy: whoever
- * clears the rows has it move. */
+/* Adds the cursor's sums to its row. The cursor stays there, empty, but for its occupancy: when the
+ * rows are cleared, the cursor is moved. */
 static void settle(struct dft_table *table, struct dft_cursor *cursor)
 {
     uint32_t bits = (uint32_t)(cursor->kind >> DFT_KIND_BITS_SHIFT);

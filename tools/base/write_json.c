@@ -100,6 +100,14 @@ void dft_json_string(struct dft_json *json, const char *key, const char *text)
         dft_json_null(json, key);
 }
 
+void dft_json_strings(struct dft_json *json, const char *key, char *const *list, size_t count)
+{
+    dft_json_array(json, key);
+    for (size_t i = 0; i < count; i++)
+        dft_json_string(json, NULL, list[i]);
+    dft_json_end_array(json);
+}
+
 void dft_json_key(struct dft_json *json, const char *bytes, size_t length)
 {
     dft_json_before(json, NULL, 0);

@@ -110,6 +110,7 @@ static inline void dft_json_double(struct dft_json *json, const char *key, doubl
 void dft_json_bool(struct dft_json *json, const char *key, int value);
 void dft_json_null(struct dft_json *json, const char *key);
 void dft_json_string(struct dft_json *json, const char *key, const char *text); /* NULL: null */
+void dft_json_strings(struct dft_json *json, const char *key, char *const *list, size_t count);
 /* Writes a key from bytes (that of an argument). Its value must follow. */
 void dft_json_key(struct dft_json *json, const char *bytes, size_t length);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plot.h"
 #include "base/write_json.h"
 #include "base/write_text.h"
 #include "counters/counter_groups.h"
@@ -87,10 +88,7 @@ static void put_json(const struct dft_counter_groups *groups, struct dft_source 
     for (size_t i = 0; i < groups->count; i++)
         json_group(&json, groups, &groups->list[i]);
     dft_json_end_array(&json);
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < count; i++)
-        dft_json_string(&json, NULL, notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", notes, count);
     dft_json_end_object(&json);
     putchar('\n');
 }
@@ -191,24 +189,11 @@ static const char *show_mean(char *room, size_t size, const struct dft_counter_g
     return room;
 }
 
-static int is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-
-        if (value && *value)
-            return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8") || strstr(value, "utf-8");
-    }
-    return 0;
-}
-
 /* The course as a line of bars; without UTF-8 as digits from 0 to 7. */
 static const char *show_course(char *room, const double *course)
 {
     static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
-    int utf8 = is_utf8();
+    int utf8 = dft_plot_is_unicode();
     double most = 0;
     char *at = room;
 

@@ -11,7 +11,6 @@
 /* The values of one time. Names are "category NUL name". */
 struct dft_node_samples;
 struct dft_node_samples *dft_node_create(uint64_t key); /* NULL: no memory */
-void dft_node_destroy(struct dft_node_samples *node);
 /* Begins a moment. The functions below add to it. Text that does not fit is left out. */
 void dft_node_begin(struct dft_node_samples *node, uint64_t time_ns);
 void dft_node_add(struct dft_node_samples *node, const char *category, const char *name, enum dft_unit unit,
@@ -25,7 +24,7 @@ void dft_node_read(struct dft_node_samples *node, const char *root);
 void dft_node_read_gpus(struct dft_node_samples *node);
 
 /* Starts a process that samples this node into a file of its own beside the traces. One does so for each
- * directory and node: whoever holds the lock. Returns its pid, 0: another one does it, or -errno. */
+ * directory and node: the one that holds the lock. Returns its pid, 0: another one does it, or -errno. */
 pid_t dft_node_start(const char *directory);
 /* Ends that process. */
 void dft_node_stop(pid_t pid);

@@ -30,11 +30,6 @@ struct dft_node_samples *dft_node_create(uint64_t key)
     return node;
 }
 
-void dft_node_destroy(struct dft_node_samples *node)
-{
-    free(node);
-}
-
 void dft_node_begin(struct dft_node_samples *node, uint64_t time_ns)
 {
     node->now_ns = time_ns;

@@ -301,11 +301,8 @@ int dft_ranks_json(const struct dft_ranks_job *job)
     put_slow(&json, job);
     put_imbalance(&json, job);
     put_ranks(&json, job);
-    dft_json_array(&json, "notes");
     notes = dft_source_notes(job->source, &count);
-    for (size_t i = 0; i < count; i++)
-        dft_json_string(&json, NULL, notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", notes, count);
     dft_json_end_object(&json);
     putchar('\n');
     return 0;

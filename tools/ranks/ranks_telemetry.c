@@ -203,10 +203,7 @@ static void print_json(const struct dft_cross_rank *result, const struct dft_ran
     for (uint32_t i = 0; i < result->cause.nsuspects; i++)
         json_suspect(&json, result, i, phases);
     dft_json_end_array(&json);
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < result->nnotes; i++)
-        dft_json_string(&json, NULL, result->notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", result->notes, result->nnotes);
     dft_json_end_object(&json);
     putchar('\n');
 }

@@ -328,10 +328,7 @@ static void print_json(struct check *check)
     dft_json_uint(&json, "live_unknown", check->live_unknown);
     dft_json_uint(&json, "recovered", check->recovered_files);
     dft_json_uint(&json, "repaired", check->repaired_files);
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < nnotes; i++)
-        dft_json_string(&json, NULL, notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", notes, nnotes);
     dft_json_end_object(&json);
     putchar('\n');
 }

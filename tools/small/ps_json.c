@@ -176,10 +176,7 @@ void dft_ps_json(const struct ps *ps)
     dft_json_end_array(&json);
     dft_json_jobs(&json, ps->source);
     dft_json_runs(&json, ps->source);
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < nnotes; i++)
-        dft_json_string(&json, NULL, notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", notes, nnotes);
     dft_json_end_object(&json);
     putchar('\n');
 }

@@ -320,14 +320,6 @@ void dft_counter_facts_fini(struct dft_counter_facts *facts)
     memset(facts, 0, sizeof *facts);
 }
 
-const struct dft_counter_fact *dft_counter_facts_find(const struct dft_counter_facts *facts, uint32_t process,
-                                                      const char *text, size_t length)
-{
-    const uint64_t *place = dft_map_find(&facts->places, dft_map_join(dft_name_id(text, length), process));
-
-    return place && *place ? &facts->list[*place - 1] : NULL;
-}
-
 int dft_source_has_counters(const struct dft_source *source)
 {
     return dft_source_used(source, DFT_BLOCK_COUNTERS) != 0;

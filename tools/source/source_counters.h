@@ -48,10 +48,6 @@ int dft_source_counter_events(struct dft_source *source, const struct dft_filter
                               struct dft_counter_facts *facts);
 void dft_counter_facts_fini(struct dft_counter_facts *facts);
 
-/* The counter of a process by its text "category NUL name" (with its length). NULL: there are no samples. */
-const struct dft_counter_fact *dft_counter_facts_find(const struct dft_counter_facts *facts, uint32_t process,
-                                                      const char *text, size_t length);
-
 /* Are there samples at all? */
 int dft_source_has_counters(const struct dft_source *source);
 

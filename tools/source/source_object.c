@@ -140,18 +140,6 @@ void dft_process_lifetime(const struct dft_source_process *process, uint64_t *st
         *end_ns = *start_ns;
 }
 
-void dft_source_kept_times(const struct dft_source *source, uint64_t from_ns, uint64_t to_ns,
-                           uint64_t times[DFT_KEEP_COUNT + 1])
-{
-    uint64_t start_ns, end_ns;
-
-    for (uint32_t p = 0; p < source->nprocesses; p++) {
-        dft_process_lifetime(&source->processes[p], &start_ns, &end_ns);
-        dft_kept_times(&source->processes[p].process, start_ns > from_ns ? start_ns : from_ns,
-                       end_ns < to_ns ? end_ns : to_ns, times);
-    }
-}
-
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns)
 {
     uint64_t start, end;

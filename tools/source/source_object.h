@@ -212,10 +212,6 @@ void dft_source_span(const struct dft_source *source, uint64_t *start_ns, uint64
  * last event count instead where they lie outside, or where nothing else is known. 0, 0: nothing is
  * known. */
 void dft_process_lifetime(const struct dft_source_process *process, uint64_t *start_ns, uint64_t *end_ns);
-/* For how long each enum dft_keep was in force between two times, the ns of all processes together;
- * last: where that is not known. Adds to `times`. Events exist for the share of DFT_KEEP_EVENTS. */
-void dft_source_kept_times(const struct dft_source *source, uint64_t from_ns, uint64_t to_ns,
-                           uint64_t times[DFT_KEEP_COUNT + 1]);
 /* The life of all processes together. *start_ns is the origin of all times that are shown as seconds, and
  * of --from and --to. No event lies before the origin. */
 void dft_source_lives(const struct dft_source *source, uint64_t *start_ns, uint64_t *end_ns);

@@ -127,10 +127,7 @@ static void json_notes(struct dft_json *json, struct dft_source *source)
     size_t count;
     char *const *notes = dft_source_notes(source, &count);
 
-    dft_json_array(json, "notes");
-    for (size_t i = 0; i < count; i++)
-        dft_json_string(json, NULL, notes[i]);
-    dft_json_end_array(json);
+    dft_json_strings(json, "notes", notes, count);
 }
 
 int dft_summary_json(struct dft_summary *summary)

@@ -82,10 +82,7 @@ void dft_timeline_json(const struct dft_timeline *timeline)
             json_series(&json, timeline, &timeline->series[i]);
         dft_json_end_array(&json);
     }
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < count; i++)
-        dft_json_string(&json, NULL, notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", notes, count);
     dft_json_end_object(&json);
     putchar('\n');
 }

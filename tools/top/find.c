@@ -46,41 +46,44 @@ int dft_top_is_new_file(struct dft_top_watch *watch, uint64_t device, uint64_t i
     return is_new;
 }
 
-int dft_top_add_trace(struct dft_top_watch *watch, const char *path)
+/* Sets *copy to a copy of a new path, or to NULL. Returns 0 or -ENOMEM. */
+static int copy_new(struct dft_top_watch *watch, const char *path, char **copy)
 {
     int is_new = is_new_path(watch, path);
-    char *copy = is_new > 0 ? strdup(path) : NULL;
 
-    if (!is_new)
-        return 0;
+    *copy = is_new > 0 ? strdup(path) : NULL;
+    return !is_new || *copy ? 0 : -ENOMEM;
+}
+
+int dft_top_add_trace(struct dft_top_watch *watch, const char *path)
+{
+    char *copy;
+    int rc = copy_new(watch, path, &copy);
+
     if (!copy)
-        return -ENOMEM;
+        return rc;
     return DFT_ARRAY_PUSH(watch->traces, watch->traces_capacity, watch->ntraces,
                           (struct dft_top_trace){.path = copy, .fd = -1});
 }
 
 int dft_top_add_live(struct dft_top_watch *watch, const char *path)
 {
-    int is_new = is_new_path(watch, path);
-    char *copy = is_new > 0 ? strdup(path) : NULL;
+    char *copy;
+    int rc = copy_new(watch, path, &copy);
 
-    if (!is_new)
-        return 0;
     if (!copy)
-        return -ENOMEM;
+        return rc;
     return DFT_ARRAY_PUSH(watch->lives, watch->lives_capacity, watch->nlives,
                           (struct dft_top_live){.path = copy, .fd = -1, .pidfd = -1});
 }
 
 static int add_directory(struct dft_top_watch *watch, const char *path)
 {
-    int is_new = is_new_path(watch, path);
-    char *copy = is_new > 0 ? strdup(path) : NULL;
+    char *copy;
+    int rc = copy_new(watch, path, &copy);
 
-    if (!is_new)
-        return 0;
     if (!copy)
-        return -ENOMEM;
+        return rc;
     return DFT_ARRAY_PUSH(watch->directories, watch->directories_capacity, watch->ndirectories,
                           (struct dft_top_directory){.path = copy});
 }

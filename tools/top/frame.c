@@ -22,19 +22,6 @@ static const char *const help[] = {
     "?          this help; any key ends it",
 };
 
-int dft_top_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-
-        if (value && *value)
-            return strcasestr(value, "UTF-8") || strcasestr(value, "utf8");
-    }
-    return 0;
-}
-
 /* --- head ------------------------------------------------------------------------------------- */
 
 static void put_processes(struct dft_frame *frame)

@@ -26,8 +26,6 @@ struct dft_top_view {
     const char *stacks; /* lines of calls that are stuck, or NULL */
 };
 
-/* Does the locale have UTF-8? */
-int dft_top_utf8(void);
 /* Returns 0 or -ENOMEM. */
 int dft_top_frame(FILE *out, struct dft_top_view *view);
 /* Positions of the calls that are in flight, the most important first: I/O before waiting, then by

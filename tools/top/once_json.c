@@ -148,10 +148,7 @@ int dft_top_once_json(FILE *out, const struct dft_top_view *view)
     for (size_t i = 0; i < nflights; i++)
         put_flight(&json, watch, &watch->flights[flights[i]]);
     dft_json_end_array(&json);
-    dft_json_array(&json, "notes");
-    for (size_t i = 0; i < watch->nnotes; i++)
-        dft_json_string(&json, NULL, watch->notes[i]);
-    dft_json_end_array(&json);
+    dft_json_strings(&json, "notes", watch->notes, watch->nnotes);
     dft_json_end_object(&json);
     putc('\n', out);
 out:

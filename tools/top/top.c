@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/plot.h"
 #include "base/write_text.h"
 #include "command/command.h"
 #include "small/ps_stacks.h"
@@ -306,7 +307,7 @@ static int set_view(struct top *top)
                                   .title = top->options.source.paths[0],
                                   .interval_ns = (uint64_t)interval_ns,
                                   .top = top->options.top,
-                                  .utf8 = (uint8_t)dft_top_utf8()};
+                                  .utf8 = (uint8_t)dft_plot_is_unicode()};
     for (int i = 0; i < DFT_TOP_BYS; i++)
         top->groups[i].by = (enum dft_top_by)i;
     return 0;
