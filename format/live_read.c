@@ -52,6 +52,8 @@ const struct dft_ring *dft_live_ring(const void *bytes, size_t length, size_t *o
     return NULL;
 }
 
+#define HEAD_TRIES 64
+
 void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
 {
     struct dft_ring *ring = (struct dft_ring *)(uintptr_t)from;
@@ -62,8 +64,13 @@ void dft_live_copy_head(struct dft_ring *to, const struct dft_ring *from)
         words[i] = atomic_load_explicit(&ring->region_args[i], memory_order_acquire);
         starts[i] = dft_region_start(&ring->regions[i]);
     }
-    memcpy(to, from, DFT_LIVE_PAGE);
-    atomic_thread_fence(memory_order_acquire);
+    /* A run that becomes a record is in the copy as a run, or below its head */
+    for (int i = 0; i < HEAD_TRIES; i++) {
+        memcpy(to, from, DFT_LIVE_PAGE);
+        atomic_thread_fence(memory_order_acquire);
+        if (atomic_load_explicit(&ring->head, memory_order_relaxed) == atomic_load(&to->head))
+            break;
+    }
     for (uint32_t i = 0; i < DFT_OPEN_REGIONS; i++) {
         int same = i < atomic_load_explicit(&ring->depth, memory_order_relaxed) &&
                    atomic_load_explicit(&ring->region_args[i], memory_order_relaxed) == words[i] &&

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "source/source_inside.h"
+#include "source/source_live_bursts.h"
 #include "source/source_live_ranges.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@
 
 struct converting {
     struct dft_live_ranges ranges; /* must be first: dft_live_reader has one context for both callbacks */
+    struct dft_live_bursts bursts;
     struct dft_source *source;
     uint32_t file;
     struct dft_encoder *encoder;
@@ -103,6 +105,16 @@ static int emit_batch(void *context, const struct dft_batch *batch)
     return keep_block(converting, block, n);
 }
 
+static int is_recorded(void *context, const struct dft_ring *ring, const struct dft_call *call,
+                       const struct dft_event *burst)
+{
+    struct converting *converting = context;
+    const struct dft_source_file *file = &converting->source->files[converting->file];
+
+    return file->life == DFT_LIFE_RUNNING &&
+           dft_live_burst_is_recorded(&converting->bursts, file->key, ring, call, burst);
+}
+
 static int keep_header(struct dft_source_file *file, const struct dft_live *live)
 {
     file->end = calloc(1, sizeof *file->end);
@@ -125,8 +137,12 @@ static int keep_header(struct dft_source_file *file, const struct dft_live *live
 static int convert_rings(struct converting *converting, const void *bytes, size_t length, const struct dft_live *live)
 {
     struct dft_source_file *file = &converting->source->files[converting->file];
-    struct dft_live_reader reader = {
-        .bytes = bytes, .length = length, .emit = emit_batch, .covered = dft_live_covered, .context = converting};
+    struct dft_live_reader reader = {.bytes = bytes,
+                                     .length = length,
+                                     .emit = emit_batch,
+                                     .covered = dft_live_covered,
+                                     .recorded = is_recorded,
+                                     .context = converting};
     const struct dft_ring *ring;
     size_t offset = 0;
     int rc = 0;
@@ -302,7 +318,7 @@ static int convert_all(struct converting *converting, struct dft_scanned *scanne
 
 int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
 {
-    struct converting converting = {.source = source};
+    struct converting converting = {.source = source, .bursts.source = source};
     size_t capacity = dft_encoder_bytes();
     void *memory = MAP_FAILED;
     int rc = dft_live_snapshots(source, scanned), any = 0;
@@ -317,11 +333,12 @@ int dft_live_files(struct dft_source *source, struct dft_scanned **scanned)
                                                      : dft_live_ranges_collect(source, *scanned, &converting.ranges);
     if (!rc) {
         converting.encoder = dft_encoder_init(memory);
+        converting.bursts.scanned = *scanned;
         rc = convert_all(&converting, *scanned);
     }
     if (!rc)
-        /* traces of live files that went while they were read */
-        rc = dft_scan_grown(source, *scanned);
+        rc = dft_scan_gone(source, *scanned);
+    dft_live_bursts_fini(&converting.bursts);
     free(converting.ranges.list);
     dft_decoder_destroy(converting.decoder);
     if (memory != MAP_FAILED)

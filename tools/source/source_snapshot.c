@@ -5,8 +5,7 @@
  * after their records stand in the trace. So a record is in the copy, in the trace, or in both. A
  * slot may be filled anew while it is copied. The trace then holds the number of its old record. So
  * the copy's version of that record is passed over. Processes begin and end meanwhile. New files
- * beside the inputs, files that have gone, and traces that have outgrown their copy cause another
- * round. */
+ * beside the inputs, and files that have gone cause another round. */
 #include "source/source_snapshot.h"
 
 #include "source/source_inside.h"
@@ -21,17 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/calls.h"
 #include "format/live_read.h"
 #include "format/live_table.h"
 #include "base/work.h"
 #include "source/source_beside.h"
 #include "source/source_life.h"
 
-#define BYTES_MAX        (UINT64_C(1) << 34)
-#define SCANS_MAX        20
-#define SCAN_EVERY_NS    2000000
-#define ROUNDS_MAX       8
-#define COPIES_AGAIN_MAX 64u
+#define BYTES_MAX     (UINT64_C(1) << 34)
+#define SCANS_MAX     20
+#define SCAN_EVERY_NS 2000000
+#define ROUNDS_MAX    8
+#define COPIES_MAX    16
 
 /* Copies one slot: its marker before its contents, and once more behind them. */
 static void copy_slot(struct dft_slot *to, const struct dft_slot *from)
@@ -81,6 +81,40 @@ void dft_live_copy(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
+/* Are the bursts that are open in the copy open still? Else one may be in the copy of a table, too. */
+static int bursts_are_open(const void *copy, const char *from, size_t bytes)
+{
+    const struct dft_ring *ring;
+    size_t offset = 0;
+
+    while ((ring = dft_live_ring(copy, bytes, &offset))) {
+        const struct dft_ring *now = (const void *)(from + ((const char *)ring - (const char *)copy));
+
+        for (uint32_t i = 0; i < DFT_BURSTS; i++) {
+            struct dft_burst *was = (struct dft_burst *)(uintptr_t)&ring->bursts[i];
+            struct dft_burst *is = (struct dft_burst *)(uintptr_t)&now->bursts[i];
+
+            if (atomic_load(&was->call) != DFT_CALL_NONE && !atomic_load(&was->record) &&
+                (atomic_load(&is->call) != atomic_load(&was->call) || is->start != was->start ||
+                 atomic_load(&is->record)))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* Where tables are, the bursts fit them. */
+static void copy_live(char *to, const char *from, size_t bytes)
+{
+    for (int tries = 0; tries < COPIES_MAX; tries++) {
+        size_t offset = 0;
+
+        dft_live_copy(to, from, bytes);
+        if (!dft_live_table_find(to, bytes, &offset) || bursts_are_open(to, from, bytes))
+            break;
+    }
+}
+
 /* Copies the live file of a process that exists or may exist. Its state does not matter: a process
  * that is ending still drains. A live file that has gone was removed behind its trace's END. That
  * trace has everything. */
@@ -111,7 +145,7 @@ static void take(struct dft_source_file *file, struct dft_mapped *mapped)
     close(fd);
     if (file->snapshot) {
         file->bytes = (uint64_t)st.st_size;
-        dft_live_copy(file->snapshot, bytes, (size_t)st.st_size);
+        copy_live(file->snapshot, bytes, (size_t)st.st_size);
     }
     munmap(bytes, (size_t)st.st_size);
 }
@@ -128,64 +162,6 @@ static int has_gone(struct dft_source_file *file)
     file->snapshot = NULL;
     file->gone = 1;
     return 1;
-}
-
-/* The events of a process that stand in traces. */
-static uint64_t count_events(const struct dft_source *source, const struct dft_scanned *scanned, uint64_t key)
-{
-    uint64_t events = 0;
-
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        for (size_t i = 0; i < scanned[f].count; i++)
-            if (scanned[f].blocks[i].type == DFT_BLOCK_EVENTS && scanned[f].keys[i] == key)
-                events += scanned[f].blocks[i].count;
-    return events;
-}
-
-/* Was anything written to the trace since the copy was made? A burst that is open in the copy may be a
- * record in the trace by now: nothing in the copy tells that the two are one. */
-static int is_outrun(const struct dft_source *source, const struct dft_scanned *scanned,
-                     const struct dft_source_file *file)
-{
-    struct dft_live *copy = file->snapshot;
-    uint64_t events = 0;
-    int fd, same;
-
-    if (!copy || file->life != DFT_LIFE_RUNNING)
-        return 0;
-    /* A block is written first, and counted then. */
-    if (count_events(source, scanned, file->key) > atomic_load(&copy->events))
-        return 1;
-    fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    same = pread(fd, &events, sizeof events, offsetof(struct dft_live, events)) != (ssize_t)sizeof events ||
-           events == atomic_load(&copy->events);
-    close(fd);
-    return !same;
-}
-
-/* Drops copies behind which their traces have grown. Of large jobs none is dropped: some process
- * always writes. Returns whether there are any. */
-static int drop_outrun(struct dft_source *source, const struct dft_scanned *scanned)
-{
-    uint32_t copies = 0;
-    int any = 0;
-
-    for (uint32_t f = 0; f < source->nfiles; f++)
-        copies += source->files[f].snapshot != NULL;
-    if (copies > COPIES_AGAIN_MAX)
-        return 0;
-    for (uint32_t f = 0; f < source->nfiles; f++) {
-        struct dft_source_file *file = &source->files[f];
-
-        if (file->kind != DFT_FILE_LIVE || !is_outrun(source, scanned, file))
-            continue;
-        free(file->snapshot);
-        file->snapshot = NULL;
-        any = 1;
-    }
-    return any;
 }
 
 static void take_all(struct dft_source *source, struct dft_scanned *scanned)
@@ -269,6 +245,7 @@ static int scan_growing(struct dft_source *source, uint32_t file, struct dft_sca
 struct growing {
     struct dft_source *source;
     struct dft_scanned *scanned;
+    uint8_t *left_out; /* by file; NULL: none */
 };
 
 static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
@@ -278,16 +255,35 @@ static int scan_piece(void *context, unsigned worker, size_t from, size_t to)
 
     (void)worker;
     for (size_t f = from; !rc && f < to; f++)
-        if (has_grown(&growing->source->files[f]))
+        if (!(growing->left_out && growing->left_out[f]) && has_grown(&growing->source->files[f]))
             rc = scan_growing(growing->source, (uint32_t)f, &growing->scanned[f]);
     return rc;
 }
 
-int dft_scan_grown(struct dft_source *source, struct dft_scanned *scanned)
+/* Scans the traces again whose size has changed. */
+static int scan_grown(struct dft_source *source, struct dft_scanned *scanned)
 {
-    struct growing growing = {source, scanned};
+    struct growing growing = {source, scanned, NULL};
 
     return is_over(source, scanned) ? 0 : dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
+}
+
+int dft_scan_gone(struct dft_source *source, struct dft_scanned *scanned)
+{
+    struct growing growing = {source, scanned, calloc(source->nfiles + 1u, 1)};
+    int rc = growing.left_out ? 0 : -ENOMEM, any = 0;
+
+    for (uint32_t f = 0; !rc && f < source->nfiles; f++) {
+        const struct dft_source_file *file = &source->files[f];
+
+        any |= file->kind == DFT_FILE_LIVE && file->gone;
+        if (file->kind == DFT_FILE_LIVE && !file->gone && file->trace)
+            growing.left_out[file->trace - 1] = 1;
+    }
+    if (!rc && any)
+        rc = dft_work_run(source->threads, source->nfiles, 1, scan_piece, &growing);
+    free(growing.left_out);
+    return rc;
 }
 
 /* A trace has grown since files beside it were looked for. Its live file may have appeared, too. */
@@ -310,10 +306,8 @@ int dft_live_snapshots(struct dft_source *source, struct dft_scanned **scanned)
         take_all(source, *scanned);
         rc = dft_find_beside(source, scanned);
         if (!rc)
-            rc = dft_scan_grown(source, *scanned);
+            rc = scan_grown(source, *scanned);
         again = let_go(source) || source->nfiles != known || is_unknown(source, *scanned);
-        if (round + 1 < ROUNDS_MAX)
-            again |= drop_outrun(source, *scanned);
     }
     return rc;
 }

@@ -25,6 +25,10 @@ struct dft_live_reader {
     int (*emit)(void *context, const struct dft_batch *batch); /* 0: go on; else it ends and the value is returned */
     int (*covered)(void *context, uint64_t key, uint32_t stream,
                    uint64_t sequence); /* in a block already; may be NULL */
+    /* Does the record of a burst that is open in this copy of a ring stand in a block by now? For a copy of a
+     * process that goes on; may be NULL. */
+    int (*recorded)(void *context, const struct dft_ring *ring, const struct dft_call *call,
+                    const struct dft_event *burst);
     void *context;
     uint64_t torn; /* out: records that were half-written */
 };

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 int suite_base(void);
+int suite_bursts(void);
 int suite_clocks(void);
 int suite_confidence(void);
 int suite_cover(void);

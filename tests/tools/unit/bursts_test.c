@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Bursts that were open in the copy of a live file: which of them stand in a block by now. */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/encode.h"
+#include "format/hash.h"
+#include "source/source_inside.h"
+#include "source/source_live_bursts.h"
+#include "suites.h"
+
+#define KEY    77u
+#define TID    5u
+#define STREAM 3u
+#define FIRST  100u
+#define START  UINT64_C(1700000000000000000)
+#define STEP   50000u
+
+/* A trace in memory with one block: bursts of putc, a STEP apart, of 10, 11 and 12 calls. */
+struct trace {
+    struct dft_source source;
+    struct dft_source_file file;
+    struct dft_scanned scanned;
+    struct dft_block block;
+    uint64_t key;
+    char *memory;
+    struct dft_event events[3];
+    struct dft_call call;
+};
+
+static void write_trace(struct trace *trace)
+{
+    struct dft_encoder *encoder = dft_encoder_init(calloc(1, dft_encoder_bytes()));
+    struct dft_batch batch = {.key = KEY, .stream = STREAM, .tid = TID, .first = FIRST, .last = FIRST + 2};
+    struct dft_block_header header;
+    const void *bytes;
+    long length;
+
+    for (uint32_t i = 0; i < 3; i++)
+        trace->events[i] = (struct dft_event){.start_ns = START + i * STEP,
+                                              .dur_ns = 100,
+                                              .file = 9,
+                                              .size = 10 + i,
+                                              .result = 10 + i,
+                                              .offset = -1,
+                                              .calls = 10 + i,
+                                              .unit = 1,
+                                              .fd = 4};
+    trace->call = (struct dft_call){.id = dft_name_id("putc", 4), .text = {"putc", 4}, .op = DFT_OP_FPUTS};
+    batch.events = trace->events;
+    batch.count = 3;
+    batch.calls = &trace->call;
+    batch.ncalls = 1;
+    length = dft_encode_events(encoder, &batch, &bytes);
+    CU_ASSERT_FATAL(length > 0);
+    trace->memory = malloc((size_t)length);
+    memcpy(trace->memory, bytes, (size_t)length);
+    memcpy(&header, bytes, sizeof header);
+    trace->block = (struct dft_block){.first = FIRST,
+                                      .last = FIRST + 2,
+                                      .start = header.start,
+                                      .end = header.end,
+                                      .stream = STREAM,
+                                      .tid = TID,
+                                      .count = header.count,
+                                      .stored = header.stored,
+                                      .raw = header.raw,
+                                      .payload_crc = header.payload_crc,
+                                      .type = header.type};
+    free(encoder);
+}
+
+static void begin(struct trace *trace)
+{
+    memset(trace, 0, sizeof *trace);
+    write_trace(trace);
+    trace->key = KEY;
+    trace->file.kind = DFT_FILE_TRACE;
+    trace->file.memory = trace->memory;
+    trace->source.files = &trace->file;
+    trace->source.nfiles = 1;
+    trace->scanned.blocks = &trace->block;
+    trace->scanned.keys = &trace->key;
+    trace->scanned.count = 1;
+}
+
+static int is_recorded(struct trace *trace, uint64_t key, uint64_t head, uint32_t stream, uint32_t tid,
+                       const struct dft_call *call, const struct dft_event *burst)
+{
+    struct dft_live_bursts bursts = {.source = &trace->source, .scanned = &trace->scanned};
+    struct dft_ring ring = {.stream = stream, .tid = tid, .head = head};
+    int is = dft_live_burst_is_recorded(&bursts, key, &ring, call, burst);
+
+    dft_live_bursts_fini(&bursts);
+    return is;
+}
+
+static void test_recorded(void)
+{
+    const struct dft_call other = {.id = dft_name_id("getc", 4)};
+    struct trace trace;
+
+    begin(&trace);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct dft_event burst = trace.events[i];
+
+        burst.calls -= 3; /* as many as it had when it was copied */
+        burst.start_ns += 700 * i;
+        CU_ASSERT(is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+        CU_ASSERT(is_recorded(&trace, KEY, FIRST + i, STREAM, TID, &trace.call, &burst));
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + i + 1, STREAM, TID, &trace.call, &burst)); /* one before it */
+        CU_ASSERT(
+            is_recorded(&trace, KEY, FIRST + 50, STREAM + 1, TID, &trace.call, &burst)); /* numbers of another ring */
+        CU_ASSERT(!is_recorded(&trace, KEY + 1, FIRST, STREAM, TID, &trace.call, &burst));
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID + 1, &trace.call, &burst));
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &other, &burst));
+        burst.start_ns += STEP / 2;
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+        burst = trace.events[i];
+        burst.calls++; /* it goes on longer than the record */
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+        burst = trace.events[i];
+        burst.file++;
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+    }
+    free(trace.memory);
+}
+
+int suite_bursts(void)
+{
+    CU_pSuite suite = CU_add_suite("bursts of live files", NULL, NULL);
+
+    return !suite || !CU_add_test(suite, "recorded by now", test_recorded);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the record of a burst by what cannot change while the burst is open: its start, call and
+ * file. Only numbers behind the head of the copied ring count. So a burst before it is not taken for
+ * it, however close they are. */
+#include "source/source_live_bursts.h"
+
+#include "format/decode.h"
+#include "source/source_inside.h"
+
+#define NEAR_NS 10000u /* the clock of a drain may be corrected against that of the copy */
+
+void dft_live_bursts_fini(struct dft_live_bursts *bursts)
+{
+    dft_reader_destroy(bursts->reader);
+    bursts->reader = NULL;
+}
+
+static int is_near(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a <= NEAR_NS : a - b <= NEAR_NS;
+}
+
+/* first: of the events, the lowest number that counts. */
+static int has_burst(const struct dft_batch *batch, uint64_t first, const struct dft_call *call,
+                     const struct dft_event *burst)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct dft_event *event = &batch->events[i];
+
+        if (dft_batch_number(batch, i) >= first && event->calls >= burst->calls && event->file == burst->file &&
+            batch->calls[event->call].id == call->id && is_near(event->start_ns, burst->start_ns))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_in_block(struct dft_live_bursts *bursts, const struct dft_block *block, uint64_t first,
+                       const struct dft_call *call, const struct dft_event *burst)
+{
+    struct dft_block_header header;
+    const void *payload;
+    const char *reason;
+    struct dft_batch batch;
+
+    if (!bursts->reader)
+        bursts->reader = dft_reader_create(bursts->source);
+    return bursts->reader && !dft_reader_block(bursts->reader, block, &header, &payload) &&
+           !dft_decode_events(dft_reader_decoder(bursts->reader), &header, payload, &batch, &reason) &&
+           has_burst(&batch, first, call, burst);
+}
+
+/* The blocks of a stream stand in the order of their numbers. */
+static int is_in_file(struct dft_live_bursts *bursts, const struct dft_scanned *scanned, uint64_t key,
+                      const struct dft_ring *ring, const struct dft_call *call, const struct dft_event *burst)
+{
+    uint64_t head = atomic_load(&((struct dft_ring *)(uintptr_t)ring)->head);
+
+    for (size_t i = scanned->count; i--;) {
+        const struct dft_block *block = &scanned->blocks[i];
+        int same = block->stream == ring->stream;
+
+        if (block->type != DFT_BLOCK_EVENTS || scanned->keys[i] != key || block->tid != ring->tid)
+            continue;
+        if (same && block->last < head)
+            return 0;
+        if (block->start <= burst->start_ns + NEAR_NS && block->end + NEAR_NS >= burst->start_ns &&
+            is_in_block(bursts, block, same ? head : 0, call, burst))
+            return 1;
+    }
+    return 0;
+}
+
+int dft_live_burst_is_recorded(struct dft_live_bursts *bursts, uint64_t key, const struct dft_ring *ring,
+                               const struct dft_call *call, const struct dft_event *burst)
+{
+    for (uint32_t f = 0; f < bursts->source->nfiles; f++) {
+        const struct dft_scanned *scanned = &bursts->scanned[f];
+
+        if (bursts->source->files[f].kind == DFT_FILE_TRACE && scanned->count &&
+            (scanned->keys[0] == key || scanned->keys[scanned->count - 1] == key) &&
+            is_in_file(bursts, scanned, key, ring, call, burst))
+            return 1;
+    }
+    return 0;
+}
