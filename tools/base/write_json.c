@@ -100,6 +100,30 @@ void dft_json_string(struct dft_json *json, const char *key, const char *text)
         dft_json_null(json, key);
 }
 
+void dft_json_known_uint(struct dft_json *json, const char *key, int known, uint64_t value)
+{
+    if (known)
+        dft_json_uint(json, key, value);
+    else
+        dft_json_null(json, key);
+}
+
+void dft_json_known_int(struct dft_json *json, const char *key, int known, int64_t value)
+{
+    if (known)
+        dft_json_int(json, key, value);
+    else
+        dft_json_null(json, key);
+}
+
+void dft_json_known_double(struct dft_json *json, const char *key, int known, double value)
+{
+    if (known)
+        dft_json_double(json, key, value);
+    else
+        dft_json_null(json, key);
+}
+
 void dft_json_strings(struct dft_json *json, const char *key, char *const *list, size_t count)
 {
     dft_json_array(json, key);

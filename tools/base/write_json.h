@@ -110,6 +110,10 @@ static inline void dft_json_double(struct dft_json *json, const char *key, doubl
 void dft_json_bool(struct dft_json *json, const char *key, int value);
 void dft_json_null(struct dft_json *json, const char *key);
 void dft_json_string(struct dft_json *json, const char *key, const char *text); /* NULL: null */
+/* null where the number is not known */
+void dft_json_known_uint(struct dft_json *json, const char *key, int known, uint64_t value);
+void dft_json_known_int(struct dft_json *json, const char *key, int known, int64_t value);
+void dft_json_known_double(struct dft_json *json, const char *key, int known, double value);
 void dft_json_strings(struct dft_json *json, const char *key, char *const *list, size_t count);
 /* Writes a key from bytes (that of an argument). Its value must follow. */
 void dft_json_key(struct dft_json *json, const char *bytes, size_t length);

@@ -36,10 +36,7 @@ static void json_changes(struct dft_json *json, const struct dft_item *item)
 
         dft_json_object(json, dft_measure_name((enum dft_measure)m));
         for (int side = 0; side < 2; side++)
-            if (change->known[side])
-                dft_json_uint(json, side ? "b" : "a", change->value[side]);
-            else
-                dft_json_null(json, side ? "b" : "a");
+            dft_json_known_uint(json, side ? "b" : "a", change->known[side], change->value[side]);
         if (change->known[0] && change->known[1] && change->value[0])
             dft_json_double(json, "percent", 100 * (b - a) / a);
         else
@@ -62,10 +59,7 @@ static void json_alone(struct dft_json *json, const struct dft_comparison *compa
     dft_json_string(json, "in", item->alone.side ? "b" : "a");
     dft_json_uint(json, "count", item->alone.count);
     dft_json_uint(json, "of", item->alone.processes);
-    if (process->rank >= 0)
-        dft_json_int(json, "rank", process->rank);
-    else
-        dft_json_null(json, "rank");
+    dft_json_known_int(json, "rank", process->rank >= 0, process->rank);
     dft_json_uint(json, "pid", process->pid);
     dft_json_double(json, "times", item->alone.times);
     dft_json_bool(json, "sure", item->alone.sure);
@@ -132,10 +126,7 @@ static int json_failures(struct dft_json *json, const struct dft_comparison *com
 {
     int rc = 0;
 
-    if (comparison->fail_over >= 0)
-        dft_json_double(json, "fail_over", comparison->fail_over);
-    else
-        dft_json_null(json, "fail_over");
+    dft_json_known_double(json, "fail_over", comparison->fail_over >= 0, comparison->fail_over);
     dft_json_string(json, "metric", dft_measure_name(comparison->metric));
     dft_json_array(json, "worse");
     for (uint32_t i = 0; !rc && i < comparison->nfailures; i++) {

@@ -14,10 +14,7 @@ static void put_rank(struct dft_json *json, const struct dft_ranks_job *job, uin
     uint32_t count;
     const struct dft_process *process = &dft_source_processes(job->source, &count)[job->ranks[rank].process].process;
 
-    if (job->by_rank)
-        dft_json_int(json, "rank", job->ranks[rank].rank);
-    else
-        dft_json_null(json, "rank");
+    dft_json_known_int(json, "rank", job->by_rank, job->ranks[rank].rank);
     dft_json_text(json, "host", process->host.bytes ? process->host.bytes : "", process->host.length);
     dft_json_uint(json, "pid", process->pid);
 }
@@ -41,10 +38,7 @@ static void put_lag(struct dft_json *json, const struct dft_ranks_job *job, cons
         return;
     }
     dft_json_uint(json, "since_ns", job->origin_ns + lag->from * job->bucket_ns);
-    if (lag->to < job->nbuckets)
-        dft_json_uint(json, "until_ns", job->origin_ns + lag->to * job->bucket_ns);
-    else
-        dft_json_null(json, "until_ns");
+    dft_json_known_uint(json, "until_ns", lag->to < job->nbuckets, job->origin_ns + lag->to * job->bucket_ns);
 }
 
 static int put_clocks(struct dft_json *json, const struct dft_ranks_job *job)
@@ -93,10 +87,7 @@ static void put_ranks(struct dft_json *json, const struct dft_ranks_job *job)
         put_rank(json, job, r);
         dft_json_uint(json, "processes", rank->processes);
         dft_json_uint(json, "start_ns", rank->start_ns);
-        if (rank->first_event_ns <= rank->last_event_ns)
-            dft_json_uint(json, "first_event_ns", rank->first_event_ns);
-        else
-            dft_json_null(json, "first_event_ns");
+        dft_json_known_uint(json, "first_event_ns", rank->first_event_ns <= rank->last_event_ns, rank->first_event_ns);
         dft_json_uint(json, "end_ns", rank->end_ns);
         dft_json_uint(json, "io_ns", rank->io_ns);
         dft_json_uint(json, "read_ns", rank->read_ns);
@@ -209,10 +200,7 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
     dft_json_double(json, "beyond", measured->beyond);
     dft_json_int(json, "floor", measured->floor);
     dft_json_uint(json, "candidates", measured->cause.candidates);
-    if (measured->cause.has_onset)
-        dft_json_int(json, "cluster_onset_timestamp_ns", measured->cause.onset_ns);
-    else
-        dft_json_null(json, "cluster_onset_timestamp_ns");
+    dft_json_known_int(json, "cluster_onset_timestamp_ns", measured->cause.has_onset, measured->cause.onset_ns);
     dft_json_bool(json, "over_before_onset", measured->over_before);
     dft_json_array(json, "first_cause_suspects");
     for (uint32_t i = 0; i < measured->cause.nsuspects; i++)
@@ -244,10 +232,7 @@ static void put_sampled(struct dft_json *json, const struct dft_ranks_job *job, 
     dft_json_int(json, "floor", sampled->floor);
     dft_json_uint(json, "ranks", sampled->nranks);
     dft_json_uint(json, "candidates", sampled->cause.candidates);
-    if (sampled->cause.has_onset)
-        dft_json_int(json, "cluster_onset_timestamp_ns", sampled->cause.onset_ns);
-    else
-        dft_json_null(json, "cluster_onset_timestamp_ns");
+    dft_json_known_int(json, "cluster_onset_timestamp_ns", sampled->cause.has_onset, sampled->cause.onset_ns);
     dft_json_array(json, "first_cause_suspects");
     for (uint32_t i = 0; i < sampled->cause.nsuspects; i++)
         put_suspect(json, job, &sampled->cause.suspects[i], NULL);

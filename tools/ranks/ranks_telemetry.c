@@ -195,10 +195,7 @@ static void print_json(const struct dft_cross_rank *result, const struct dft_ran
     for (uint32_t i = 0; i < result->nseries; i++)
         dft_json_int(&json, rank_key(capacity, result->series[i].rank), result->series[i].offset_ns);
     dft_json_end_object(&json);
-    if (result->cause.has_onset)
-        dft_json_int(&json, "cluster_onset_timestamp_ns", result->cause.onset_ns);
-    else
-        dft_json_null(&json, "cluster_onset_timestamp_ns");
+    dft_json_known_int(&json, "cluster_onset_timestamp_ns", result->cause.has_onset, result->cause.onset_ns);
     dft_json_array(&json, "first_cause_suspects");
     for (uint32_t i = 0; i < result->cause.nsuspects; i++)
         json_suspect(&json, result, i, phases);

@@ -101,10 +101,10 @@ static void json_end(const struct ps *ps, struct dft_json *json, const struct df
 {
     dft_json_string(json, "ended", dft_ending_text((enum dft_ending)p->exit_kind));
     /* Nobody knows how one ended that had no time to say so. */
-    if (p->ended && p->exit_kind != DFT_ENDING_KILLED && p->exit_kind != DFT_ENDING_RUNNING && !p->unseen)
-        dft_json_int(json, "status", p->end.status);
-    else
-        dft_json_null(json, "status");
+    dft_json_known_int(json, "status",
+                       p->ended && p->exit_kind != DFT_ENDING_KILLED && p->exit_kind != DFT_ENDING_RUNNING &&
+                           !p->unseen,
+                       p->end.status);
     dft_json_uint(json, "events", p->events);
     dft_json_object(json, "dropped");
     for (unsigned i = 1; i <= DFT_DROP_LAST; i++)

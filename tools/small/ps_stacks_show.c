@@ -83,10 +83,7 @@ static void json_frame(struct dft_json *json, const struct dft_ps_frame *frame)
 {
     dft_json_object(json, NULL);
     dft_json_string(json, "function", frame->function);
-    if (frame->function)
-        dft_json_uint(json, "offset", frame->offset);
-    else
-        dft_json_null(json, "offset");
+    dft_json_known_uint(json, "offset", frame->function != NULL, frame->offset);
     dft_json_string(json, "module", frame->module);
     dft_json_uint(json, "address", frame->module ? frame->address : frame->pc);
     dft_json_string(json, "line", frame->line);

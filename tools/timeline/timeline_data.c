@@ -16,22 +16,13 @@ static void json_column(struct dft_json *json, const struct dft_timeline *timeli
     dft_json_uint(json, "calls", column->calls);
     dft_json_uint(json, "errors", column->errors);
     dft_json_uint(json, "time_ns", column->time_ns);
-    if (timeline->knows_busy)
-        dft_json_uint(json, "busy_ns", column->busy_ns);
-    else
-        dft_json_null(json, "busy_ns");
+    dft_json_known_uint(json, "busy_ns", timeline->knows_busy, column->busy_ns);
     dft_json_uint(json, "read", column->read);
     dft_json_uint(json, "written", column->written);
     dft_json_uint(json, "processes", column->processes);
     dft_json_uint(json, "threads", column->threads);
-    if (timeline->is_exact)
-        dft_json_uint(json, "in_flight_max", column->in_flight_max);
-    else
-        dft_json_null(json, "in_flight_max");
-    if (knows_union)
-        dft_json_uint(json, "busy_union_ns", column->union_ns);
-    else
-        dft_json_null(json, "busy_union_ns");
+    dft_json_known_uint(json, "in_flight_max", timeline->is_exact, column->in_flight_max);
+    dft_json_known_uint(json, "busy_union_ns", knows_union, column->union_ns);
     dft_json_end_object(json);
 }
 
