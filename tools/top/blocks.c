@@ -135,18 +135,12 @@ static int add_events(struct dft_top_watch *watch, const struct dft_batch *batch
                       enum dft_row_kind kind)
 {
     struct dft_table *table = kind == DFT_ROW_FILE ? watch->files : watch->calls;
-    struct dft_row *rows;
-    uint32_t count = 0, at = 0;
+    uint32_t at = 0;
     int rc;
 
     dft_table_clear(table);
     rc = dft_table_add(table, batch, &at);
-    if (!rc)
-        rc = dft_table_rows_unsorted(table, &rows, &count);
-    for (uint32_t i = 0; !rc && i < count; i++)
-        if (rows[i].kind == kind)
-            rc = dft_top_cells_add(cells, &rows[i]);
-    return rc;
+    return rc ? rc : dft_top_cells_add_table(cells, table, kind);
 }
 
 /* Blocks of events are only noted: their rows come soon, and rows tell all but the files. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/aggregate.h"
 #include "base/array.h"
 
 void dft_top_counts_add(struct dft_top_counts *into, const struct dft_top_counts *from)
@@ -61,6 +62,18 @@ int dft_top_cells_add(struct dft_top_cells *cells, const struct dft_row *row)
         counts.read = metrics->bytes;
     dft_top_counts_add(&cell->counts, &counts);
     return 0;
+}
+
+int dft_top_cells_add_table(struct dft_top_cells *cells, struct dft_table *table, enum dft_row_kind kind)
+{
+    struct dft_row *rows;
+    uint32_t count = 0;
+    int rc = dft_table_rows_unsorted(table, &rows, &count);
+
+    for (uint32_t i = 0; !rc && i < count; i++)
+        if (rows[i].kind == kind)
+            rc = dft_top_cells_add(cells, &rows[i]);
+    return rc;
 }
 
 void dft_top_cells_clear(struct dft_top_cells *cells)

@@ -26,7 +26,11 @@ struct dft_top_cells {
     size_t count, capacity;
 };
 
+struct dft_table;
+
 void dft_top_counts_add(struct dft_top_counts *into, const struct dft_top_counts *from);
+/* Adds the rows of one kind that a table has. Returns 0 or -ENOMEM. */
+int dft_top_cells_add_table(struct dft_top_cells *cells, struct dft_table *table, enum dft_row_kind kind);
 /* Adds a call row or a file row. Returns 0 or -ENOMEM. */
 int dft_top_cells_add(struct dft_top_cells *cells, const struct dft_row *row);
 void dft_top_cells_clear(struct dft_top_cells *cells);

@@ -36,7 +36,6 @@ static int add_flights(struct adding *adding, const struct dft_batch *batch)
 static int add_batch(struct dft_top_watch *watch, const struct dft_batch *batch, const struct dft_top_stream *stream,
                      struct dft_table *table, struct dft_top_cells *cells, enum dft_row_kind kind)
 {
-    struct dft_row *rows;
     uint32_t count = 0;
     int rc;
 
@@ -46,13 +45,7 @@ static int add_batch(struct dft_top_watch *watch, const struct dft_batch *batch,
             watch->order[count++] = i;
     dft_table_clear(table);
     rc = count ? dft_table_add_ordered(table, batch, watch->order, count) : 0;
-    count = 0;
-    if (!rc)
-        rc = dft_table_rows_unsorted(table, &rows, &count);
-    for (uint32_t i = 0; !rc && i < count; i++)
-        if (rows[i].kind == kind)
-            rc = dft_top_cells_add(cells, &rows[i]);
-    return rc;
+    return rc ? rc : dft_top_cells_add_table(cells, table, kind);
 }
 
 static int emit(void *context, const struct dft_batch *batch)
