@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Traces of aggregates alone: what a program counted of its own calls is what the rows say, in loops, over many intervals and files, in
-threads, handlers and children, and however the program ends. And how large the trace and the live file are.
+"""Traces of aggregates alone: what a program counted of its own calls is what the rows say, in loops, over many intervals
+and files, in threads, handlers and children, and however the program ends. And how large the trace and the live file are.
 
 DFT_FILES: files that are touched once (30000). DFT_INTERVALS: intervals of a millisecond of the longer run (7200)."""
 

@@ -138,8 +138,8 @@ def check_counts(program, reads):
 
 @tests.case
 def a_limit_of_cost_changes_to_aggregates(directory):
-    """Preads of 100 bytes, until they are found too dear, however long a busy machine takes for that: events always cost
-    more than 1 % of them."""
+    """Preads of 100 bytes, until they are found too dear, however long a busy machine takes for that: events always
+    cost more than 1 % of them."""
     with Steady(directory, MAX_OVERHEAD_PERCENT=1) as program:
         blocks, end = 0, time.monotonic() + SECONDS
         while len(stretches(program.place)) == 1 and time.monotonic() < end:

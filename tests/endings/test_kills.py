@@ -76,7 +76,8 @@ def answered(*command):
 
 
 def found_in_rows(directory):
-    """Only the directory and files below are traced. The directory itself, which nobody counts, is opened and synced alone."""
+    """Only the directory and files below are traced. The directory itself, which nobody counts, is opened and synced
+    alone."""
     answer = answered("summary", "--json", "--by", "pid,name", directory)
     calls = collections.Counter()
     for group in json.loads(answer)["groups"] if answer else ():

@@ -36,7 +36,7 @@ def is_data(event):
 
 
 def failed_to_move(event):
-    """A failed call that would have moved bytes. Of those on files with a class of their own the line does not say it."""
+    """A failed call that would have moved bytes. The line does not say it of files with a class of their own."""
     return "errno" in event and "size" in event and event["class"] in ("read", "write")
 
 

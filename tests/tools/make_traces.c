@@ -16,10 +16,11 @@
  * call. many=N: events are on N files in turn; long=N: whose paths are about N bytes longer. run=N:
  * what the processes say of their run (0: nothing). job=N, ppid=N, world=N: of processes with
  * ranks: the job's id (0: none), who started them, how many they are. mounts=1: processes have
- * recorded their mount points; mix=1: every other block of a thread's events is kept as aggregates alone, as a
- * process writes them that changes between both: rows of calls in one further stream, histograms and rows of files in
- * another, whose blocks have other ranges; fold=1: some files are known by their directory alone; mounts=2: those of the second one are others;
- * strides=1: rows of files that say what was touched have met 4096 three times, and -8192 once. */
+ * recorded their mount points; mounts=2: those of the second one are others. mix=1: every other block
+ * of a thread's events is kept as aggregates alone, as a process writes them that changes between
+ * both: rows of calls in one further stream, histograms and rows of files in another, whose blocks
+ * have other ranges. fold=1: some files are known by their directory alone. strides=1: rows of files
+ * that say what was touched have met 4096 three times, and -8192 once. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -101,7 +101,8 @@ def files_beyond_the_room_are_their_directory(where):
 
 
 def how_files_are_accessed(where):
-    """Rows know strides, events do not; both know the distinct bytes, wherever the groups have been. Not those of folded files."""
+    """Rows know strides, events do not; both know the distinct bytes, wherever the groups have been. Not those of folded
+    files."""
     settings = {"processes": 3, "events": 2000, "fold": 1}
     make(where / "rows", keep=0, strides=1, **settings)
     make(where / "all", **settings)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Traces where some streams have events and others aggregates alone, within a process and beside each other: every question is
-answered by putting both together, and says for which share of the calls aggregates answered."""
+"""Traces where some streams have events and others aggregates alone, within a process and beside each other: every
+question is answered from both, and says for which share of the calls aggregates answered."""
 
 import re
 

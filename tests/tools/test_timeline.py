@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dftmerge timeline: every number of every interval as the dump has it, from aggregates and from events; plots that fit the terminal;
-maps of many ranks; jobs without time, of one interval, of 1970."""
+"""dftmerge timeline: every number of every interval as the dump has it, from aggregates and from events; plots that fit
+the terminal; maps of many ranks; jobs without time, of one interval, of 1970."""
 
 import collections
 import json

@@ -201,7 +201,7 @@ def key_of(event, by, width=INTERVAL_NS, base=0):
 
 
 def distinct(data):
-    """Bytes of the parts that were accessed; a part is the least power of two of which 1,024 reach to the highest end."""
+    """Bytes of the parts that were accessed; a part is the least power of two of which 1,024 reach the highest end."""
     spans = [(e["offset"], e["offset"] + e["bytes"]) for e in data if "offset" in e and e["bytes"]]
     part = 1
     while spans and (max(end for _, end in spans) - 1) // part >= 1024:

@@ -92,8 +92,8 @@ int dft_partial_merge(struct dft_partial *into, struct dft_partial *from)
 
 /* --- between ranks ---------------------------------------------------------------------------- */
 
-/* Followed by keys, rows, bins (of durations and sizes, row by row), patterns of the rows that have one, parents, times of
- * children. */
+/* Followed by keys, rows, bins (of durations and sizes, row by row), patterns of the rows that have
+ * one, parents, times of children. */
 struct packed {
     uint64_t keys, rows, bins, patterns, parents;
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes calls of one kind or another and counts them itself.
  *
- *   rows WHAT DIRECTORY [NUMBER]...   prints "PID NAME COUNT ERRORS BYTES" of the calls that returned, and what else tests need
+ *   rows WHAT DIRECTORY [NUMBER]...
+ *
+ * It prints "PID NAME COUNT ERRORS BYTES" of the calls that returned, and what else tests need.
  *
  * Files lie in DIRECTORY. A process prints what it counted before it ends, so that it may end in any way. */
 #include <dftrace/dftrace.h>
