@@ -192,7 +192,6 @@ static const char *show_mean(char *room, size_t size, const struct dft_counter_g
 /* The course as a line of bars; without UTF-8 as digits from 0 to 7. */
 static const char *show_course(char *room, const double *course)
 {
-    static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
     int utf8 = dft_plot_is_unicode();
     double most = 0;
     char *at = room;
@@ -205,7 +204,7 @@ static const char *show_course(char *room, const double *course)
         if (level < 0)
             *at++ = ' ';
         else if (utf8)
-            at = stpcpy(at, bars[level]);
+            at = stpcpy(at, dft_plot_bar(1, (unsigned)level + 1));
         else
             *at++ = (char)('0' + level);
     }
