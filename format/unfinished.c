@@ -82,6 +82,22 @@ static uint64_t key_of(const struct dft_live_reader *reader)
     return ((const struct dft_live *)reader->bytes)->key;
 }
 
+/* Does a record that is read stand in the run's ring already? The head may have been copied after the
+ * record had its number, and before the run told of that. */
+static int run_is_in_slots(const struct dft_ring *ring, const struct dft_burst *run, uint32_t call)
+{
+    uint64_t head = atomic_load(&((struct dft_ring *)(uintptr_t)ring)->head);
+
+    for (uint64_t at = head - ring->base > ring->capacity ? head - ring->capacity : ring->base; at < head; at++) {
+        const struct dft_slot *slot = dft_ring_slot(ring, at);
+
+        if (atomic_load(&((struct dft_slot *)(uintptr_t)slot)->marker) == dft_ring_marker(ring, at, DFT_SLOT_VALID) &&
+            slot->start == run->start && slot->file == run->file && dft_slot_number(slot->call) == call)
+            return 1;
+    }
+    return 0;
+}
+
 /* Has the run become a record: one that stands whole in a ring, or is in a block? */
 static int run_is_recorded(const struct dft_live_reader *reader, const struct dft_burst *run)
 {
@@ -106,7 +122,7 @@ static void add_runs(struct dft_ring *ring, const struct dft_ring_decoder *decod
         struct dft_event *event = &batch->events[batch->count];
 
         if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_burst_calls(&ring->bursts[i]) ||
-            (reader && run_is_recorded(reader, &ring->bursts[i])))
+            (reader && (run_is_recorded(reader, &ring->bursts[i]) || run_is_in_slots(ring, &ring->bursts[i], call))))
             continue;
         position = position_of_call(batch, call | dft_slot_marks(ring->bursts[i].io & 7, 0));
         run_event(&ring->bursts[i], decoder->clock, position, event);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the record of a burst by what cannot change while the burst is open: its start, call and
- * file. Only numbers behind the head of the copied ring count. So a burst before it is not taken for
- * it, however close they are. */
+ * file. Numbers behind the head of the copied ring count, so that a burst before it is not taken for
+ * it. A record may have had its number, and not been noted in the burst, when the head was copied: it
+ * was the last one then, and its start fits closely. */
 #include "source/source_live_bursts.h"
 
 #include "format/decode.h"
 #include "source/source_inside.h"
 
-#define NEAR_NS 10000u /* the clock of a drain may be corrected against that of the copy */
+#define NEAR_NS    10000u /* the clock of a drain may be corrected against that of the copy */
+#define CLOSE_NS   1000u
+#define LAST_SLOTS 4u /* of a record that is being put: a burst has no more */
 
 void dft_live_bursts_fini(struct dft_live_bursts *bursts)
 {
@@ -15,26 +18,28 @@ void dft_live_bursts_fini(struct dft_live_bursts *bursts)
     bursts->reader = NULL;
 }
 
-static int is_near(uint64_t a, uint64_t b)
+static int is_near(uint64_t a, uint64_t b, uint64_t ns)
 {
-    return a < b ? b - a <= NEAR_NS : a - b <= NEAR_NS;
+    return a < b ? b - a <= ns : a - b <= ns;
 }
 
-/* first: of the events, the lowest number that counts. */
-static int has_burst(const struct dft_batch *batch, uint64_t first, const struct dft_call *call,
+/* head: that of the ring when it was copied; 0: its numbers are not those of the batch. */
+static int has_burst(const struct dft_batch *batch, uint64_t head, const struct dft_call *call,
                      const struct dft_event *burst)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct dft_event *event = &batch->events[i];
+        uint64_t number = dft_batch_number(batch, i);
 
-        if (dft_batch_number(batch, i) >= first && event->calls >= burst->calls && event->file == burst->file &&
-            batch->calls[event->call].id == call->id && is_near(event->start_ns, burst->start_ns))
+        if (number + LAST_SLOTS >= head && event->calls >= burst->calls && event->file == burst->file &&
+            batch->calls[event->call].id == call->id &&
+            is_near(event->start_ns, burst->start_ns, number >= head ? NEAR_NS : CLOSE_NS))
             return 1;
     }
     return 0;
 }
 
-static int is_in_block(struct dft_live_bursts *bursts, const struct dft_block *block, uint64_t first,
+static int is_in_block(struct dft_live_bursts *bursts, const struct dft_block *block, uint64_t head,
                        const struct dft_call *call, const struct dft_event *burst)
 {
     struct dft_block_header header;
@@ -46,7 +51,7 @@ static int is_in_block(struct dft_live_bursts *bursts, const struct dft_block *b
         bursts->reader = dft_reader_create(bursts->source);
     return bursts->reader && !dft_reader_block(bursts->reader, block, &header, &payload) &&
            !dft_decode_events(dft_reader_decoder(bursts->reader), &header, payload, &batch, &reason) &&
-           has_burst(&batch, first, call, burst);
+           has_burst(&batch, head, call, burst);
 }
 
 /* The blocks of a stream stand in the order of their numbers. */
@@ -61,7 +66,7 @@ static int is_in_file(struct dft_live_bursts *bursts, const struct dft_scanned *
 
         if (block->type != DFT_BLOCK_EVENTS || scanned->keys[i] != key || block->tid != ring->tid)
             continue;
-        if (same && block->last < head)
+        if (same && block->last + LAST_SLOTS < head)
             return 0;
         if (block->start <= burst->start_ns + NEAR_NS && block->end + NEAR_NS >= burst->start_ns &&
             is_in_block(bursts, block, same ? head : 0, call, burst))
