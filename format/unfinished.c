@@ -82,12 +82,16 @@ static uint64_t key_of(const struct dft_live_reader *reader)
     return ((const struct dft_live *)reader->bytes)->key;
 }
 
-/* Does a record that is read stand in the run's ring already? The head may have been copied after the
- * record had its number, and before the run told of that. */
-static int run_is_in_slots(const struct dft_ring *ring, const struct dft_burst *run, uint32_t call)
+/* Does a ring hold the run's record, or the run itself at its new place? Later rings have what was moved. */
+static int ring_has_run(const struct dft_ring *ring, const struct dft_ring *home, const struct dft_burst *run,
+                        uint32_t call)
 {
     uint64_t head = atomic_load(&((struct dft_ring *)(uintptr_t)ring)->head);
 
+    for (uint32_t i = 0; ring->stream > home->stream && i < DFT_BURSTS; i++)
+        if (atomic_load(&((struct dft_burst *)(uintptr_t)&ring->bursts[i])->call) == call &&
+            ring->bursts[i].start == run->start && ring->bursts[i].file == run->file)
+            return 1;
     for (uint64_t at = head - ring->base > ring->capacity ? head - ring->capacity : ring->base; at < head; at++) {
         const struct dft_slot *slot = dft_ring_slot(ring, at);
 
@@ -95,6 +99,21 @@ static int run_is_in_slots(const struct dft_ring *ring, const struct dft_burst *
             slot->start == run->start && slot->file == run->file && dft_slot_number(slot->call) == call)
             return 1;
     }
+    return 0;
+}
+
+/* Does a record that is read stand in a ring of the run's thread? The ring's head may have been copied
+ * after the record had its number, and before the run told of that. */
+static int run_is_in_rings(const struct dft_live_reader *reader, const struct dft_ring *home,
+                           const struct dft_burst *run, uint32_t call)
+{
+    const struct dft_ring *ring;
+    size_t offset = 0;
+
+    while ((ring = dft_live_ring(reader->bytes, reader->length, &offset)))
+        if (ring->tid == home->tid && !atomic_load(&((struct dft_ring *)(uintptr_t)ring)->requests) &&
+            ring_has_run(ring, home, run, call))
+            return 1;
     return 0;
 }
 
@@ -122,7 +141,8 @@ static void add_runs(struct dft_ring *ring, const struct dft_ring_decoder *decod
         struct dft_event *event = &batch->events[batch->count];
 
         if (call == DFT_CALL_NONE || call >= DFT_CALL_COUNT || !dft_burst_calls(&ring->bursts[i]) ||
-            (reader && (run_is_recorded(reader, &ring->bursts[i]) || run_is_in_slots(ring, &ring->bursts[i], call))))
+            (reader &&
+             (run_is_recorded(reader, &ring->bursts[i]) || run_is_in_rings(reader, ring, &ring->bursts[i], call))))
             continue;
         position = position_of_call(batch, call | dft_slot_marks(ring->bursts[i].io & 7, 0));
         run_event(&ring->bursts[i], decoder->clock, position, event);

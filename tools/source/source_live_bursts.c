@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the record of a burst by what cannot change while the burst is open: its start, call and
- * file. Numbers behind the head of the copied ring count, so that a burst before it is not taken for
- * it. A record may have had its number, and not been noted in the burst, when the head was copied: it
- * was the last one then, and its start fits closely. */
+/* Finds the record of a burst by what cannot change while the burst is open: its call, file and
+ * descriptor. Behind the head of the copied ring these are enough: a later burst of the same would
+ * have ended this one. A record may have had its number, and not been noted in the burst, when the
+ * head was copied. It was the last one then, and as long as the burst in the copy. */
 #include "source/source_live_bursts.h"
 
 #include "format/decode.h"
 #include "source/source_inside.h"
 
-#define NEAR_NS    10000u /* the clock of a drain may be corrected against that of the copy */
-#define CLOSE_NS   1000u
-#define LAST_SLOTS 4u /* of a record that is being put: a burst has no more */
+#define NEAR_NS    100000u /* the clock of a drain may be corrected against that of the copy */
+#define LAST_SLOTS 4u      /* of a record that is being put: a burst has no more */
 
 void dft_live_bursts_fini(struct dft_live_bursts *bursts)
 {
@@ -18,24 +17,29 @@ void dft_live_bursts_fini(struct dft_live_bursts *bursts)
     bursts->reader = NULL;
 }
 
-static int is_near(uint64_t a, uint64_t b, uint64_t ns)
+static int is_near(uint64_t a, uint64_t b)
 {
-    return a < b ? b - a <= ns : a - b <= ns;
+    return a < b ? b - a <= NEAR_NS : a - b <= NEAR_NS;
 }
 
-/* head: that of the ring when it was copied; 0: its numbers are not those of the batch. */
+/* head: that of the ring when it was copied; 0: its numbers are not those of the event. */
+static int is_burst(const struct dft_event *event, uint64_t number, uint64_t head, const struct dft_event *burst)
+{
+    if (event->file != burst->file || event->fd != burst->fd || event->calls < burst->calls)
+        return 0;
+    if (!head)
+        return is_near(event->start_ns, burst->start_ns);
+    return number >= head || (number + LAST_SLOTS >= head && event->calls == burst->calls &&
+                              event->size == burst->size && is_near(event->start_ns, burst->start_ns));
+}
+
 static int has_burst(const struct dft_batch *batch, uint64_t head, const struct dft_call *call,
                      const struct dft_event *burst)
 {
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct dft_event *event = &batch->events[i];
-        uint64_t number = dft_batch_number(batch, i);
-
-        if (number + LAST_SLOTS >= head && event->calls >= burst->calls && event->file == burst->file &&
-            batch->calls[event->call].id == call->id &&
-            is_near(event->start_ns, burst->start_ns, number >= head ? NEAR_NS : CLOSE_NS))
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (batch->calls[batch->events[i].call].id == call->id &&
+            is_burst(&batch->events[i], dft_batch_number(batch, i), head, burst))
             return 1;
-    }
     return 0;
 }
 
@@ -68,7 +72,7 @@ static int is_in_file(struct dft_live_bursts *bursts, const struct dft_scanned *
             continue;
         if (same && block->last + LAST_SLOTS < head)
             return 0;
-        if (block->start <= burst->start_ns + NEAR_NS && block->end + NEAR_NS >= burst->start_ns &&
+        if ((same || (block->start <= burst->start_ns + NEAR_NS && block->end + NEAR_NS >= burst->start_ns)) &&
             is_in_block(bursts, block, same ? head : 0, call, burst))
             return 1;
     }

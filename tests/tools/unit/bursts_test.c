@@ -111,20 +111,26 @@ static void test_recorded(void)
         burst.start_ns += 700 * i;
         CU_ASSERT(is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
         CU_ASSERT(is_recorded(&trace, KEY, FIRST + i, STREAM, TID, &trace.call, &burst));
-        CU_ASSERT(is_recorded(&trace, KEY, FIRST + i + 1, STREAM, TID, &trace.call, &burst) == (i < 2)); /* being put */
-        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + i + 5, STREAM, TID, &trace.call, &burst)); /* one before it */
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + 3, STREAM, TID, &trace.call, &burst)); /* shorter ones before it */
         CU_ASSERT(
             is_recorded(&trace, KEY, FIRST + 50, STREAM + 1, TID, &trace.call, &burst)); /* numbers of another ring */
         CU_ASSERT(!is_recorded(&trace, KEY + 1, FIRST, STREAM, TID, &trace.call, &burst));
         CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID + 1, &trace.call, &burst));
         CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &other, &burst));
-        burst.start_ns += STEP / 2;
-        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+        burst = trace.events[i]; /* its record was being put when the head was copied */
+        CU_ASSERT(is_recorded(&trace, KEY, FIRST + i + 1, STREAM, TID, &trace.call, &burst));
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + i + 5, STREAM, TID, &trace.call, &burst)); /* not the last one */
+        burst.start_ns += 10 * STEP;
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + 3, STREAM, TID, &trace.call, &burst));
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST + 50, STREAM + 1, TID, &trace.call, &burst));
         burst = trace.events[i];
-        burst.calls++; /* it goes on longer than the record */
+        burst.calls += 3; /* it goes on longer than any record */
         CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
         burst = trace.events[i];
         burst.file++;
+        CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
+        burst = trace.events[i];
+        burst.fd++;
         CU_ASSERT(!is_recorded(&trace, KEY, FIRST, STREAM, TID, &trace.call, &burst));
     }
     free(trace.memory);
@@ -166,13 +172,18 @@ static int says_recorded(void *context, const struct dft_ring *ring, const struc
  * before the slots were copied. The record is not read, so the burst is. */
 static void test_open(void)
 {
-    struct dft_live live = {.key = KEY, .clock.mult = UINT64_C(1) << 32};
-    struct dft_ring *ring = aligned_alloc(64, dft_ring_bytes(SLOTS));
+    const size_t length = DFT_LIVE_PAGE + dft_ring_bytes(SLOTS);
+    char *file = aligned_alloc(DFT_LIVE_PAGE, length);
+    struct dft_live *live = (struct dft_live *)(void *)file;
+    struct dft_ring *ring = (struct dft_ring *)(void *)(file + DFT_LIVE_PAGE);
     struct dft_slot *slot;
     struct seen seen = {0};
-    struct dft_live_reader reader = {.bytes = &live, .emit = count, .recorded = says_recorded, .context = &seen};
+    struct dft_live_reader reader = {
+        .bytes = file, .length = length, .emit = count, .recorded = says_recorded, .context = &seen};
 
-    memset(ring, 0, dft_ring_bytes(SLOTS));
+    memset(file, 0, length);
+    live->key = KEY;
+    live->clock.mult = UINT64_C(1) << 32;
     *ring = (struct dft_ring){.magic = DFT_RING_MAGIC,
                               .stream = STREAM,
                               .tid = TID,
@@ -191,18 +202,18 @@ static void test_open(void)
                               .slots = 1,
                               .file = 9,
                               .offset = -1};
-    CU_ASSERT_EQUAL(dft_live_batches(&live, ring, &reader), 0);
+    CU_ASSERT_EQUAL(dft_live_batches(live, ring, &reader), 0);
     CU_ASSERT_EQUAL(seen.events, 1);
     CU_ASSERT_EQUAL(seen.calls, 10);
     seen = (struct seen){.recorded = 1};
-    CU_ASSERT_EQUAL(dft_live_batches(&live, ring, &reader), 0);
+    CU_ASSERT_EQUAL(dft_live_batches(live, ring, &reader), 0);
     CU_ASSERT_EQUAL(seen.events, 0);
     /* The head was copied behind the record, whose number the burst does not have yet: the record is read. */
     atomic_store(&ring->head, HEAD + 1);
     seen = (struct seen){.recorded = 0};
-    CU_ASSERT_EQUAL(dft_live_batches(&live, ring, &reader), 0);
+    CU_ASSERT_EQUAL(dft_live_batches(live, ring, &reader), 0);
     CU_ASSERT_EQUAL(seen.events, 1);
-    free(ring);
+    free(file);
 }
 
 int suite_bursts(void)
