@@ -258,8 +258,9 @@ def noted_when_it_is_found_out(directory):
 
 def between(before, after):
     """What a trace read between the two may say: slots that were there before, with what had returned; nothing that was
-    not started afterwards."""
-    return [slot._replace(started=later.started, open=None) for slot, later in zip(before, after)]
+    not started afterwards. A thread may begin in between: afterwards it has said who it is."""
+    return [slot._replace(started=later.started, pid=later.pid, tid=later.tid, open=None)
+            for slot, later in zip(before, after)]
 
 
 @tests.case
