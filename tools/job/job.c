@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary/summary.h"
+#include "job/job.h"
 #include "source/source_node.h"
 #include "source/source_ending.h"
 #include "source/source_notes.h"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings: what is wrong, what it costs, where, and what to do. findings.def is the one list of
+ * their kinds.
+ *
+ * COST. A finding has the time that it costs: measured time of calls or of waiting, never a count. Of
+ * several processes it is the sum of theirs, and its share is of all their wall times together; a
+ * finding about the slowest rank, or about waiting, has the time of that rank and a share of the wall
+ * time of the job. Findings below the limit any.share are left out.
+ *
+ * TEXTS are made when a finding is: whole sentences without a full stop at the end, in UTF-8, with
+ * names of files escaped. Each is freed by dft_findings_fini. */
+#ifndef DFT_FINDINGS_H
+#define DFT_FINDINGS_H
+
+#include <stdio.h>
+
+#include "findings/limits.h"
+#include "job/job.h"
+#include "source/filter.h"
+
+struct dft_json;
+
+enum dft_sure { DFT_SURE_LOW, DFT_SURE_MEDIUM, DFT_SURE_HIGH };
+
+/* How a finding lies in the run, cut into twenty parts. */
+enum dft_when { DFT_WHEN_UNKNOWN, DFT_WHEN_PERSISTENT, DFT_WHEN_GROWING, DFT_WHEN_START, DFT_WHEN_BLIP };
+
+struct dft_finding {
+    enum dft_finding_code code;
+    enum dft_sure sure;
+    enum dft_when when;
+    uint64_t cost_ns;
+    uint64_t of_ns; /* of which cost_ns is a part */
+    uint64_t calls, bytes, files, errors; /* 0: does not apply */
+    uint64_t from_ns, to_ns;              /* Unix; 0, 0: not known */
+    int64_t rank;                         /* -1: none */
+    char *title;    /* "fsync every 20 records": a few words */
+    char *where;    /* path, directory or pattern; NULL: none */
+    char *evidence; /* the numbers */
+    char *advice;   /* what to do, and what that can gain at most */
+    char *why_sure;
+    char *line; /* source line that calls; NULL: not known */
+};
+
+struct dft_findings {
+    struct dft_finding *list; /* what was lost comes first, then by descending cost */
+    size_t count, capacity;
+    uint64_t not_looked_for; /* 1 << code of what needs more than the traces have, or too long */
+    char *why_not;           /* why, and what to do; NULL: all was looked for */
+    char *nothing;           /* what was looked at and found good: after "nothing wrong: " */
+};
+
+struct dft_findings_request {
+    struct dft_source *source;
+    const struct dft_filter *filter;
+    const struct dft_job *job;
+    const struct dft_limits *limits;
+    int thorough; /* however many events must be read */
+};
+
+/* Makes all findings. Returns 0 or -ENOMEM. Collective; the findings are on rank 0. */
+int dft_findings_make(const struct dft_findings_request *request, struct dft_findings *findings);
+void dft_findings_fini(struct dft_findings *findings);
+
+/* At most `top` of them for people (0: all, with advice and how sure), and what was not looked for. */
+int dft_findings_print(FILE *out, const struct dft_findings *findings, size_t top);
+/* The members "findings", "findings_not_looked_for" and "findings_nothing" of an open object. */
+void dft_findings_json(struct dft_json *json, const struct dft_findings *findings);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of a job without looking at events: processes, ranks, wall time, what was lost. */
+#ifndef DFT_JOB_H
+#define DFT_JOB_H
+
+#include "format/end.h"
+#include "format/kept.h"
+#include "source/source_object.h"
+
+#define DFT_MISSING_MAX 65536u
+
+/* What is known of the job without looking at events; of all inputs, whatever the filter. */
+struct dft_job {
+    uint32_t processes, pids, ranks, hosts;
+    uint32_t world_size;     /* the largest that a process says, or the highest rank + 1; 0: no ranks */
+    uint32_t *missing_ranks; /* ascending, the first DFT_MISSING_MAX of them */
+    uint32_t nmissing;
+    uint32_t killed, running;   /* processes that did not end by themselves */
+    uint32_t unseen;            /* processes that may still run, or may have been killed */
+    uint64_t recovered;         /* events from the live files of processes that have ended */
+    uint32_t endless;           /* processes without END or live file: nothing says what they lost */
+    uint64_t start_ns, wall_ns; /* from the start of the first process to the end of the last */
+    uint64_t threads;           /* that events are of; at least one a process */
+    uint64_t threads_ns;        /* the sum over these of the time from start to end of their processes */
+    uint64_t dropped[DFT_DROP_LAST + 1];
+    uint64_t args_cut; /* arguments that were cut or left out */
+    uint64_t overhead_ns;
+    uint64_t kept_ns[DFT_KEEP_COUNT + 1];   /* lifetimes of processes by what was kept: kept.h */
+    uint64_t damaged;                       /* blocks */
+    uint64_t missing;                       /* events that were written and are not here: at least so many */
+    uint64_t noted;                         /* notes that say of these */
+    const struct dft_source_process *first; /* the first one that started, for its names */
+};
+
+/* How many notes say of something else that it could not be read. */
+uint64_t dft_job_unread(const struct dft_job *job, struct dft_source *source);
+/* Returns 0 or -ENOMEM. */
+int dft_job_collect(struct dft_job *job, const struct dft_source *source);
+void dft_job_fini(struct dft_job *job);
+
+#endif
