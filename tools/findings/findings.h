@@ -30,14 +30,14 @@ struct dft_finding {
     enum dft_sure sure;
     enum dft_when when;
     uint64_t cost_ns;
-    uint64_t of_ns; /* of which cost_ns is a part */
+    uint64_t of_ns;                       /* of which cost_ns is a part */
     uint64_t calls, bytes, files, errors; /* 0: does not apply */
     uint64_t from_ns, to_ns;              /* Unix; 0, 0: not known */
     int64_t rank;                         /* -1: none */
-    char *title;    /* "fsync every 20 records": a few words */
-    char *where;    /* path, directory or pattern; NULL: none */
-    char *evidence; /* the numbers */
-    char *advice;   /* what to do, and what that can gain at most */
+    char *title;                          /* "fsync every 20 records": a few words */
+    char *where;                          /* path, directory or pattern; NULL: none */
+    char *evidence;                       /* the numbers */
+    char *advice;                         /* what to do, and what that can gain at most */
     char *why_sure;
     char *line; /* source line that calls; NULL: not known */
 };

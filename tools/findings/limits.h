@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define DFT_FINDING(code, name, advice)                      DFT_FINDING_##code,
+#define DFT_FINDING(code, name, advice) DFT_FINDING_##code,
 #define DFT_LIMIT(code, limit, name, unit, value, reason)
 enum dft_finding_code {
 #include "findings/findings.def"
@@ -16,7 +16,7 @@ enum dft_finding_code {
 #undef DFT_LIMIT
 
 #define DFT_FINDING(code, name, advice)
-#define DFT_LIMIT(code, limit, name, unit, value, reason)    DFT_LIMIT_##code##_##limit,
+#define DFT_LIMIT(code, limit, name, unit, value, reason) DFT_LIMIT_##code##_##limit,
 enum dft_limit {
 #include "findings/findings.def"
     DFT_LIMITS
