@@ -22,6 +22,7 @@
 #define DFT_RANKS_JOB_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "source/clocks.h"
 #include "source/filter.h"
@@ -102,10 +103,11 @@ struct dft_measured {
     int over_before; /* it was as usual again when the second one began */
     char *reason;    /* of the first suspect's confidence, in words; NULL: there is none */
     /* Where the first suspect lost it; call 0: not known. */
-    uint64_t call;
-    double times;    /* what it took against the usual */
-    char *directory; /* NULL: none stands out */
-    double share;    /* of the time of the call that is below it */
+    uint64_t call, calls;       /* from its spike on */
+    uint64_t call_ns, usual_ns; /* what these took, and usually take */
+    double times;               /* the one through the other; 0: not known */
+    char *directory;            /* NULL: none stands out */
+    double share;               /* of the time of the call that is below it */
 };
 
 /* The same over samples of counters. */
@@ -188,6 +190,14 @@ const char *dft_ranks_sampled_name(enum dft_ranks_sampled_measure measure);
 uint64_t dft_ranks_region(const struct dft_ranks_job *job, const struct dft_suspect *suspect);
 
 int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top);
+/* ranks_headline.c: the first lines: who, since when, in what, what it costs; the evidence; how sure. */
+int dft_ranks_headline(const struct dft_ranks_job *job);
+void dft_ranks_put_clock(FILE *out, uint64_t ns); /* "13:27:07 UTC" */
+/* "rank 17", or "pid 1234" where no process says its rank; and its host, in parentheses. */
+void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
+void dft_ranks_put_host(FILE *out, const struct dft_ranks_job *job, uint32_t rank);
+void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t call);
+uint64_t dft_ranks_most_in(const struct dft_rank *rank); /* the call of I/O that it spent most time in, 0: none */
 int dft_ranks_text_slow(const struct dft_ranks_job *job, uint64_t top);
 int dft_ranks_text_calls(const struct dft_ranks_job *job, uint64_t top);
 const struct dft_source_process *dft_ranks_process(const struct dft_ranks_job *job, uint32_t rank);

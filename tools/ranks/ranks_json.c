@@ -211,6 +211,9 @@ static void put_measured(struct dft_json *json, const struct dft_ranks_job *job,
         dft_json_object(json, "where");
         put_call(json, job, measured->call);
         dft_json_double(json, "times_usual", measured->times);
+        dft_json_uint(json, "calls", measured->calls);
+        dft_json_uint(json, "time_ns", measured->call_ns);
+        dft_json_uint(json, "usual_ns", measured->usual_ns);
         dft_json_string(json, "directory", measured->directory);
         dft_json_double(json, "share", measured->share);
         dft_json_uint(json, "lost", measured->lost);

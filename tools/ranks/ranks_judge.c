@@ -11,12 +11,13 @@
 
 #include "ranks/ranks_job.h"
 
-#define SLOW_TIMES      1.5  /* the median's I/O time */
-#define SLOW_SHARE      0.01 /* of the wall time, at least */
-#define LAGS_TIMES      1.5  /* the others' time, all in all */
-#define LAGS_WHILE      3.0  /* ... while it lags, where it does not all in all */
-#define LAGS_SHARE      0.1  /* of the others' time in all, that it takes beyond theirs meanwhile */
-#define LAGS_BUCKETS    5u   /* fewer are a hiccup */
+#define SLOW_TIMES      1.5   /* the median's I/O time */
+#define SLOW_SHARE      0.01  /* of the wall time, at least */
+#define LAGS_TIMES      1.5   /* the others' time, all in all */
+#define LAGS_WHILE      3.0   /* ... while it lags, where it does not all in all */
+#define LAGS_SHARE      0.1   /* of the others' time in all, that it takes beyond theirs meanwhile */
+#define LAGS_WALL       0.001 /* of the wall time, at least: what is less is nobody's trouble */
+#define LAGS_BUCKETS    5u    /* fewer are a hiccup */
 #define LAGS_DEVIATIONS 6.0
 #define LATE_SHARE      0.05
 
@@ -107,8 +108,8 @@ static double deviations(const double *x, uint32_t count, uint32_t from, uint32_
 
 /* Is it more than chance? Who takes much longer than the others all in all lags; who does not, but
  * did for a while, where that stands out. `beyond` is the difference to the mean of the others, by
- * bucket. */
-static int is_enough(const struct dft_lag *lag, uint32_t count, const uint64_t *own, const double *beyond)
+ * bucket; `least` is what it must be together. */
+static int is_enough(const struct dft_lag *lag, uint32_t count, const uint64_t *own, const double *beyond, double least)
 {
     uint32_t from = lag->from == DFT_NO_BUCKET ? 0 : lag->from, slow = 0;
     double more = 0, others = 0, all_more = 0, all = 0;
@@ -121,6 +122,8 @@ static int is_enough(const struct dft_lag *lag, uint32_t count, const uint64_t *
         others += b >= from && b < lag->to ? other : 0;
         more += b >= from && b < lag->to ? beyond[b] : 0;
     }
+    if (more < least)
+        return 0;
     if (all_more > 0 && all_more >= (LAGS_TIMES - 1) * all)
         return 1;
     for (uint32_t b = from; b < lag->to; b++)
@@ -144,7 +147,8 @@ static void call_lags(struct judging *judging)
                     (double)own[b] - (job->nranks > 1 ? (double)(all[b] - own[b]) / (job->nranks - 1) : 0);
             find_lag(judging->series, job->nbuckets, &job->calls[c].lags[s]);
             job->calls[c].lags[s].lags =
-                job->nranks > 1 && is_enough(&job->calls[c].lags[s], job->nbuckets, own, judging->series);
+                job->nranks > 1 && is_enough(&job->calls[c].lags[s], job->nbuckets, own, judging->series,
+                                             LAGS_WALL * (double)job->wall_ns);
         }
 }
 

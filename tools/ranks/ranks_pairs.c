@@ -32,6 +32,7 @@ void dft_pairs_fini(struct dft_looking *looking)
 void dft_pair_add(struct dft_pair *pair, const struct dft_pair *more)
 {
     pair->weight += more->weight;
+    pair->count += more->count;
     pair->ns += more->ns;
     pair->usual_ns += more->usual_ns;
     pair->sum.samples += more->sum.samples;

@@ -11,7 +11,7 @@
 struct dft_pair {
     uint64_t call, file, time;
     double weight; /* ns beyond the usual, or bytes */
-    uint64_t ns, usual_ns;
+    uint64_t count, ns, usual_ns;
     struct dft_sum sum; /* of rows, for one bucket: weighed when all of them are in it */
     uint64_t last_ns;
 };

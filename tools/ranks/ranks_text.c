@@ -9,151 +9,45 @@
 #include "ranks/ranks.h"
 #include "ranks/ranks_job.h"
 #include "base/write_text.h"
+#include "base/write_wrapped.h"
 #include "base/names.h"
 
 #define TOP_DEFAULT 10u
 
-/* "rank 17", or "pid 1234" where no process says its rank. */
-static void put_rank(const struct dft_ranks_job *job, uint32_t rank)
+void dft_ranks_put(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
 {
     if (job->by_rank)
-        printf("rank %" PRId32, job->ranks[rank].rank);
+        fprintf(out, "rank %" PRId32, job->ranks[rank].rank);
     else
-        printf("pid %" PRIu32, dft_ranks_process(job, rank)->process.pid);
+        fprintf(out, "pid %" PRIu32, dft_ranks_process(job, rank)->process.pid);
 }
 
-static void put_host(const struct dft_ranks_job *job, uint32_t rank)
+static void put_rank(const struct dft_ranks_job *job, uint32_t rank)
+{
+    dft_ranks_put(stdout, job, rank);
+}
+
+void dft_ranks_put_host(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
 {
     struct dft_text host = dft_ranks_process(job, rank)->process.host;
 
     if (!host.length)
         return;
-    printf(" (");
-    dft_text_escape(stdout, host.bytes, host.length);
-    putchar(')');
+    fputs(" (", out);
+    dft_text_escape(out, host.bytes, host.length);
+    fputc(')', out);
 }
 
-static void put_clock(uint64_t ns)
-{
-    time_t seconds = (time_t)(ns / 1000000000);
-    char text[32] = "?";
-    struct tm tm;
-
-    if (gmtime_r(&seconds, &tm))
-        strftime(text, sizeof text, "%H:%M:%S", &tm);
-    printf("%s UTC", text);
-}
-
-static void put_call(const struct dft_ranks_job *job, uint64_t call)
+void dft_ranks_put_call(FILE *out, const struct dft_ranks_job *job, uint64_t call)
 {
     struct dft_text category, name;
     char capacity[18];
 
     dft_names_call(dft_source_names_table(job->source), call, &category, &name, capacity);
-    dft_text_escape(stdout, name.bytes, name.length);
+    dft_text_escape(out, name.bytes, name.length);
 }
 
-static uint64_t aligned_time(const struct dft_suspect *suspect)
-{
-    return (uint64_t)suspect->aligned_ns;
-}
-
-/* --- what was first --------------------------------------------------------------------------- */
-
-static void put_place(const struct dft_ranks_job *job, const struct dft_measured *measured)
-{
-    if (!measured->call)
-        return;
-    printf("\n          in ");
-    put_call(job, measured->call);
-    if (measured != &job->measured[DFT_RANKS_BYTES] && measured->times > 0)
-        printf(", which took %.*f times the usual", measured->times < 9.95 ? 1 : 0, measured->times);
-    if (measured->directory) {
-        printf(", %.0f %% under ", 100 * measured->share);
-        dft_text_escape(stdout, measured->directory, strlen(measured->directory));
-    }
-}
-
-static void put_lead(const struct dft_ranks_job *job, const struct dft_measured *measured)
-{
-    const struct dft_first_cause *cause = &measured->cause;
-    char capacity[DFT_TEXT_ROOM];
-
-    if (!cause->has_onset)
-        printf("and no other %s did", job->by_rank ? "rank" : "process");
-    else if (!cause->suspects->lead_ns)
-        printf("with %" PRIu32 " others in the same bucket of %s", dft_ranks_together(cause) - 1,
-               dft_text_ns(capacity, job->bucket_ns));
-    else
-        printf("%s before %s", dft_text_ns(capacity, (uint64_t)cause->suspects->lead_ns),
-               cause->candidates > 2 ? "the next ones" : "the next one");
-    if (measured->over_before)
-        printf(", and as usual again by then: perhaps two things");
-}
-
-/* In lines of the terminal's width, under a title of ten columns. */
-static void put_wrapped(const char *title, const char *text)
-{
-    size_t width = dft_terminal_width() - 10, n;
-
-    while ((n = strlen(text)) > width) {
-        for (n = width; n && text[n] != ' '; n--)
-            ;
-        if (!n)
-            break;
-        printf("%-10s%.*s\n", title, (int)n, text);
-        title = "";
-        text += n + 1;
-    }
-    printf("%-10s%s\n", title, text);
-}
-
-/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not
- * nobody either. */
-static void put_nobody(const struct dft_ranks_job *job)
-{
-    if (job->nranks < 2) {
-        puts("one alone: there is nothing to compare it with");
-    } else if (job->nslow) {
-        printf("none stands out at any one time; ");
-        put_rank(job, job->slow[0]);
-        puts(job->nslow > 1 ? " and others are slow all in all, see below" : " is slow all in all, see below");
-    } else {
-        puts("none: nobody slowed down, or moved more, by itself");
-    }
-}
-
-static void put_first(const struct dft_ranks_job *job)
-{
-    static const char *const did[] = {[DFT_RANKS_LATENCY] = "slowed down first",
-                                      [DFT_RANKS_METADATA] = "slowed down first",
-                                      [DFT_RANKS_BYTES] = "moved more than the others first"};
-    const struct dft_measured *measured;
-    const struct dft_suspect *suspect;
-    char capacity[DFT_TEXT_ROOM];
-
-    printf("first     ");
-    if (job->headline < 0) {
-        put_nobody(job);
-        return;
-    }
-    measured = &job->measured[job->headline];
-    suspect = measured->cause.suspects;
-    put_rank(job, suspect->rank);
-    put_host(job, suspect->rank);
-    printf(" %s, at %s (", did[job->headline], dft_ranks_since(capacity, job, aligned_time(suspect)));
-    put_clock(aligned_time(suspect));
-    fputs("),\n          ", stdout);
-    put_lead(job, measured);
-    put_place(job, measured);
-    printf("\n          it %s ", job->headline == DFT_RANKS_BYTES ? "moved" : "lost");
-    printf("%s%s; confidence %s\n",
-           job->headline == DFT_RANKS_BYTES ? dft_text_bytes(capacity, measured->lost)
-                                            : dft_text_ns(capacity, measured->lost),
-           job->headline == DFT_RANKS_BYTES ? " beyond twice the median" : "",
-           dft_confidence_name(suspect->confidence));
-    put_wrapped("", measured->reason);
-}
+/* --- samples ---------------------------------------------------------------------------------- */
 
 /* The rank whose memory, or processor time, rose first. */
 static void put_sampled(const struct dft_ranks_job *job)
@@ -180,7 +74,7 @@ static void put_sampled(const struct dft_ranks_job *job)
             printf(", %s before the next", dft_text_ns(capacity, (uint64_t)first->lead_ns));
         if (region) {
             fputs(", in ", stdout);
-            put_call(job, region);
+            dft_ranks_put_call(stdout, job, region);
         }
         printf(" (confidence %s)\n", dft_confidence_name(first->confidence));
     }
@@ -257,7 +151,7 @@ static int put_job(const struct dft_ranks_job *job)
         printf("processes %" PRIu32 ": none says its rank, each is looked at by itself", job->nranks);
     }
     printf("\nlasted    %s, from ", dft_text_ns(capacity, job->wall_ns));
-    put_clock(job->zero_ns);
+    dft_ranks_put_clock(stdout, job->zero_ns);
     putchar('\n');
     if (job->job) {
         printf("job       ");
@@ -265,12 +159,12 @@ static int put_job(const struct dft_ranks_job *job)
         printf(", the largest of %" PRIu32 "; %" PRIu32 " processes of the others are left out (--job)\n", job->njobs,
                job->others);
     }
-    put_wrapped("clocks", clocks);
+    if (job->clocks.kind != DFT_CLOCKS_ANCHORS || job->clocks.nhosts > 1 || job->clocks.without)
+        dft_text_wrapped(stdout, "clocks", 10, clocks);
     free(clocks);
     put_skew(job, "start     ", 0);
     put_skew(job, "end       ", 1);
     put_stragglers(job);
-    printf("memory    not sampled in these traces: it takes no part\n");
     return 0;
 }
 
@@ -280,7 +174,9 @@ int dft_ranks_text(const struct dft_ranks_job *job, uint64_t top)
     int rc;
 
     top = top ? top : TOP_DEFAULT;
-    put_first(job);
+    rc = dft_ranks_headline(job);
+    if (rc)
+        return rc;
     put_sampled(job);
     rc = put_job(job);
     rc = rc ? rc : dft_ranks_text_slow(job, top);

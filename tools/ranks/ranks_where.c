@@ -37,10 +37,12 @@ static int add_event(struct dft_looking *looking, const struct dft_piece *piece,
     struct dft_pair *pair;
     int rc = dft_pair_at(looking, piece->call, file, 0, &pair);
 
-    if (!rc)
-        add(looking, pair, piece->ns,
-            piece->samples * dft_usual_ns(&looking->job->usual, piece->call, dft_piece_size(piece)), piece->bytes);
-    return rc;
+    if (rc)
+        return rc;
+    pair->count += piece->count;
+    add(looking, pair, piece->ns,
+        piece->samples * dft_usual_ns(&looking->job->usual, piece->call, dft_piece_size(piece)), piece->bytes);
+    return 0;
 }
 
 /* A row may be a part of one, so nothing is decided by it alone. */
@@ -52,7 +54,8 @@ static int add_row(struct dft_looking *looking, uint64_t call, uint64_t file, ui
 
     if (rc)
         return rc;
-    dft_pair_add(pair, &(struct dft_pair){.sum = {m->samples, m->dur_sum, m->bytes, m->data}, .last_ns = last_ns});
+    dft_pair_add(pair, &(struct dft_pair){
+                           .count = m->count, .sum = {m->samples, m->dur_sum, m->bytes, m->data}, .last_ns = last_ns});
     return 0;
 }
 
@@ -126,6 +129,8 @@ static void weigh(const struct dft_looking *looking, const struct dft_pair *from
     into->weight += from->weight;
     into->ns += from->ns;
     into->usual_ns += from->usual_ns;
+    if (from->ns || from->last_ns >= looking->from_ns)
+        into->count += from->count;
     if (from->last_ns >= looking->from_ns)
         add(looking, into, sum->ns,
             from->call ? sum->samples * dft_usual_ns(&looking->job->usual, from->call, size) : 0, sum->bytes);
@@ -168,6 +173,7 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
         if (rc)
             break;
         pair->weight += looking->pairs[i].weight;
+        pair->count += looking->pairs[i].count;
         pair->ns += looking->pairs[i].ns;
         pair->usual_ns += looking->pairs[i].usual_ns;
     }
@@ -179,6 +185,9 @@ static int find_call(const struct dft_looking *looking, struct dft_measured *mea
             continue;
         most = pair->weight;
         measured->call = call;
+        measured->calls = pair->count;
+        measured->call_ns = pair->ns;
+        measured->usual_ns = pair->usual_ns;
         measured->times = pair->usual_ns ? (double)pair->ns / (double)pair->usual_ns : 0;
     }
     dft_pairs_fini(&calls);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns how sentences are put into lines that fit the terminal. */
+#include "base/write_wrapped.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/write_text.h"
+
+/* Bytes of the next word, with the blanks before it. */
+static size_t next_word(const char *text)
+{
+    size_t blanks = strspn(text, " ");
+
+    return blanks + strcspn(text + blanks, " ");
+}
+
+static size_t columns_of(const char *text, size_t length)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < length; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text)
+{
+    size_t width = dft_terminal_width(), at = indent;
+
+    fprintf(out, "%-*s", (int)indent, title);
+    while (*text) {
+        size_t length = next_word(text), columns = columns_of(text, length);
+
+        if (at > indent && at + columns > width) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            at = indent;
+            length -= strspn(text, " ");
+            columns = columns_of(text += strspn(text, " "), length);
+        }
+        fwrite(text, 1, length, out);
+        text += length;
+        at += columns;
+    }
+    fputc('\n', out);
+}
+
+FILE *dft_sentence_begin(struct dft_sentence *sentence)
+{
+    *sentence = (struct dft_sentence){0};
+    return open_memstream(&sentence->text, &sentence->length);
+}
+
+int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *title, unsigned indent)
+{
+    int rc = !piece || fclose(piece) ? -ENOMEM : 0;
+
+    if (!rc)
+        dft_text_wrapped(stdout, title, indent, sentence->text);
+    free(sentence->text);
+    return rc;
+}

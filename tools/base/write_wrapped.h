@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Sentences in lines that fit the terminal. */
+#ifndef DFT_WRITE_WRAPPED_H
+#define DFT_WRITE_WRAPPED_H
+
+#include <stdio.h>
+
+/* Writes a text, and a newline. The first line follows a title, the others are as far to the right. A
+ * title has `indent` columns with the blanks behind it. Words are never cut: what is longer than a line
+ * stands in a line of its own. */
+void dft_text_wrapped(FILE *out, const char *title, unsigned indent, const char *text);
+
+/* A sentence that is written piece by piece; dft_sentence_end prints it wrapped, and frees it. */
+struct dft_sentence {
+    char *text;
+    size_t length;
+};
+/* NULL: no memory. */
+FILE *dft_sentence_begin(struct dft_sentence *sentence);
+/* Returns 0 or -ENOMEM. `piece` may be NULL, as dft_sentence_begin returned it. */
+int dft_sentence_end(struct dft_sentence *sentence, FILE *piece, const char *title, unsigned indent);
+
+#endif

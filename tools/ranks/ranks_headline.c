@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* dftmerge ranks: the first lines of the text: which rank, since when, in what and what it costs; the
+ * evidence; how sure that is. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/names.h"
+#include "base/write_text.h"
+#include "base/write_wrapped.h"
+#include "ranks/ranks_job.h"
+
+#define INDENT 10u
+
+static const char *word_of(const struct dft_ranks_job *job)
+{
+    return job->by_rank ? "rank" : "process";
+}
+
+void dft_ranks_put_clock(FILE *out, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    char text[32] = "?";
+    struct tm tm;
+
+    if (gmtime_r(&seconds, &tm))
+        strftime(text, sizeof text, "%H:%M:%S", &tm);
+    fprintf(out, "%s UTC", text);
+}
+
+/* "rank 2 of 4 (node1)" */
+static void put_who(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
+{
+    dft_ranks_put(out, job, rank);
+    fprintf(out, " of %" PRIu32, job->nranks);
+    dft_ranks_put_host(out, job, rank);
+}
+
+/* "719x", "1.3x" */
+static void put_times(FILE *out, double times)
+{
+    fprintf(out, "%.*fx", times < 9.95, times);
+}
+
+static uint64_t spike_of(const struct dft_measured *measured)
+{
+    return (uint64_t)measured->cause.suspects->aligned_ns;
+}
+
+/* --- somebody --------------------------------------------------------------------------------- */
+
+/* "since +2.17 s", or "from +15.0 s to +35.0 s". A lag is against the others: where these were slow later,
+ * its end is none. */
+static void put_when(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    const struct dft_lag *lag = &job->ranks[measured->cause.suspects->rank].lag;
+    char capacity[DFT_TEXT_ROOM];
+    uint64_t end = job->origin_ns + lag->to * job->bucket_ns;
+
+    if (measured->cause.has_onset || !lag->lags || lag->to >= job->nbuckets || end <= spike_of(measured)) {
+        fprintf(out, "since %s", dft_ranks_since(capacity, job, spike_of(measured)));
+        return;
+    }
+    fprintf(out, "from %s", dft_ranks_since(capacity, job, spike_of(measured)));
+    fprintf(out, " to %s", dft_ranks_since(capacity, job, end));
+}
+
+/* "in write below /scratch/out: 2.10 ms a call against 4.02 us" */
+static void put_place(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!measured->call)
+        return;
+    fputs(" in ", out);
+    dft_ranks_put_call(out, job, measured->call);
+    if (measured->directory) {
+        fputs(" below ", out);
+        dft_text_escape(out, measured->directory, strlen(measured->directory));
+    }
+    if (measured == &job->measured[DFT_RANKS_BYTES] || !measured->calls || !measured->usual_ns)
+        return;
+    fprintf(out, ": %s a call", dft_text_ns(capacity, measured->call_ns / measured->calls));
+    fprintf(out, " against %s", dft_text_ns(capacity, measured->usual_ns / measured->calls));
+}
+
+static int put_headline(const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    int is_bytes = measured == &job->measured[DFT_RANKS_BYTES];
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!out)
+        return -ENOMEM;
+    put_who(out, job, measured->cause.suspects->rank);
+    fputs(is_bytes ? " moves more than the others " : " is slow ", out);
+    put_when(out, job, measured);
+    put_place(out, job, measured);
+    if (!is_bytes && measured->lost < job->wall_ns) {
+        fprintf(out, "; the job ran %s", dft_text_ns(capacity, job->wall_ns));
+        fprintf(out, ", without that %s at best", dft_text_ns(capacity, job->wall_ns - measured->lost));
+    }
+    return dft_sentence_end(&sentence, out, "", 0);
+}
+
+static void put_lead(FILE *out, const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    const struct dft_first_cause *cause = &measured->cause;
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!cause->has_onset)
+        fprintf(out, "no other %s did so", word_of(job));
+    else if (!cause->suspects->lead_ns)
+        fprintf(out, "%" PRIu32 " others began in the same bucket of %s", dft_ranks_together(cause) - 1,
+                dft_text_ns(capacity, job->bucket_ns));
+    else
+        fprintf(out, "that was %s before %s", dft_text_ns(capacity, (uint64_t)cause->suspects->lead_ns),
+                cause->candidates > 2 ? "the next ones" : "the next one");
+    if (measured->over_before)
+        fputs(", and it was as usual again by then: perhaps two things", out);
+}
+
+static int put_evidence(const struct dft_ranks_job *job, const struct dft_measured *measured)
+{
+    int is_bytes = measured == &job->measured[DFT_RANKS_BYTES];
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+    char capacity[DFT_TEXT_ROOM];
+
+    if (!out)
+        return -ENOMEM;
+    fputs("it began at ", out);
+    dft_ranks_put_clock(out, spike_of(measured));
+    if (is_bytes)
+        fprintf(out, "; it moved %s beyond twice the median", dft_text_bytes(capacity, measured->lost));
+    else
+        fprintf(out, "; it lost %s", dft_text_ns(capacity, measured->lost));
+    if (measured->call && measured->calls)
+        fprintf(out, ", in %s calls", dft_text_count(capacity, measured->calls));
+    if (measured->directory && measured->share < 0.995)
+        fprintf(out, " (%.0f %% of that below this directory)", 100 * measured->share);
+    fputs("; ", out);
+    put_lead(out, job, measured);
+    return dft_sentence_end(&sentence, out, "evidence", INDENT);
+}
+
+static int put_somebody(const struct dft_ranks_job *job)
+{
+    const struct dft_measured *measured = &job->measured[job->headline];
+    struct dft_sentence sentence;
+    FILE *out;
+    int rc = put_headline(job, measured);
+
+    rc = rc ? rc : put_evidence(job, measured);
+    if (rc)
+        return rc;
+    out = dft_sentence_begin(&sentence);
+    if (out)
+        fprintf(out, "%s: %s", dft_confidence_name(measured->cause.suspects->confidence), measured->reason);
+    return dft_sentence_end(&sentence, out, "how sure", INDENT);
+}
+
+/* --- nobody ----------------------------------------------------------------------------------- */
+
+/* The rank with the most time in I/O. */
+static uint32_t most_of(const struct dft_ranks_job *job)
+{
+    uint32_t most = 0;
+
+    for (uint32_t r = 1; r < job->nranks; r++)
+        if (job->ranks[r].io_ns > job->ranks[most].io_ns)
+            most = r;
+    return most;
+}
+
+/* "4.20 s in I/O, 92x the median of 45.6 ms" */
+static void put_against_median(FILE *out, const struct dft_ranks_job *job, uint32_t rank)
+{
+    char capacity[DFT_TEXT_ROOM];
+
+    fprintf(out, "%s in I/O", dft_text_ns(capacity, job->ranks[rank].io_ns));
+    if (!job->median_io_ns)
+        return;
+    fputs(", ", out);
+    put_times(out, (double)job->ranks[rank].io_ns / (double)job->median_io_ns);
+    fprintf(out, " the median of %s", dft_text_ns(capacity, job->median_io_ns));
+}
+
+/* Who is slow all in all, but never by enough at a time, has not slowed down first; it is not nobody
+ * either. */
+static int put_slow_all_in_all(const struct dft_ranks_job *job)
+{
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+    uint64_t call = dft_ranks_most_in(&job->ranks[job->slow[0]]);
+    int rc;
+
+    if (!out)
+        return -ENOMEM;
+    put_who(out, job, job->slow[0]);
+    fputs(" is slow all in all", out);
+    if (call) {
+        fputs(", the most in ", out);
+        dft_ranks_put_call(out, job, call);
+    }
+    fputs(": ", out);
+    put_against_median(out, job, job->slow[0]);
+    rc = dft_sentence_end(&sentence, out, "", 0);
+    if (rc || !(out = dft_sentence_begin(&sentence)))
+        return -ENOMEM;
+    if (job->nslow > 1)
+        fprintf(out, "it is the slowest of %" PRIu32 " (see below); ", job->nslow);
+    fputs("at no one time does it stand out, so nothing says when, or where, it began", out);
+    rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
+    dft_text_wrapped(stdout, "how sure", INDENT,
+                     job->nranks < 3 ? "low: of two, no third says which is unusual"
+                                     : "low: it may have more to do, rather than be slower at it");
+    return rc;
+}
+
+static int put_nobody(const struct dft_ranks_job *job)
+{
+    struct dft_sentence sentence;
+    FILE *out = dft_sentence_begin(&sentence);
+    char capacity[DFT_TEXT_ROOM];
+    int rc;
+
+    if (!out)
+        return -ENOMEM;
+    fprintf(out, "no %s of %" PRIu32 " stands out: none slowed down, or moved more, by itself", word_of(job),
+            job->nranks);
+    rc = dft_sentence_end(&sentence, out, "", 0);
+    if (rc || !(out = dft_sentence_begin(&sentence)))
+        return -ENOMEM;
+    fputs("the slowest, ", out);
+    dft_ranks_put(out, job, most_of(job));
+    fputs(", spent ", out);
+    put_against_median(out, job, most_of(job));
+    rc = dft_sentence_end(&sentence, out, "evidence", INDENT);
+    if (rc || !(out = dft_sentence_begin(&sentence)))
+        return -ENOMEM;
+    fputs("what is less than ", out);
+    put_times(out, job->measured[DFT_RANKS_LATENCY].beyond);
+    fprintf(out, " the usual, or shorter than a few buckets of %s, is not looked for",
+            dft_text_ns(capacity, job->bucket_ns));
+    return dft_sentence_end(&sentence, out, "how sure", INDENT);
+}
+
+int dft_ranks_headline(const struct dft_ranks_job *job)
+{
+    int rc;
+
+    if (job->headline >= 0) {
+        rc = put_somebody(job);
+    } else if (job->nranks < 2) {
+        printf("one %s alone: there is nothing to compare it with\n", word_of(job));
+        rc = 0;
+    } else {
+        rc = job->nslow ? put_slow_all_in_all(job) : put_nobody(job);
+    }
+    putchar('\n');
+    return rc;
+}
